@@ -1,17 +1,17 @@
 import { startSimulator } from '../simulator/simulator.ts'
 import { sql } from '../src/database/db.ts'
 import { setBackOffice } from '../src/store/backoffice/connections.ts'
-import { until } from '../test/support/processes.ts'
+import { waitUntil } from '../test/support/processes.ts'
 import type { Caller, TestService } from '../test/support/service.ts'
 
 /** A service with a head office behind it, as its syncs and calls might stand after a day. */
 export async function openOffice(service: TestService): Promise<{ office: Caller; close(): Promise<void> }> {
   const { db, keys } = service
   const simulator = await startSimulator()
-  const office = await service.tenant({ currency: 'AUD', timeZone: 'Australia/Melbourne' })
+  const office = await service.createService({ currency: 'AUD', timeZone: 'Australia/Melbourne' })
   const id = office.service.id
   await setBackOffice(db, keys, office.service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-  await until(async () => (await office.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(async () => (await office.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   const syncs = (await office.get('/syncs')).json.data.map(({ sync }: { sync: string }) => sync)
   await db.run(sql`
     insert into sync_state (service_id, sync, since, started_at, finished_at, full_at)

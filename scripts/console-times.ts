@@ -20,7 +20,7 @@ interface Round {
 
 /** Milliseconds since the address was asked for, as the page has them. */
 async function open(): Promise<Round> {
-  await page.forgetPages()
+  await page.clearCache()
   await page.goTo('about:blank')
   const link = await makeLink(service.db, service.keys, service.username)
   await page.goTo(`${service.baseUrl}/console#link=${link}`)

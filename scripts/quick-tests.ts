@@ -1,8 +1,8 @@
-import { importsOf, sourcesOf } from '../test/support/imports.ts'
+import { findImports, readSources } from '../test/support/imports.ts'
 
 /** Prints the test files that start neither a database nor a service: a minute for all of them, nothing to wait for with one. */
 const files = new Map(
-  sourcesOf('src', 'seed', 'simulator', 'scripts', 'scenarios', 'bench', 'test').map(file => [file.path, file]),
+  readSources('src', 'seed', 'simulator', 'scripts', 'scenarios', 'bench', 'test').map(file => [file.path, file]),
 )
 const starters =
   /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|installations\/shop-processes)\.ts$/
@@ -13,7 +13,7 @@ function starts(path: string, seen = new Set<string>()): boolean {
   if (seen.has(path)) return false
   seen.add(path)
   const file = files.get(path)
-  return file !== undefined && importsOf(file).some(next => starts(next, seen))
+  return file !== undefined && findImports(file).some(next => starts(next, seen))
 }
 
 process.stdout.write([...files.keys()].filter(path => path.endsWith('.test.ts') && !starts(path)).join(' '))

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Db, raw, sql } from '../src/database/db.ts'
 import { migrationFiles } from '../src/database/migrate.ts'
-import { freshDatabase } from '../test/support/database.ts'
+import { createTestDatabase } from '../test/support/database.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
 
@@ -162,7 +162,7 @@ const written = (text: string) =>
     .replace(/'[^']*'|"[^"]*"|[A-Z]+/g, part => (/^[A-Z]/.test(part) ? part.toLowerCase() : part))
 
 if (import.meta.main) {
-  const { db, drop } = await freshDatabase()
+  const { db, drop } = await createTestDatabase()
   try {
     await writeFile(schemaFile, await schemaOf(db))
   } finally {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Taken } from '../test/support/run/times.ts'
+import type { FileTimes } from '../test/support/run/times.ts'
 import { runTests } from './run-tests.ts'
 
 /**
@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))
 const kept = join(directory, 'times')
 const files = named.length ? named : ['test/**/*.test.ts']
 process.exitCode = runTests(files, { concurrency: 4, environment: { TEST_TIMES: kept } })
-const lines: Taken[] = readFileSync(kept, 'utf8')
+const lines: FileTimes[] = readFileSync(kept, 'utf8')
   .trim()
   .split('\n')
   .map(line => JSON.parse(line))

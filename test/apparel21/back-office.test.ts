@@ -11,7 +11,7 @@ import { clearBackOffice, setBackOffice, storedBackOffice } from '../../src/stor
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
-import { until } from '../support/processes.ts'
+import { waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
@@ -41,19 +41,19 @@ const settingsFor = ({ url }: Simulator) => ({ driver: 'apparel21' as const, url
 
 describe('the back office of a service', () => {
   test('a service uses its own back office or the default', async () => {
-    const other = await service.tenant()
+    const other = await service.createService()
     assert.deepEqual(await driverOf(service), { driver: 'apparel21', release: '2025.1' })
     assert.deepEqual(await driverOf(other), { driver: 'apparel21', release: '2025.1' })
 
     await setBackOffice(service.db, service.keys, other.service, settingsFor(older))
-    await until(async () => (await driverOf(other)).release === '2021.3', 'the other back office is asked', 5_000)
+    await waitUntil(async () => (await driverOf(other)).release === '2021.3', 'the other back office is asked', 5_000)
     assert.equal((await driverOf(service)).release, '2025.1')
 
     await setBackOffice(service.db, service.keys, other.service, { driver: 'embedded' })
-    await until(async () => (await driverOf(other)).driver === 'embedded', 'it is its own tables', 5_000)
+    await waitUntil(async () => (await driverOf(other)).driver === 'embedded', 'it is its own tables', 5_000)
 
     await clearBackOffice(service.db, other.service)
-    await until(async () => (await driverOf(other)).release === '2025.1', 'it is the one of the environment', 5_000)
+    await waitUntil(async () => (await driverOf(other)).release === '2025.1', 'it is the one of the environment', 5_000)
   })
 
   test('a write is forwarded to the back office', async () => {
@@ -65,13 +65,13 @@ describe('the back office of a service', () => {
   })
 
   test("a pinned version overrides the back office's own", async () => {
-    const pinned = await service.tenant()
+    const pinned = await service.createService()
     await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), version: '2023.4a' })
-    await until(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
+    await waitUntil(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
   })
 
   test("an order uses its gateway's merchant and never an invented one", async () => {
-    const shop = await service.tenant({ currency: 'AUD' })
+    const shop = await service.createService({ currency: 'AUD' })
     const capability = async (name: string) => {
       const { capabilities } = (await shop.get('/capabilities')).json.data
       return capabilities.find((one: { name: string }) => one.name === name)
@@ -85,7 +85,7 @@ describe('the back office of a service', () => {
     await setBackOffice(service.db, service.keys, shop.service, settings)
     assert.deepEqual((await storedBackOffice(service.db, service.keys, shop.service))?.settings, settings)
     const isKnown = async () => / set for `cash`\. /.test((await capability('gatewayMerchants')).reason)
-    await until(isKnown, 'the merchants are known', 5_000)
+    await waitUntil(isKnown, 'the merchants are known', 5_000)
 
     const driver = drivers.apparel21(settings, shop.service, pino({ level: 'silent' }))
     for (const sync of driver.syncs)
@@ -126,9 +126,9 @@ describe('the back office of a service', () => {
 
   test('capabilities list back office data missing for the settings, with either driver', async () => {
     const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
-    const [remote, own] = [await service.tenant(settings), await service.tenant(settings)]
+    const [remote, own] = [await service.createService(settings), await service.createService(settings)]
     await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
-    await until(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
+    await waitUntil(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
     for (const shop of [remote, own]) {
       const reasons = async () => {
         const { capabilities } = (await shop.get('/capabilities')).json.data
@@ -171,16 +171,20 @@ describe('the back office of a service', () => {
   })
 
   test('a hanging back office with 50 writes does not delay other services', async () => {
-    const [stuck, free, own] = [await service.tenant(), await service.tenant(), await service.tenant()]
+    const [stuck, free, own] = [
+      await service.createService(),
+      await service.createService(),
+      await service.createService(),
+    ]
     const hanging = await startSimulator()
     await setBackOffice(service.db, service.keys, stuck.service, settingsFor(hanging))
     await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
-    await until(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
+    await waitUntil(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
     const isQueued = async () => {
       await driverOf(stuck)
       return hanging.ledger.calls.length > 0
     }
-    await until(isQueued, 'it is asked', 5_000)
+    await waitUntil(isQueued, 'it is asked', 5_000)
     hanging.faults.add({ kind: 'hang', path: '/Persons' })
     let answered = 0
     const writes = Promise.all(
@@ -192,7 +196,7 @@ describe('the back office of a service', () => {
     )
     writes.catch(() => {})
     try {
-      await until(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'it hangs', 5_000)
+      await waitUntil(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'it hangs', 5_000)
       const others = [free, own].flatMap(shop =>
         Array.from({ length: 10 }, (_, i) => post(shop, '/customers', named(`${shop.service.name}.${i}`))),
       )
@@ -206,7 +210,7 @@ describe('the back office of a service', () => {
   })
 
   test('a back office password is stored encrypted for its service only', async () => {
-    const [one, two] = [await service.tenant(), await service.tenant()]
+    const [one, two] = [await service.createService(), await service.createService()]
     const settings = { ...settingsFor(older), user: 'retail', password: canary }
     await setBackOffice(service.db, service.keys, one.service, settings)
     const row = await service.db.row<{ text: string }>(
@@ -227,14 +231,14 @@ describe('the back office of a service', () => {
   })
 
   test('lists stay available during an outage and live requests return 503', async () => {
-    const lone = await service.tenant()
+    const lone = await service.createService()
     const gone = await startSimulator()
     await setBackOffice(service.db, service.keys, lone.service, settingsFor(gone))
     const isQueued = async () => {
       await driverOf(lone)
       return gone.ledger.calls.length > 0
     }
-    await until(isQueued, 'it is asked', 5_000)
+    await waitUntil(isQueued, 'it is asked', 5_000)
     await gone.close()
     const made = await post(lone, '/customers', customer)
     assert.equal(made.status, 503, made.text)

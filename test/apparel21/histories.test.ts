@@ -102,7 +102,7 @@ test('a new process makes each call once under concurrent requests', async () =>
 
 test('a hanging back office delays a list briefly; late responses are stored', async t => {
   const { client, backOffice } = behind(simulator)
-  const patient = await startTestService({ beside: api, backOffice })
+  const patient = await startTestService({ sharedWith: api, backOffice })
   t.after(async () => {
     await patient.stop()
     client.close()

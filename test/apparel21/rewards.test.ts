@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { behind, startApparel21Service } from '../drivers/apparel21.ts'
-import { isProblem } from '../support/problem.ts'
+import { assertProblem } from '../support/problem.ts'
 import type { TestService } from '../support/service.ts'
 
 let simulator: Simulator
@@ -56,7 +56,7 @@ test('balances are unavailable during an outage and stored data stays available'
   simulator.faults.add({ kind: 'down' })
   for (const path of [`/customers/${personId}/rewards`, `/rewards/accounts/${id}`]) {
     const answer = await api.get(path)
-    isProblem(answer, 'back_office_unavailable', api.baseUrl, path)
+    assertProblem(answer, 'back_office_unavailable', api.baseUrl, path)
     assert.match(String(answer.headers['retry-after']), /^\d+$/)
   }
   assert.equal((await api.get('/rewards/programs')).status, 200)

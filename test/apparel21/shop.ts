@@ -121,7 +121,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     async secondServer(connection = api.database.connection) {
       const own = behind(simulator, { gateways, limits })
       const beside = { ...api, database: { ...api.database, connection } }
-      const second = await startTestService({ beside, backOffice: own.backOffice })
+      const second = await startTestService({ sharedWith: beside, backOffice: own.backOffice })
       seconds.push(() => second.stop().then(own.client.close))
       return second
     },

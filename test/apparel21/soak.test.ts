@@ -5,13 +5,13 @@ import { runSoak } from '../../scenarios/soak/soak.ts'
 import type { CheckResult } from '../../scenarios/support/expectations/check.ts'
 import { abandoned } from '../../scenarios/support/operations/client.ts'
 import { sql } from '../../src/database/db.ts'
-import { freshDatabase } from '../support/database.ts'
-import { checkout, run } from '../support/processes.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { checkout, runCommand } from '../support/processes.ts'
 
 const failedTitles = (checks: readonly CheckResult[]) => checks.filter(({ holds }) => !holds).map(({ title }) => title)
 
 test('records agree after faults and kills, and the checks find planted errors', async t => {
-  const { connection, drop } = await freshDatabase()
+  const { connection, drop } = await createTestDatabase()
   t.after(drop)
   const soak = await runSoak({
     seed: 5,
@@ -71,7 +71,7 @@ test('records agree after faults and kills, and the checks find planted errors',
 
 test('the help of the soak lists its options and examples', async () => {
   const program = [process.execPath, join(checkout, 'scenarios/soak/run.ts')] as const
-  const { code, out } = await run(['--help'], {}, { program })
+  const { code, out } = await runCommand(['--help'], {}, { program })
   assert.equal(code, 0)
   assert.match(out, /--seed <number>[\s\S]*Examples:[\s\S]*npm run scenario -- soak --seed 7/)
 })

@@ -5,7 +5,7 @@ import { post, put } from '../support/write.ts'
 import { shopOfTests } from './shop.ts'
 
 const { api, simulator, sync } = await shopOfTests()
-const admin = await api.account('admin')
+const admin = await api.createAccount('admin')
 const email = { type: 'eMailOptIn', yes: '4421', no: '4422' }
 const sms = { type: 'smsOptIn', yes: '4431', no: '4432' }
 

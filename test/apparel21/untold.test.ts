@@ -9,7 +9,7 @@ const simulator = await startSimulator({ sizes: { persons: 5 } })
 const { client, upstream, backOffice } = behind(simulator)
 const api = await startTestService({ backOffice })
 const exporting = await startTestService({
-  beside: api,
+  sharedWith: api,
   backOffice: service => createApparel21(upstream, service, true),
 })
 const embedded = await startTestService()

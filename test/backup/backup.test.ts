@@ -6,27 +6,27 @@ import { after, before, test } from 'node:test'
 import { schemaOf } from '../../scripts/schema.ts'
 import { createBackup } from '../../src/backup/create-backup.ts'
 import { type Database, sql } from '../../src/database/db.ts'
-import { john } from '../support/customer-bodies.ts'
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
-import { smallDemoDatabase } from '../support/demo/demo-database.ts'
-import { hold } from '../support/postgres/holding.ts'
-import { logLines } from '../support/postgres/logged.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import { holdLocks } from '../support/postgres/holding.ts'
+import { addLogEntries } from '../support/postgres/logged.ts'
 import { needsOpenCheckout, nobody } from '../support/postgres/processes.ts'
-import { begin, cli, directory, done, run, until } from '../support/processes.ts'
-import { anotherServer, withPassword } from '../support/servers.ts'
+import { cli, createDirectory, runCommand, runSuccessfully, startCommand, waitUntil } from '../support/processes.ts'
+import { buildAuthorization, startSecondServer } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { contentsOf } from './installation.ts'
 
 let shop: TestService
-const opened: FreshDatabase[] = []
-const home = directory()
+const opened: TestDatabase[] = []
+const home = createDirectory()
 const file = join(home, 'shop.tillbridge')
 
 before(async () => {
-  shop = await startTestService({ database: await smallDemoDatabase() })
+  shop = await startTestService({ database: await cloneSmallDemoDatabase() })
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
   const noon = Date.parse('2026-11-01T12:00:00Z')
-  await logLines(
+  await addLogEntries(
     shop.db,
     shop.service,
     Array.from({ length: 20 }, (_, i) => ({ at: noon + 1_000 * i })),
@@ -38,12 +38,12 @@ after(async () => {
 })
 
 async function empty() {
-  const database = await emptyDatabase()
+  const database = await createEmptyDatabase()
   opened.push(database)
   return database
 }
 
-const environmentOf = ({ connection }: Pick<FreshDatabase, 'connection'>, secret = shop.secret) => ({
+const environmentOf = ({ connection }: Pick<TestDatabase, 'connection'>, secret = shop.secret) => ({
   DATABASE_URL: connection,
   SECRET_KEY: secret,
   DATA_DIR: join(home, 'data'),
@@ -59,11 +59,14 @@ const followed = (cursor = '') => shop.get(`/changes?limit=1000${cursor && `&aft
 
 test('a restore recreates every row, key, index, trigger and sequence', async () => {
   const contents = await contentsOf(shop.db)
-  const said = await done(['backup', file], environmentOf(shop.database))
+  const said = await runSuccessfully(['backup', file], environmentOf(shop.database))
   assert.match(said, /^Backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await empty()
-  assert.match(await done(['restore', '--keep-cursors', file], environmentOf(target)), /^Restored [\d,]+ rows/)
+  assert.match(
+    await runSuccessfully(['restore', '--keep-cursors', file], environmentOf(target)),
+    /^Restored [\d,]+ rows/,
+  )
   assert.deepEqual(await contentsOf(target.db), contents)
   assert.equal(await schemaOf(target.db), await schemaOf(shop.db))
   assert.deepEqual(await indexesOf(target.db), await indexesOf(shop.db))
@@ -74,10 +77,10 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
 })
 
 test('a restored database serves the same passwords, records and later changes', async () => {
-  const [target] = opened as [FreshDatabase]
+  const [target] = opened as [TestDatabase]
   const told = await followed()
-  const server = await anotherServer({ db: target.db, keys: shop.keys })
-  const headers = { authorization: withPassword(shop, shop.password), 'x-service-name': shop.service.name }
+  const server = await startSecondServer({ db: target.db, keys: shop.keys })
+  const headers = { authorization: buildAuthorization(shop, shop.password), 'x-service-name': shop.service.name }
   try {
     const here = await server.ask('/customers/search?limit=100', { headers })
     assert.deepEqual(here.json.data, (await shop.get('/customers/search?limit=100')).json.data)
@@ -92,9 +95,9 @@ test('a restored database serves the same passwords, records and later changes',
 test('a restore with possible loss rejects old cursors and accepts new ones', async () => {
   const target = await empty()
   const [changes, walk] = [await followed(), await shop.get('/customers/search?limit=1')]
-  await done(['restore', file], environmentOf(target))
-  const server = await anotherServer({ db: target.db, keys: shop.keys })
-  const headers = { authorization: withPassword(shop, shop.password), 'x-service-name': shop.service.name }
+  await runSuccessfully(['restore', file], environmentOf(target))
+  const server = await startSecondServer({ db: target.db, keys: shop.keys })
+  const headers = { authorization: buildAuthorization(shop, shop.password), 'x-service-name': shop.service.name }
   try {
     const expired = await server.ask(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
     assert.deepEqual([expired.status, expired.json.code], [410, 'cursor_expired'])
@@ -119,7 +122,7 @@ test('a backup during writes contains every acknowledged customer completely', a
   const acknowledged: string[] = []
   const writing = Array.from({ length: 4 }, async () => {
     while (!over) {
-      const body = JSON.stringify(john({ surname: 'Writing' }))
+      const body = JSON.stringify(buildCustomer({ surname: 'Writing' }))
       const headers = { 'content-type': 'application/json' }
       const { status, json } = await shop.request('/customers', { method: 'POST', headers, body })
       assert.equal(status, 201)
@@ -128,15 +131,15 @@ test('a backup during writes contains every acknowledged customer completely', a
   })
   const sooner: string[] = []
   try {
-    await until(() => acknowledged.length > 20, 'some are written', 60_000)
+    await waitUntil(() => acknowledged.length > 20, 'some are written', 60_000)
     sooner.push(...acknowledged)
-    await done(['backup', join(home, 'busy')], environmentOf(shop.database))
+    await runSuccessfully(['backup', join(home, 'busy')], environmentOf(shop.database))
   } finally {
     over = true
     await Promise.all(writing)
   }
   const target = await empty()
-  await done(['restore', join(home, 'busy')], environmentOf(target))
+  await runSuccessfully(['restore', join(home, 'busy')], environmentOf(target))
   const rows = await target.db.rows<{ id: string; told: boolean }>(sql`
     select id, exists (select from audit a where a.service_id = c.service_id and position('/customers/' || c.id || '"' in a.record) > 0) as told
       from customer c where surname = 'Writing'`)
@@ -173,38 +176,41 @@ test('a request log partition is not dropped during a complete backup', async ()
 test('a killed backup leaves no final file, and the next cleans up', async () => {
   const killed = join(home, 'killed')
   const drafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
-  const letGo = await hold(shop.db, 'lock table voucher in access exclusive mode')
+  const letGo = await holdLocks(shop.db, 'lock table voucher in access exclusive mode')
   try {
-    const backup = begin(['backup', killed], environmentOf(shop.database))
-    await until(() => drafts().length, 'it has begun', 60_000)
+    const backup = startCommand(['backup', killed], environmentOf(shop.database))
+    await waitUntil(() => drafts().length, 'it has begun', 60_000)
     process.kill(-backup.pid, 'SIGKILL')
     await backup.ended
   } finally {
     letGo()
   }
   assert.deepEqual([fs.existsSync(killed), drafts().length], [false, 1])
-  await done(['backup', killed], environmentOf(shop.database))
+  await runSuccessfully(['backup', killed], environmentOf(shop.database))
   assert.deepEqual([fs.existsSync(killed), drafts().length], [true, 0])
 })
 
 test('a backup with its own CPU limit is complete', async () => {
-  const said = await done(['backup', join(home, 'slow'), '--cpu-percent', '50'], environmentOf(shop.database))
+  const said = await runSuccessfully(
+    ['backup', join(home, 'slow'), '--cpu-percent', '50'],
+    environmentOf(shop.database),
+  )
   assert.match(said, /and verified/)
 })
 
 test('a backup to standard output is the same file', async () => {
   const said = join(home, 'said')
-  const backup = begin(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(shop.database), {
+  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(shop.database), {
     program: ['/bin/sh'],
   })
   assert.equal((await backup.ended).code, 0, backup.err)
   const target = await empty()
-  assert.match(await done(['restore', said], environmentOf(target)), /^Restored /)
+  assert.match(await runSuccessfully(['restore', said], environmentOf(target)), /^Restored /)
 })
 
 test('a backup restores into an empty bundled PostgreSQL and can be served', async () => {
-  const DATA_DIR = join(directory(), 'data')
-  const none = await run(['restore', file], { DATA_DIR })
+  const DATA_DIR = join(createDirectory(), 'data')
+  const none = await runCommand(['restore', file], { DATA_DIR })
   assert.equal(none.code, 1)
   assert.match(
     none.err,
@@ -213,22 +219,22 @@ test('a backup restores into an empty bundled PostgreSQL and can be served', asy
   assert.ok(!fs.existsSync(DATA_DIR))
   fs.mkdirSync(DATA_DIR)
   fs.writeFileSync(join(DATA_DIR, 'secret'), `${shop.secret}\n`)
-  await done(['restore', file], { DATA_DIR })
-  assert.match(await done(['service', 'list'], { DATA_DIR }), new RegExp(`^${shop.service.name} `, 'm'))
+  await runSuccessfully(['restore', file], { DATA_DIR })
+  assert.match(await runSuccessfully(['service', 'list'], { DATA_DIR }), new RegExp(`^${shop.service.name} `, 'm'))
 })
 
 test('root must hand over a restored directory before another user can start', {
   skip: needsOpenCheckout,
 }, async () => {
-  const DATA_DIR = join(directory(), 'data')
+  const DATA_DIR = join(createDirectory(), 'data')
   const secret = join(DATA_DIR, 'secret')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
   fs.chownSync(DATA_DIR, nobody.uid, nobody.gid)
   fs.writeFileSync(secret, `${shop.secret}\n`, { mode: 0o600 })
-  await done(['restore', file], { DATA_DIR })
+  await runSuccessfully(['restore', file], { DATA_DIR })
 
   const program = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, cli] as const
-  const asNobody = () => run(['service', 'list'], { DATA_DIR }, { program })
+  const asNobody = () => runCommand(['service', 'list'], { DATA_DIR }, { program })
   const wayOut = `It belongs to user 0. Run this as that user or as root, or change the owner of DATA_DIR: chown -R 65534.\n`
   const locked = await asNobody()
   assert.equal(locked.code, 1)

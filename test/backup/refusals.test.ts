@@ -7,25 +7,25 @@ import { zstdCompressSync } from 'node:zlib'
 import { readFrames, verifyFile } from '../../src/backup/file.ts'
 import { frame, preamble } from '../../src/backup/frames.ts'
 import { sql } from '../../src/database/db.ts'
-import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { directory, done, run } from '../support/processes.ts'
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 
-const home = directory()
+const home = createDirectory()
 const file = join(home, 'small')
 const secret = randomBytes(32).toString('hex')
-let source: FreshDatabase
-let target: FreshDatabase
-const environmentOf = ({ connection }: FreshDatabase, SECRET_KEY = secret) => ({
+let source: TestDatabase
+let target: TestDatabase
+const environmentOf = ({ connection }: TestDatabase, SECRET_KEY = secret) => ({
   DATABASE_URL: connection,
   SECRET_KEY,
   DATA_DIR: join(home, 'data'),
 })
 
 before(async () => {
-  source = await freshDatabase()
-  target = await emptyDatabase()
-  await done(['service', 'add', 'luma'], environmentOf(source))
-  await done(['backup', file], environmentOf(source))
+  source = await createTestDatabase()
+  target = await createEmptyDatabase()
+  await runSuccessfully(['service', 'add', 'luma'], environmentOf(source))
+  await runSuccessfully(['backup', file], environmentOf(source))
 })
 after(async () => {
   await source?.drop()
@@ -33,11 +33,11 @@ after(async () => {
 })
 
 async function refused(path: string, environment: Record<string, string>) {
-  const { code, err } = await run(['restore', path], environment)
+  const { code, err } = await runCommand(['restore', path], environment)
   assert.equal(code, 1)
   return err
 }
-const tablesIn = async ({ db }: FreshDatabase) =>
+const tablesIn = async ({ db }: TestDatabase) =>
   (await db.rows(sql`select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`)).length
 
 test('a backup with any missing or changed byte is rejected', async () => {
@@ -98,29 +98,29 @@ test('a database with a service or foreign tables is rejected and unchanged', as
     await refused(file, environmentOf(source)),
     /already contains data \(luma\)\. .*DATABASE_URL to a new database/,
   )
-  const strange = await emptyDatabase()
+  const strange = await createEmptyDatabase()
   t.after(() => strange.drop())
   await strange.db.run(sql`create table theirs (a integer)`)
   assert.match(await refused(file, environmentOf(strange)), /already contains other tables \(theirs\)/)
   assert.equal(await tablesIn(strange), 1)
-  const listed = await done(['service', 'list'], environmentOf(source))
+  const listed = await runSuccessfully(['service', 'list'], environmentOf(source))
   assert.match(listed, /^luma /m)
 })
 
 test('a newer backup is rejected; an initialised database without services is accepted', async () => {
   await source.db.run(sql`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'x')`)
-  await done(['backup', join(home, 'newer')], environmentOf(source))
+  await runSuccessfully(['backup', join(home, 'newer')], environmentOf(source))
   await source.db.run(sql`delete from migration where number = 9999`)
   const message = await refused(join(home, 'newer'), environmentOf(target))
   assert.match(message, /made of migration 9999_later\.sql, which this version does not know/)
   assert.equal(await tablesIn(target), 0)
-  await done(['migrate'], environmentOf(target))
-  await done(['restore', file], environmentOf(target))
-  assert.match(await done(['service', 'list'], environmentOf(target)), /^luma /m)
+  await runSuccessfully(['migrate'], environmentOf(target))
+  await runSuccessfully(['restore', file], environmentOf(target))
+  assert.match(await runSuccessfully(['service', 'list'], environmentOf(target)), /^luma /m)
 })
 
 test('a restore is rejected if the clock is behind the backup', async t => {
-  const behind = await emptyDatabase()
+  const behind = await createEmptyDatabase()
   t.after(() => behind.drop())
   const [head, ...rest] = await Array.fromAsync(readFrames(file))
   const told = JSON.parse(head?.[1].toString() ?? '')

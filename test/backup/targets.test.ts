@@ -4,10 +4,10 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { directory, done, type Environment, run } from '../support/processes.ts'
+import { createDirectory, type Environment, runCommand, runSuccessfully } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-const home = directory()
+const home = createDirectory()
 let shop: TestService
 let environment: Environment
 
@@ -22,7 +22,7 @@ test('a backup replaces only a regular file', async () => {
   const pipe = join(home, 'pipe')
   assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
   for (const path of [pipe, home]) {
-    const { code, err } = await run(['backup', path], environment)
+    const { code, err } = await runCommand(['backup', path], environment)
     assert.equal(code, 1)
     assert.equal(err, `tillbridge: ${path} must be a file. Use - for standard output.\n`)
   }
@@ -33,19 +33,19 @@ test('a backup to a symbolic link writes its target', async () => {
   const [link, file] = [join(home, 'latest.tillbridge'), join(home, 'monday.tillbridge')]
   fs.writeFileSync(file, 'the one before')
   fs.symlinkSync('monday.tillbridge', link)
-  await done(['backup', link], environment)
+  await runSuccessfully(['backup', link], environment)
   assert.ok(fs.lstatSync(link).isSymbolicLink())
   assert.match(fs.readFileSync(file, 'latin1'), /^Tillbridge backup /)
 })
 
 test('a backup into a missing folder is rejected with a message', async () => {
-  const { code, err } = await run(['backup', '/nowhere/x'], environment)
+  const { code, err } = await runCommand(['backup', '/nowhere/x'], environment)
   assert.deepEqual([code, err], [1, "tillbridge: /nowhere/x can't be written: folder /nowhere not found.\n"])
 })
 
 test('an invalid CPU percentage is rejected before anything is written', async () => {
   for (const share of ['0', '101', 'x']) {
-    const { code, err } = await run(['backup', join(home, 'none'), '--cpu-percent', share], environment)
+    const { code, err } = await runCommand(['backup', join(home, 'none'), '--cpu-percent', share], environment)
     assert.equal(code, 1)
     assert.match(err, /--cpu-percent <percent>.* is invalid\. It must be a number from 1 to 100\./)
   }

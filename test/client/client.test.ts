@@ -11,7 +11,7 @@ import {
 } from '../../client/src/index.ts'
 import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { address, fillShop, orderOf } from '../support/order-shop.ts'
+import { address, buildOrder, fillShop } from '../support/order-shop.ts'
 import { startTestService } from '../support/service.ts'
 import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
 import { clientOf } from './shop.ts'
@@ -70,7 +70,7 @@ test('a change applies to the read record and rejects a changed one', async () =
 })
 
 test('an unchanged record is returned from the cache', async () => {
-  const read = await client.orders.get((await client.orders.place(orderOf([{ sku: 'TEE', quantity: 1 }]))).id)
+  const read = await client.orders.get((await client.orders.place(buildOrder([{ sku: 'TEE', quantity: 1 }]))).id)
   assert.equal(await client.orders.get(read.id, { ifNoneMatch: read }), read)
   assert.equal(responseMeta({ ...read }), undefined)
 })
@@ -95,7 +95,7 @@ test('an order is paid with a locked voucher and found by number', async () => {
   const held = await client.vouchers.lock('v 1', { pin, amount: '10.00' }, shopper)
   assert.ok(held.validationId)
   const payment = { gateway: 'paypal', amount: '10.00', voucher: { number: 'v 1', validationId: held.validationId } }
-  const order = await client.orders.place({ ...orderOf([{ sku: 'TEE', quantity: 1 }]), payments: [payment] })
+  const order = await client.orders.place({ ...buildOrder([{ sku: 'TEE', quantity: 1 }]), payments: [payment] })
   assert.equal(order.payments[0]?.voucherNumber, 'v 1')
   assert.equal((await client.orders.find({ orderNumber: order.orderNumber }).first())?.id, order.id)
   assert.equal((await client.vouchers.get('v 1', {}, { voucherPin: pin, ...shopper })).availableAmount, '140.00')
@@ -104,7 +104,7 @@ test('an order is paid with a locked voucher and found by number', async () => {
 })
 
 test('errors have a code, a class for handling and all field errors', async () => {
-  const wrong = { ...orderOf([{ sku: 'NONE', quantity: 0 }]), billingAddress: { ...address, city: '' } }
+  const wrong = { ...buildOrder([{ sku: 'NONE', quantity: 0 }]), billingAddress: { ...address, city: '' } }
   const refused = await failure(client.orders.place(wrong))
   assert.ok(refused instanceof InvalidRequestError && refused instanceof TillbridgeError)
   assert.deepEqual([refused.code, refused.status, refused.name], ['invalid_field', 422, 'InvalidRequestError'])
@@ -128,8 +128,8 @@ test('errors have a code, a class for handling and all field errors', async () =
 test('an invalid request is rejected before it is sent', async () => {
   for (const id of ['', '.', '..']) assert.throws(() => client.customers.get(id), TypeError)
   const options = { idempotencyKey: 'Größe' }
-  assert.equal((await failure(client.orders.place(orderOf([]), { idempotencyKey: '日本' }))).name, 'TypeError')
-  assert.equal((await failure(client.orders.place(orderOf([]), options))).code, 'idempotency_key_invalid')
+  assert.equal((await failure(client.orders.place(buildOrder([]), { idempotencyKey: '日本' }))).name, 'TypeError')
+  assert.equal((await failure(client.orders.place(buildOrder([]), options))).code, 'idempotency_key_invalid')
 })
 
 test('an error never contains a PIN', async () => {
@@ -170,7 +170,7 @@ test('a bulk export left early or aborted sends no further request', async () =>
 })
 
 test('a truncated bulk export is an error', async () => {
-  const large = await api.tenant({ readsPerMinute: 'off' })
+  const large = await api.createService({ readsPerMinute: 'off' })
   const some = Array.from({ length: 2_000 }, (_, i) => ({
     id: `l${i}`,
     firstname: randomBytes(7_500).toString('base64'),

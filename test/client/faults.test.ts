@@ -12,7 +12,7 @@ import {
   UnavailableError,
 } from '../../client/src/index.ts'
 import { sql } from '../../src/database/db.ts'
-import { fillShop, orderOf } from '../support/order-shop.ts'
+import { buildOrder, fillShop } from '../support/order-shop.ts'
 import { startTestService } from '../support/service.ts'
 import { clientOf, startNetwork } from './shop.ts'
 
@@ -23,7 +23,7 @@ await fillShop(api.db, api.service)
 const network = await startNetwork(api.baseUrl)
 const client = clientOf(api, api, { url: network.url })
 
-const order = orderOf([{ sku: 'TEE', quantity: 1 }])
+const order = buildOrder([{ sku: 'TEE', quantity: 1 }])
 const orders = () => api.db.run(sql`select from sales_order where service_id = ${api.service.id}`)
 let made = 0
 const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
@@ -86,7 +86,7 @@ test('a write whose repeat is rejected early has an unknown outcome', async () =
 })
 
 test('a call survives a restart of the server', async () => {
-  const first = await startTestService({ beside: api })
+  const first = await startTestService({ sharedWith: api })
   network.leadTo(first.baseUrl)
   const through = clientOf(first, api, { url: network.url })
   await through.stores.list().all()
@@ -95,7 +95,7 @@ test('a call survives a restart of the server', async () => {
   const placing = through.orders.place(order)
   const reading = through.customers.get('65433')
   await delay(500)
-  const second = await startTestService({ beside: api })
+  const second = await startTestService({ sharedWith: api })
   clientOf(second)
   network.leadTo(second.baseUrl)
   assert.equal((await reading).firstname, 'Jane')
@@ -145,7 +145,7 @@ test('an untrusted certificate fails immediately', async () => {
 })
 
 test('an exhausted rate limit is waited for within the timeout', async () => {
-  const limited = await api.tenant({ readsPerMinute: 2 })
+  const limited = await api.createService({ readsPerMinute: 2 })
   let sent = 0
   const counting = clientOf(api, limited, {
     fetch(url, init) {

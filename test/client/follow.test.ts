@@ -40,7 +40,7 @@ test('an interrupted run repeats unsaved changes and the next continues', async 
 })
 
 test('changes arrive live with records, even after an outage', async () => {
-  const server = await startTestService({ beside: api })
+  const server = await startTestService({ sharedWith: api })
   const network = await startNetwork(server.baseUrl)
   const end = new AbortController()
   const told: string[] = []
@@ -58,7 +58,7 @@ test('changes arrive live with records, even after an outage', async () => {
   await server.stop()
   await rename('65432', 'Two')
   await delay(300)
-  const again = await startTestService({ beside: api })
+  const again = await startTestService({ sharedWith: api })
   after(() => again.stop())
   clientOf(again)
   network.leadTo(again.baseUrl)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { OutcomeUnknownError } from '../../client/src/index.ts'
 import { shopOfTests } from '../apparel21/shop.ts'
 import { personsOf } from '../apparel21/writes/persons.ts'
-import { john } from '../support/customer-bodies.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
 import { clientOf } from './shop.ts'
 
 const shop = await shopOfTests()
@@ -15,14 +15,14 @@ const loseAnswer = () => simulator.faults.add({ kind: 'lost-answer', method: 'PO
 test('a repeat creates an unconfirmed back office customer once', async () => {
   const before = made()
   loseAnswer()
-  const customer = await client.customers.create(john())
+  const customer = await client.customers.create(buildCustomer())
   assert.equal(made(), before + 1)
   assert.equal((await client.customers.get(customer.id)).id, customer.id)
 })
 
 test('an unknown outcome without retry timeout returns its key', async () => {
   const before = made()
-  const body = john()
+  const body = buildCustomer()
   loseAnswer()
   const unknown = await client.customers
     .create(body, { retryTimeoutMs: 0, reconcileTimeoutMs: 0 })

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { address, fillShop } from '../support/order-shop.ts'
-import { begin, checkout, directory, until } from '../support/processes.ts'
+import { checkout, createDirectory, startCommand, waitUntil } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
 import { apiKeyOf } from './shop.ts'
@@ -18,9 +18,9 @@ await upsertGateways(api.db, api.service, [{ name: 'card' }, { name: 'gift-card'
 await addVouchers(api, api, { '2062389': {}, '2062390': {} })
 
 const secret = `whsec_${Buffer.from('a secret of this test').toString('base64')}`
-const caFile = join(directory(), 'ca.pem')
+const caFile = join(createDirectory(), 'ca.pem')
 writeFileSync(caFile, api.ca)
-const running = begin(
+const running = startCommand(
   [],
   {
     TILLBRIDGE_URL: api.baseUrl,
@@ -32,7 +32,7 @@ const running = begin(
   },
   { program: [process.execPath, join(checkout, 'client/examples/shop/start.ts')] },
 )
-await until(() => running.out.includes('http://'), 'the shop opens')
+await waitUntil(() => running.out.includes('http://'), 'the shop opens')
 const url = /http:\S+/.exec(running.out)?.[0]
 
 async function ask(path: string, body?: object | string, headers: Record<string, string> = {}) {

@@ -5,21 +5,21 @@ import type { Audit } from '../../src/domain/audit.ts'
 import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import { environmentOf } from '../import/import-command.ts'
-import { giveBack, made, type OrderShop, placed, startOrderShop } from '../support/order-shop.ts'
-import { directory, done, run } from '../support/processes.ts'
+import { createReturn, getCreated, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 
 let shop: OrderShop
 let environment: Record<string, string>
 before(async () => {
   shop = await startOrderShop()
-  environment = environmentOf(shop.api, join(directory(), 'data'))
+  environment = environmentOf(shop.api, join(createDirectory(), 'data'))
 })
 after(() => shop.api.stop())
 
 /** Returns the audit entries of commands for a service. */
 async function linesOf({ service }: Caller) {
-  const admin = await shop.api.account('admin', service)
+  const admin = await shop.api.createAccount('admin', service)
   const lines: Audit[] = (await admin.get('/audit')).json.data
   return lines
     .filter(line => line.username === 'tillbridge (command line)')
@@ -27,20 +27,20 @@ async function linesOf({ service }: Caller) {
 }
 
 test('the audit log records decisions and erasures made by commands', async () => {
-  const at = await shop.another({ fulfilment: 'manual' })
+  const at = await shop.createShop({ fulfilment: 'manual' })
   const { db, keys } = shop.api
   const { service } = at
   const [cancelled, shipped] = [
-    await placed(at, [{ sku: 'TEE', quantity: 1 }]),
-    await placed(at, [{ sku: 'HOOD-S', quantity: 1 }]),
+    await placeOrder(at, [{ sku: 'TEE', quantity: 1 }]),
+    await placeOrder(at, [{ sku: 'HOOD-S', quantity: 1 }]),
   ]
   const voucher = { number: '900', pin: '1', state: 'active', originalAmount: '20.00', usedAmount: '0.00' } as const
   await insertVouchers(db, keys, service, [{ ...voucher, expiryDate: '2099-12-31' }])
   await raiseAlert(db, service.id, { kind: 'email_failed', subject: '1', detail: 'No such mailbox' })
-  const here = (...command: string[]) => done([...command, '--service', service.name], environment)
+  const here = (...command: string[]) => runSuccessfully([...command, '--service', service.name], environment)
   await here('order', 'cancel', cancelled.orderNumber)
   await here('order', 'ship', shipped.orderNumber)
-  const { id: returnId, returnNumber } = made(await giveBack(at, shipped.id, { 'HOOD-S': 1 }))
+  const { id: returnId, returnNumber } = getCreated(await createReturn(at, shipped.id, { 'HOOD-S': 1 }))
   await here('order', 'return', returnNumber, 'receive')
   await here('voucher', 'suspend', '900')
   await here('alert', 'resolve', 'email_failed')
@@ -56,7 +56,7 @@ test('the audit log records decisions and erasures made by commands', async () =
 })
 
 test('a rejected command adds no audit entry', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   for (const command of [
     ['order', 'cancel', 'none'],
     ['voucher', 'suspend', 'none'],
@@ -65,14 +65,14 @@ test('a rejected command adds no audit entry', async () => {
     ['account', 'revoke', 'none'],
   ]) {
     const service = command[0] === 'account' ? [] : ['--service', at.service.name]
-    assert.equal((await run([...command, ...service], environment)).code, 1, command.join(' '))
+    assert.equal((await runCommand([...command, ...service], environment)).code, 1, command.join(' '))
   }
   assert.deepEqual(await linesOf(at), [])
 })
 
 test("a command on an account adds entries to each service's audit", async () => {
-  const [one, other] = [await shop.another(), await shop.another()]
-  const user = (...command: string[]) => done(['account', ...command], environment)
+  const [one, other] = [await shop.createShop(), await shop.createShop()]
+  const user = (...command: string[]) => runSuccessfully(['account', ...command], environment)
   for (const { service } of [one, other]) await user('add', 'till', '--service', service.name)
   await user('trust-shopper-ip', 'till', 'yes')
   await user('rotate', 'till')

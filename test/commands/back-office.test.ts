@@ -5,29 +5,39 @@ import { after, before, describe, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { parseOptions } from '../../src/commands/back-office/options.ts'
-import { installed } from '../support/installations/installations.ts'
-import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
+import { install } from '../support/installations/installations.ts'
+import {
+  checkout,
+  connectToDatabase,
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 
 describe('tillbridge back-office', () => {
-  const home = directory()
+  const home = createDirectory()
   const environment = { DATA_DIR: join(home, 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'debug' }
   const passwordFile = join(home, 'password')
-  const cli = (...args: string[]) => done(['back-office', ...args], environment)
-  const failing = (...args: string[]) => run(['back-office', ...args], environment)
+  const cli = (...args: string[]) => runSuccessfully(['back-office', ...args], environment)
+  const failing = (...args: string[]) => runCommand(['back-office', ...args], environment)
   let simulator: Simulator
-  let service: Serving
+  let service: RunningServer
   const told: string[] = []
 
   before(async () => {
     writeFileSync(passwordFile, `${canary}\n`)
     simulator = await startSimulator({ settings: { credentials: { user: 'retail', password: canary } } })
-    service = await serve(['--no-demo'], await installed(environment))
-    await done(['service', 'add', 'luma', 'currency=AUD'], environment)
+    service = await serve(['--no-demo'], await install(environment))
+    await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   })
   after(async () => {
-    if (service) await stop(service)
+    if (service) await stopServer(service)
     await simulator?.close()
   })
 
@@ -44,7 +54,7 @@ describe('tillbridge back-office', () => {
     assert.match(set, /^driver = apparel21 \(own connection\)$/m)
     assert.match(set, /^password = \(set\)$/m)
     told.push(set, await cli('show', 'luma'))
-    const client = await databaseOf(environment.DATA_DIR)
+    const client = await connectToDatabase(environment.DATA_DIR)
     const { rows } = await client.query('select record from audit')
     await client.end()
     const audit = rows.map(({ record }) => record).join('\n')
@@ -69,7 +79,7 @@ describe('tillbridge back-office', () => {
   test('set reads the password from standard input and keeps other settings', async () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
-    await done(args, environment, { program })
+    await runSuccessfully(args, environment, { program })
     told.push(await cli('set', 'luma', 'version=2023.4a'))
     assert.match(told.at(-1) ?? '', /^country = AU\nuser = retail\nversion = 2023\.4a\npassword = \(set\)$/m)
   })
@@ -122,7 +132,7 @@ describe('tillbridge back-office', () => {
     assert.match(left, /^interval\.stock = 5m \(default\)\n(.*\n)*interval\.customers = 1h\n/m)
     assert.match(left, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
     assert.doesNotMatch(left, /zip|cardType/)
-    const client = await databaseOf(environment.DATA_DIR)
+    const client = await connectToDatabase(environment.DATA_DIR)
     const { rows } = await client.query(
       "select record::json->'fields' as fields from audit order by changed_at desc limit 2",
     )
@@ -178,18 +188,18 @@ describe('tillbridge back-office', () => {
       service.out,
       /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
-    const client = await databaseOf(environment.DATA_DIR)
+    const client = await connectToDatabase(environment.DATA_DIR)
     const asked = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
-    await until(asked, 'jobs are asked for')
+    await waitUntil(asked, 'jobs are asked for')
     await client.query("update job set due_at = now() - interval '2 minutes'")
-    const { code, out } = await run(['doctor'], environment)
+    const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)
     assert.match(
       out,
       /^FAIL {2}Jobs +No process runs jobs, and the oldest has been due for 12\d s\. Emails wait and .*tillbridge worker$/m,
     )
     await client.query("update job set leased_until = now() + interval '1 minute', lease = gen_random_uuid()")
-    assert.match((await run(['doctor'], environment)).out, /^PASS {2}Jobs /m)
+    assert.match((await runCommand(['doctor'], environment)).out, /^PASS {2}Jobs /m)
     await client.end()
   })
 

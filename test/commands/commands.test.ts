@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/commands/program.ts'
-import { directory, done, run } from '../support/processes.ts'
+import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
 
 /** Returns a command's help. */
 function helpOf(command: Command) {
@@ -58,7 +58,7 @@ test('the help of every command has examples of existing commands', async () => 
   }
   for (const path of [[], ['voucher'], ['account', 'add']]) {
     const help = all.find(each => each.path.join(' ') === path.join(' '))?.help
-    assert.equal(await done([...path, '--help'], environment), help)
+    assert.equal(await runSuccessfully([...path, '--help'], environment), help)
   }
   assert.ok(!fs.existsSync(environment.DATA_DIR))
 })
@@ -82,7 +82,7 @@ for (const [args, fault] of [
   ],
 ] as const)
   test(`\`tillbridge ${args.join(' ')}\` is a clear error`, async () => {
-    const { code, out, err } = await run(args, environment)
+    const { code, out, err } = await runCommand(args, environment)
     assert.notEqual(code, 0)
     assert.equal(out, '')
     assert.match(err, fault)

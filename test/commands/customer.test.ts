@@ -3,29 +3,38 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
-import { installed } from '../support/installations/installations.ts'
-import { cli, databaseOf, directory, done, run, type Serving, serve, stop } from '../support/processes.ts'
+import { install } from '../support/installations/installations.ts'
+import {
+  cli,
+  connectToDatabase,
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  serve,
+  stopServer,
+} from '../support/processes.ts'
 
-const folder = directory()
+const folder = createDirectory()
 const environment = { DATA_DIR: join(folder, 'data') }
-let service: Serving
+let service: RunningServer
 let database: pg.Client
 before(async () => {
-  service = await serve(['--no-demo'], await installed(environment))
-  await done(['service', 'add', 'luma', 'currency=AUD'], environment)
+  service = await serve(['--no-demo'], await install(environment))
+  await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   const files = {
     customers: 'id,firstname,surname,email\n1,John,Smith,john@example.com\n2,Jane,Lee,jane@example.com\n',
     transactions: 'id,saleDate,lineId,quantity,price,customerId\ns1,2024-05-01,1,1,2.50,1\n',
   }
   for (const [kind, text] of Object.entries(files)) {
     await writeFile(join(folder, `${kind}.csv`), text)
-    await done(['import', kind, join(folder, `${kind}.csv`), '--service', 'luma'], environment)
+    await runSuccessfully(['import', kind, join(folder, `${kind}.csv`), '--service', 'luma'], environment)
   }
-  database = await databaseOf(environment.DATA_DIR)
+  database = await connectToDatabase(environment.DATA_DIR)
 })
 after(async () => {
   await database.end()
-  await stop(service)
+  await stopServer(service)
 })
 
 /** With this typed. */
@@ -35,35 +44,35 @@ const typing = (text: string) => ({
 const ids = async () => (await database.query('select id from customer order by id')).rows.map(({ id }) => id)
 
 test('an export writes JSON to standard output or a private file', async () => {
-  const shown = JSON.parse(await done(['customer', 'export', '1'], environment))
+  const shown = JSON.parse(await runSuccessfully(['customer', 'export', '1'], environment))
   assert.deepEqual([shown.customer.surname, shown.transactions.length], ['Smith', 1])
   const out = join(folder, '1.json')
-  assert.equal(await done(['customer', 'export', '1', '--out', out], environment), `Written to ${out}.\n`)
+  assert.equal(await runSuccessfully(['customer', 'export', '1', '--out', out], environment), `Written to ${out}.\n`)
   assert.deepEqual(JSON.parse(await readFile(out, 'utf8')), shown)
   assert.equal((await stat(out)).mode & 0o777, 0o600)
   const open = join(folder, 'open.json')
   await writeFile(open, 'older', { mode: 0o644 })
-  await done(['customer', 'export', '1', '--out', open], environment)
+  await runSuccessfully(['customer', 'export', '1', '--out', open], environment)
   assert.equal((await stat(open)).mode & 0o777, 0o600)
-  const { code, err } = await run(['customer', 'export', '1', '--out', '/nowhere/1.json'], environment)
+  const { code, err } = await runCommand(['customer', 'export', '1', '--out', '/nowhere/1.json'], environment)
   assert.deepEqual([code, err], [1, "tillbridge: /nowhere/1.json can't be written: folder /nowhere not found.\n"])
 })
 
 test('an export ends silently if its reader stops', async () => {
   const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
-  const { err } = await run(['customer', 'export', '1'], environment, { program: ['sh', '-c', untilTrue, 'sh'] })
+  const { err } = await runCommand(['customer', 'export', '1'], environment, { program: ['sh', '-c', untilTrue, 'sh'] })
   assert.equal(err, 'code 0\n')
 })
 
 test('a customer is erased only after typing the identifier again', async () => {
   for (const typed of ['y', '2', '']) {
-    const { code, err } = await run(['customer', 'erase', '1'], environment, typing(typed))
+    const { code, err } = await runCommand(['customer', 'erase', '1'], environment, typing(typed))
     assert.equal(code, 1)
     assert.match(err, /^John Smith: 0 orders, 1 sales\. This can't be undone\.$/m)
     assert.match(err, /Nothing was erased\.$/m)
   }
   assert.deepEqual(await ids(), ['1', '2'])
-  assert.equal(await done(['customer', 'erase', '1'], environment, typing('1')), 'Customer 1 erased.\n')
+  assert.equal(await runSuccessfully(['customer', 'erase', '1'], environment, typing('1')), 'Customer 1 erased.\n')
   assert.deepEqual(await ids(), ['2'])
   const { rows } = await database.query(`select customer_id, record::json->>'total' as total from retail_transaction`)
   assert.deepEqual(rows, [{ customer_id: null, total: '2.50' }])
@@ -72,14 +81,14 @@ test('a customer is erased only after typing the identifier again', async () => 
 
 test('an unattended erasure needs no prompt and reports an unknown customer', async () => {
   for (let time = 0; time < 2; time++)
-    assert.equal(await done(['customer', 'erase', '2', '--yes'], environment), 'Customer 2 erased.\n')
+    assert.equal(await runSuccessfully(['customer', 'erase', '2', '--yes'], environment), 'Customer 2 erased.\n')
   assert.deepEqual(await ids(), [])
   for (const command of [
     ['erase', '3', '--yes'],
     ['erase', '3'],
     ['export', '2'],
   ]) {
-    const { code, err } = await run(['customer', ...command], environment)
+    const { code, err } = await runCommand(['customer', ...command], environment)
     assert.deepEqual([code, err], [1, `tillbridge: Customer ${command[1]} not found.\n`])
   }
 })

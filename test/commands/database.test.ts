@@ -4,24 +4,24 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { isRunning } from '../support/postgres/processes.ts'
 import {
-  begin,
   checkout,
-  databaseOf,
-  directory,
-  done,
-  passwordIn,
-  postgresOf,
-  run,
+  connectToDatabase,
+  createDirectory,
+  findPassword,
+  findPostgresPid,
+  runCommand,
+  runSuccessfully,
   serve,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
 
 test('doctor reports missing parts on a fresh machine and creates nothing', async () => {
-  const DATA_DIR = join(directory(), 'data')
-  const { code, out } = await run(['doctor'], { DATA_DIR })
+  const DATA_DIR = join(createDirectory(), 'data')
+  const { code, out } = await runCommand(['doctor'], { DATA_DIR })
   assert.equal(code, 1)
   assert.match(out, /^PASS {2}Settings /m)
   assert.match(out, new RegExp(`^FAIL {2}Data +${DATA_DIR} must be a directory .*tillbridge start`, 'm'))
@@ -31,7 +31,7 @@ test('doctor reports missing parts on a fresh machine and creates nothing', asyn
 })
 
 test('a command on a directory without installation reports it and creates nothing', async () => {
-  const DATA_DIR = directory()
+  const DATA_DIR = createDirectory()
   const none = `No installation found in ${DATA_DIR}. Set DATA_DIR, or run "tillbridge start" to create one.`
   for (const args of [
     ['service', 'list'],
@@ -40,53 +40,53 @@ test('a command on a directory without installation reports it and creates nothi
     ['backup', join(DATA_DIR, 'backup')],
     ['worker'],
   ]) {
-    const { code, out, err } = await run(args, { DATA_DIR })
+    const { code, out, err } = await runCommand(args, { DATA_DIR })
     assert.deepEqual([code, out, err], [1, '', `tillbridge: ${none}\n`])
   }
-  assert.match((await run(['doctor'], { DATA_DIR })).out, new RegExp(`^FAIL {2}Database +${none}$`, 'm'))
+  assert.match((await runCommand(['doctor'], { DATA_DIR })).out, new RegExp(`^FAIL {2}Database +${none}$`, 'm'))
   assert.deepEqual(fs.readdirSync(DATA_DIR), ['tls'])
 })
 
 test('service add creates a database if necessary and prints its location', async () => {
-  const DATA_DIR = join(directory(), 'data')
-  const first = await run(['service', 'add', 'luma'], { DATA_DIR })
+  const DATA_DIR = join(createDirectory(), 'data')
+  const first = await runCommand(['service', 'add', 'luma'], { DATA_DIR })
   assert.deepEqual([first.code, first.err], [0, `Creating a new database in ${DATA_DIR}.\n`])
-  const second = await run(['service', 'add', 'solo'], { DATA_DIR })
+  const second = await runCommand(['service', 'add', 'solo'], { DATA_DIR })
   assert.deepEqual([second.code, second.err], [0, ''])
 })
 
 test('doctor names every invalid setting', async () => {
-  const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WEB_CONCURRENCY: 'y' })
+  const { code, out } = await runCommand(['doctor'], { ...environment, PORT: 'x', WEB_CONCURRENCY: 'y' })
   assert.equal(code, 1)
   assert.match(out, /^FAIL {2}Settings +PORT must be .*\n {19}WEB_CONCURRENCY must be /m)
   assert.match(out, /^FAIL {2}Data +Not checked: fix the settings first\.$/m)
 })
 
 test('migrate creates the tables and reports if nothing is to do', async () => {
-  assert.match(await done(['migrate'], environment), /^Applied: 0001_\w+\.sql/)
-  assert.equal(await done(['migrate'], environment), 'The database is up to date.\n')
+  assert.match(await runSuccessfully(['migrate'], environment), /^Applied: 0001_\w+\.sql/)
+  assert.equal(await runSuccessfully(['migrate'], environment), 'The database is up to date.\n')
 })
 
 test('doctor leads from an empty installation to a healthy one', async () => {
-  const none = await run(['doctor'], environment)
+  const none = await runCommand(['doctor'], environment)
   assert.equal(none.code, 1)
   assert.match(none.out, /^FAIL {2}Services +No service exists\. To create one: tillbridge service add <name>$/m)
-  await done(['service', 'add', 'luma'], environment)
-  const lonely = await run(['doctor'], environment)
+  await runSuccessfully(['service', 'add', 'luma'], environment)
+  const lonely = await runCommand(['doctor'], environment)
   assert.equal(lonely.code, 1)
   assert.match(
     lonely.out,
     /^FAIL {2}Services +No account has access to luma\. To create one: tillbridge account add <username> --service luma$/m,
   )
-  await done(['account', 'add', 'webshop', '--service', 'luma'], environment)
-  const unsaved = await run(['doctor', '--json'], environment)
+  await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)
+  const unsaved = await runCommand(['doctor', '--json'], environment)
   assert.equal(unsaved.code, 1)
   assert.deepEqual(
     (JSON.parse(unsaved.out) as { check: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ check }) => check),
     ['Backups'],
   )
-  await done(['backup', join(environment.DATA_DIR, 'backup')], environment)
-  const out = await done(['doctor'], environment)
+  await runSuccessfully(['backup', join(environment.DATA_DIR, 'backup')], environment)
+  const out = await runSuccessfully(['doctor'], environment)
   assert.deepEqual(
     out
       .trim()
@@ -121,51 +121,51 @@ test('doctor leads from an empty installation to a healthy one', async () => {
 })
 
 test('a standalone command stops PostgreSQL afterwards', () => {
-  assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
+  assert.ok(!isRunning(findPostgresPid(environment.DATA_DIR) ?? 0))
   assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'database.json')))
 })
 
 test('concurrent commands share PostgreSQL and the last one stops it', async () => {
   const names = ['a', 'b', 'c', 'd']
-  await Promise.all(names.map(name => done(['service', 'add', name], environment)))
-  const listed = await done(['service', 'list'], environment)
+  await Promise.all(names.map(name => runSuccessfully(['service', 'add', name], environment)))
+  const listed = await runSuccessfully(['service', 'list'], environment)
   for (const name of names) assert.match(listed, new RegExp(`^${name} `, 'm'))
-  assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
+  assert.ok(!isRunning(findPostgresPid(environment.DATA_DIR) ?? 0))
 })
 
 test('an interrupted demo is finished before PostgreSQL stops', async () => {
-  const killed = begin(['demo', 'playground'], environment)
-  await until(() => killed.out.includes('Stores: '), 'it works', 20_000)
-  await stop(killed, 'SIGKILL')
-  const first = begin(['demo', 'playground'], environment)
-  await until(() => first.out.includes('Stores: '), 'it works', 20_000)
-  const joined = await databaseOf(environment.DATA_DIR)
+  const killed = startCommand(['demo', 'playground'], environment)
+  await waitUntil(() => killed.out.includes('Stores: '), 'it works', 20_000)
+  await stopServer(killed, 'SIGKILL')
+  const first = startCommand(['demo', 'playground'], environment)
+  await waitUntil(() => first.out.includes('Stores: '), 'it works', 20_000)
+  const joined = await connectToDatabase(environment.DATA_DIR)
   try {
-    await until(() => first.out.includes('Password: '), 'it is done', 60_000)
+    await waitUntil(() => first.out.includes('Password: '), 'it is done', 60_000)
     assert.equal((await joined.query('select pg_sleep(1)')).rowCount, 1)
   } finally {
     await joined.end()
   }
   assert.equal((await first.ended).code, 0)
   assert.match(first.out, /^Demo service playground created\. Account playground has the role admin\.$/m)
-  assert.notEqual(passwordIn(first.out), '')
-  assert.doesNotMatch(await done(['service', 'list'], environment), /being made/)
+  assert.notEqual(findPassword(first.out), '')
+  assert.doesNotMatch(await runSuccessfully(['service', 'list'], environment), /being made/)
 })
 
 test('demo rejects a taken name', async () => {
-  const again = await run(['demo', 'playground'], environment)
+  const again = await runCommand(['demo', 'playground'], environment)
   assert.equal(again.code, 1)
   assert.equal(again.err, 'tillbridge: Service playground exists already.\n')
 })
 
 test('the command runs from any directory and as `npx tillbridge`', async () => {
-  const cwd = directory()
-  assert.match(await done(['service', 'list'], environment, { cwd }), /^luma /m)
+  const cwd = createDirectory()
+  assert.match(await runSuccessfully(['service', 'list'], environment, { cwd }), /^luma /m)
   assert.deepEqual(fs.readdirSync(cwd), [])
   const npx = { cwd: checkout, program: ['npx', 'tillbridge'] } as const
-  assert.match(await done(['service', 'list'], environment, npx), /^luma /m)
+  assert.match(await runSuccessfully(['service', 'list'], environment, npx), /^luma /m)
   const service = await serve(['--no-demo'], { DATA_DIR: 'here' }, { cwd }).catch(error => error)
   assert.match(service.out, /serves/)
   assert.ok(fs.existsSync(join(cwd, 'here/database.json')))
-  await stop(service)
+  await stopServer(service)
 })

@@ -5,17 +5,17 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/database/db.ts'
 import { migrate, migrationFiles } from '../../src/database/migrate.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { checkout, directory, run } from '../support/processes.ts'
+import { createEmptyDatabase } from '../support/database.ts'
+import { checkout, createDirectory, runCommand } from '../support/processes.ts'
 
 test('doctor reports pending migrations and leaves older tables unchanged', async t => {
-  const database = await emptyDatabase()
+  const database = await createEmptyDatabase()
   t.after(() => database.drop())
   const names = await migrationFiles()
-  const older = directory()
+  const older = createDirectory()
   for (const name of names.slice(0, -2)) fs.copyFileSync(join(checkout, 'migrations', name), join(older, name))
   await migrate(database.db, { folder: pathToFileURL(`${older}/`) })
-  const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })
+  const { code, out } = await runCommand(['doctor'], { DATA_DIR: createDirectory(), DATABASE_URL: database.connection })
   assert.equal(code, 1)
   assert.ok(
     out.includes(
@@ -28,9 +28,9 @@ test('doctor reports pending migrations and leaves older tables unchanged', asyn
 })
 
 test('doctor creates no tables in an empty database', async t => {
-  const database = await emptyDatabase()
+  const database = await createEmptyDatabase()
   t.after(() => database.drop())
-  const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })
+  const { code, out } = await runCommand(['doctor'], { DATA_DIR: createDirectory(), DATABASE_URL: database.connection })
   assert.equal(code, 1)
   assert.match(out, /^FAIL {2}Database +The database has no tables yet\. Run "tillbridge start"/m)
   assert.equal(await database.db.run(sql`select from pg_tables where schemaname = 'public'`), 0)

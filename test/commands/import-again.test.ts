@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { openShop } from '../support/import-shop.ts'
+import { openImportShop } from '../support/import-shop.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { openShop } from '../support/import-shop.ts'
+import { openImportShop } from '../support/import-shop.ts'
 import { cli } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 const at = (name: string) => join(shop.directory, name)

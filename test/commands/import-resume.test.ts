@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
-import { openShop } from '../support/import-shop.ts'
-import { hold } from '../support/postgres/holding.ts'
-import { cli, until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { holdLocks } from '../support/postgres/holding.ts'
+import { cli, waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 beforeEach(() => shop.rows('truncate customer, tombstone, import_progress'))
 
@@ -38,17 +38,17 @@ async function interrupt(
   held: string,
   isIn: () => Promise<boolean>,
 ) {
-  const letGo = await hold(shop.db, held)
+  const letGo = await holdLocks(shop.db, held)
   const child = spawn(process.execPath, [cli, 'import', kind, path], { ...options, stdio: 'ignore' })
   const ended = once(child, 'exit')
-  await until(isIn, 'the first lines are in', 30_000).finally(() => {
+  await waitUntil(isIn, 'the first lines are in', 30_000).finally(() => {
     child.kill(signal)
     letGo()
   })
   await ended
   // Its last statements may still be running.
   const working = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
-  await until(async () => !(await shop.rows(working)).length, 'nothing is under way', 30_000)
+  await waitUntil(async () => !(await shop.rows(working)).length, 'nothing is under way', 30_000)
 }
 
 /** The same of the file of customers: its first lines are in, and the batch that begins in the middle is not. */

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { openShop } from '../support/import-shop.ts'
-import { hold } from '../support/postgres/holding.ts'
-import { begin, until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { holdLocks } from '../support/postgres/holding.ts'
+import { startCommand, waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 test('two services importing one file get two complete rejected files', async () => {
@@ -15,18 +15,22 @@ test('two services importing one file get two complete rejected files', async ()
   const lines = Array.from({ length: 5_000 }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
   writeFileSync(join(shop.directory, 'both.csv'), `id,surname\n${lines.join('\n')}\n`)
   const importing = (service: string) =>
-    begin(
+    startCommand(
       ['import', 'customers', 'both.csv', '--service', service],
       { DATABASE_URL: shop.connection, DATA_DIR: join(shop.directory, 'data') },
       { cwd: shop.directory },
     )
-  const letGo = await hold(
+  const letGo = await holdLocks(
     shop.db,
     `insert into customer (service_id, id, changed_at, record, ecommerce_ids) values (${shop.service.id}, 'c2500', now(), '', '')`,
   )
   const first = importing('shop')
   try {
-    await until(async () => (await shop.rows('select from import_progress')).length, 'its first lines are in', 30_000)
+    await waitUntil(
+      async () => (await shop.rows('select from import_progress')).length,
+      'its first lines are in',
+      30_000,
+    )
     const second = importing('other')
     assert.deepEqual(await second.ended, { code: 2, signal: null }, second.err)
   } finally {

@@ -4,11 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openShop, type Shop } from '../support/import-shop.ts'
+import { openImportShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
-  shop = await openShop()
+  shop = await openImportShop()
 })
 after(() => shop.close())
 

@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { productExport } from '../api/mappings/shopify.ts'
 import { environmentOf } from '../import/import-command.ts'
-import { unmappedShop } from '../support/mapping-shop.ts'
-import { cli, directory, run } from '../support/processes.ts'
+import { createUnmappedShop } from '../support/mapping-shop.ts'
+import { cli, createDirectory, runCommand } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 import { put } from '../support/write.ts'
 
 const api = await startTestService()
 after(() => api.stop())
-const place = directory()
+const place = createDirectory()
 const environment = environmentOf(api, place)
 
 test('the check lists issues, and its CSV can be imported as mappings', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const { name } = shop.service
   const products = join(place, 'products.csv')
   const variants = [
@@ -23,10 +23,10 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
     ['M', '12002'],
   ] as const
   await writeFile(products, productExport(variants))
-  const taken = await run(['import', 'ecommerce-variants', products, '--service', name], environment)
+  const taken = await runCommand(['import', 'ecommerce-variants', products, '--service', name], environment)
   assert.match(taken.out, /1 lines have no SKU: left out/, taken.err)
 
-  const report = await run(['mapping', 'check', name], environment)
+  const report = await runCommand(['mapping', 'check', name], environment)
   assert.equal(report.code, 2, report.err)
   assert.match(report.out, /^skus +1 +0 +0 +0 +1 +1 +0$/m)
   assert.match(report.out, /^12001 +MH01 BLK S +nearMatch +012001 +leadingZeros +14 +0$/m)
@@ -34,56 +34,59 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
     report.out,
     /No platform file of stores has been imported\. Run: tillbridge import ecommerce-locations <file>/,
   )
-  const json = await run(['mapping', 'check', name, '--kind', 'skus', '--state', 'nearMatch', '--json'], environment)
+  const json = await runCommand(
+    ['mapping', 'check', name, '--kind', 'skus', '--state', 'nearMatch', '--json'],
+    environment,
+  )
   const { kinds, issues } = JSON.parse(json.out)
   assert.deepEqual([kinds[0].states.nearMatch, issues.skus.length, issues.skus[0].suggestion], [1, 1, '012001'])
 
-  const elsewhere = await run(['mapping', 'check', name, '--kind', 'skus', '--state', 'matched'], environment)
+  const elsewhere = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--state', 'matched'], environment)
   assert.equal(elsewhere.code, 2, 'whatever is shown')
 
-  const csv = await run(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment)
+  const csv = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment)
   assert.equal(csv.code, 0, 'all rows are written')
   assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMatch,hoodie: S,leadingZeros 012001,14,0')
   const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
-  const enough = await run(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment, {
+  const enough = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment, {
     program: ['sh', '-c', untilTrue, 'sh'],
   })
   assert.match(enough.err, /code 0\n$/)
   assert.doesNotMatch(enough.err, /EPIPE|Error/)
   const mended = join(place, 'skus.csv')
   await writeFile(mended, csv.out)
-  const mapped = await run(['import', 'sku-mapping', mended, '--service', name], environment)
+  const mapped = await runCommand(['import', 'sku-mapping', mended, '--service', name], environment)
   assert.equal(mapped.code, 0, mapped.out + mapped.err)
   assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, '012001')
   assert.equal((await shop.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
 })
 
 test('the CSV round-trips, including formula-like values', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/skus/12001', { ecommerceSku: '-XL' })
   await put(shop, '/mappings/skus/12002', { ecommerceSku: "'=M" })
-  const csv = await run(['mapping', 'check', shop.service.name, '--kind', 'skus', '--csv'], environment)
+  const csv = await runCommand(['mapping', 'check', shop.service.name, '--kind', 'skus', '--csv'], environment)
   assert.match(csv.out, /^12001,'-XL,/m)
   const file = join(place, 'out-and-in.csv')
   await writeFile(file, csv.out)
-  const again = await run(['import', 'sku-mapping', file, '--service', shop.service.name], environment)
+  const again = await runCommand(['import', 'sku-mapping', file, '--service', shop.service.name], environment)
   assert.equal(again.code, 0, again.out + again.err)
   const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
   assert.deepEqual([await mapped('12001'), await mapped('12002')], ['-XL', "'=M"])
 })
 
 test('customers round-trip with both identifiers and a contradiction is removed', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const list = join(place, 'customers.csv')
   await writeFile(list, 'Customer ID,Email\n5,john@example.com\n6,mary@example.com\n')
-  await run(['import', 'ecommerce-customers', list, '--service', shop.service.name], environment)
+  await runCommand(['import', 'ecommerce-customers', list, '--service', shop.service.name], environment)
   const admin = (id: string) => `gid://shop/Customer/${id}`
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
   await put(shop, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
-  const csv = await run(['mapping', 'check', shop.service.name, '--kind', 'customers', '--csv'], environment)
+  const csv = await runCommand(['mapping', 'check', shop.service.name, '--kind', 'customers', '--csv'], environment)
   const file = join(place, 'customers-mended.csv')
   await writeFile(file, csv.out)
-  const again = await run(['import', 'customer-mapping', file, '--service', shop.service.name], environment)
+  const again = await runCommand(['import', 'customer-mapping', file, '--service', shop.service.name], environment)
   assert.equal(again.code, 0, again.out + again.err)
   const mapped = async (id: string) => {
     const { ecommerceAdminId, ecommerceLegacyId } = (await shop.get(`/mappings/customers/${id}`)).json.data
@@ -99,20 +102,20 @@ test('customers round-trip with both identifiers and a contradiction is removed'
 })
 
 test('platform-only and unverified items need no correction', async () => {
-  const { service } = await api.tenant()
+  const { service } = await api.createService()
   const locations = join(place, 'locations.csv')
   await writeFile(locations, 'Location ID,Name\n111,Somewhere\n')
-  await run(['import', 'ecommerce-locations', locations, '--service', service.name], environment)
-  const report = await run(['mapping', 'check', service.name, '--kind', 'stores'], environment)
+  await runCommand(['import', 'ecommerce-locations', locations, '--service', service.name], environment)
+  const report = await runCommand(['mapping', 'check', service.name, '--kind', 'stores'], environment)
   assert.match(report.out, /^stores +0 +1 +0 +0 +0 +0 +0$/m)
   assert.equal(report.code, 0, report.err)
 })
 
 test('the command reports impossible requests', async () => {
-  const without = await run(['mapping', 'check', api.service.name, '--csv'], environment)
+  const without = await runCommand(['mapping', 'check', api.service.name, '--csv'], environment)
   assert.match(without.err, /--csv requires one kind: --kind stores, --kind skus, --kind customers/)
   assert.equal(without.code, 1)
-  const tooMany = await run(['mapping', 'check', api.service.name, '--limit', '101'], environment)
+  const tooMany = await runCommand(['mapping', 'check', api.service.name, '--limit', '101'], environment)
   assert.match(tooMany.err, /'--limit <n>' argument '101' is invalid\. It must be an integer from 1 to 100\./)
   assert.equal(tooMany.code, 1)
 })

@@ -6,17 +6,17 @@ import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import type { ReturnAction } from '../../src/domain/orders/returns.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import {
-  cents,
-  dollars,
+  buildReturn,
   fillShop,
+  getCreated,
+  getSales,
+  getStock,
   joinRewards,
-  made,
-  placed,
-  returnOf,
-  salesOf,
-  stockOf,
+  placeOrder,
+  toCents,
+  toDollars,
 } from '../support/order-shop.ts'
-import { directory, done, run } from '../support/processes.ts'
+import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
@@ -29,7 +29,7 @@ before(async () => {
   api = await startTestService({ settings: { ...settings, fulfilment: 'manual' }, role: 'maintainer' })
   shop = api
   await fillShop(api.db, api.service)
-  environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: urlOf(api) }
+  environment = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: urlOf(api) }
 })
 after(() => api.stop())
 
@@ -39,10 +39,10 @@ function urlOf({ database: { connection } }: TestService) {
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }
 
-const order = (...args: string[]) => done(['order', ...args], environment)
+const order = (...args: string[]) => runSuccessfully(['order', ...args], environment)
 /** Returns the error output of a command that fails. */
 async function refused(...args: string[]) {
-  const { code, out, err } = await run(['order', ...args], environment)
+  const { code, out, err } = await runCommand(['order', ...args], environment)
   assert.deepEqual([code, out], [1, ''], err)
   return err
 }
@@ -60,7 +60,7 @@ test('help shows all commands with examples', async () => {
   const help = await order('--help')
   for (const each of ['ship', 'cancel', 'return']) assert.match(help, new RegExp(`\\$ tillbridge order ${each} `))
   assert.match(await order('return', '--help'), /receive.*refund.*cancel/s)
-  const { code, err } = await run(['order', 'return', 'R1', 'burn'], environment)
+  const { code, err } = await runCommand(['order', 'return', 'R1', 'burn'], environment)
   assert.equal(code, 1)
   assert.match(err, /Allowed choices are receive, refund, cancel/)
 })
@@ -68,39 +68,39 @@ test('help shows all commands with examples', async () => {
 test('a shipped order is sold once with lines, sale and points', async () => {
   await joinRewards(api, shop)
   const points = async () => (await shop.get('/customers/65432/rewards')).json.data.availablePoints
-  const { id, orderNumber } = await placed(shop, [
+  const { id, orderNumber } = await placeOrder(shop, [
     { sku: 'TEE', quantity: 2 },
     { sku: 'UNKEPT', quantity: 1 },
   ])
-  const stock = await stockOf(shop)
+  const stock = await getStock(shop)
   assert.deepEqual(await statuses(id), ['processing', 'processing'])
   assert.equal(await points(), 0)
 
   assert.equal(await order('ship', orderNumber, '--service', api.service.name), `Order ${orderNumber} shipped.\n`)
   assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
   assert.deepEqual(
-    (await salesOf(shop, orderNumber)).map((sale: { total: string }) => sale.total),
+    (await getSales(shop, orderNumber)).map((sale: { total: string }) => sale.total),
     ['25.00'],
   )
   assert.equal(await points(), 25)
-  assert.deepEqual(await stockOf(shop), stock)
+  assert.deepEqual(await getStock(shop), stock)
 
   assert.match(await refused('ship', orderNumber), /^tillbridge: Order \S+ can't be shipped: it is already shipped/)
   await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already shipped/)
-  assert.equal((await salesOf(shop, orderNumber)).length, 1)
+  assert.equal((await getSales(shop, orderNumber)).length, 1)
   assert.equal(await points(), 25)
 })
 
 test('an order shipped and cancelled concurrently ends as one of both', async () => {
-  const stock = await stockOf(shop)
-  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  const stock = await getStock(shop)
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
   const ends = await Promise.allSettled([ship, cancel, ship, cancel].map(act => act(orderNumber)))
   assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
   const [status] = await statuses(id)
   const isShipped = status === 'shipped'
   assert.ok(isShipped || status === 'cancelled')
-  assert.equal((await salesOf(shop, orderNumber)).length, isShipped ? 1 : 0)
-  assert.equal((await stockOf(shop))['1002 TEE'], (stock['1002 TEE'] ?? 0) - (isShipped ? 1 : 0))
+  assert.equal((await getSales(shop, orderNumber)).length, isShipped ? 1 : 0)
+  assert.equal((await getStock(shop))['1002 TEE'], (stock['1002 TEE'] ?? 0) - (isShipped ? 1 : 0))
 })
 
 test('a cancelled order restores its stock and voucher payments', async () => {
@@ -113,38 +113,38 @@ test('a cancelled order restores its stock and voucher payments', async () => {
     expiryDate: '2099-12-31',
   })
   await insertVouchers(api.db, api.keys, api.service, [voucher('800'), voucher('801')])
-  const stock = await stockOf(shop)
+  const stock = await getStock(shop)
   const pay = async (number: string, amount: string) => {
     const { json } = await post(shop, '/vouchers/validate', { number, pin: '004200', amount })
     return { gateway: 'visa', amount, voucher: { number, validationId: json.data.validationId } }
   }
   const available = async (number: string) =>
     (await shop.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
-  const { id, orderNumber } = await placed(shop, [{ sku: 'HOOD-S', quantity: 1 }], {
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }], {
     payments: [
       await pay('801', '20.00'),
       await pay('800', '5.00'),
-      { gateway: 'paypal', amount: dollars(cents('29.99') - 2500) },
+      { gateway: 'paypal', amount: toDollars(toCents('29.99') - 2500) },
     ],
   })
   assert.deepEqual([await available('800'), await available('801')], ['15.00', '0.00'])
   assert.equal(await order('cancel', orderNumber), `Order ${orderNumber} cancelled.\n`)
   assert.deepEqual([await available('800'), await available('801')], ['20.00', '20.00'])
-  assert.deepEqual(await stockOf(shop), stock)
+  assert.deepEqual(await getStock(shop), stock)
   assert.deepEqual(await statuses(id), ['cancelled'])
-  assert.deepEqual(await salesOf(shop, orderNumber), [])
+  assert.deepEqual(await getSales(shop, orderNumber), [])
   await assert.rejects(ship(orderNumber), /can't be shipped: it is already cancelled\.$/)
   await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already cancelled\.$/)
   assert.equal(
-    (await post(shop, `/orders/${id}/returns`, returnOf({ 'HOOD-S': 1 }))).json.code,
+    (await post(shop, `/orders/${id}/returns`, buildReturn({ 'HOOD-S': 1 }))).json.code,
     'quantity_exceeds_returnable',
   )
 })
 
 test('a return is received and then refunded in order', async () => {
-  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
-  const { id: returnId, returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
+  const { id: returnId, returnNumber } = getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
   const status = async () => (await shop.get(`/returns/${returnId}`)).json.data.status
   assert.match(await refused('return', returnNumber, 'refund'), /is requested, so it can't be refunded\.\n$/)
   assert.equal(await order('return', returnNumber, 'receive'), `Return ${returnNumber} is received.\n`)
@@ -157,22 +157,22 @@ test('a return is received and then refunded in order', async () => {
 })
 
 test('a cancelled return makes its items returnable again', async () => {
-  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
-  const { returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
+  const { returnNumber } = getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
   const ends = await Promise.allSettled(Array.from({ length: 3 }, () => step(returnNumber, 'cancel')))
   assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
   assert.deepEqual((await shop.get(`/orders/${id}/returnable`)).json.data, [
     { sku: 'TEE', sold: 1, returned: 0, returnable: 1 },
   ])
-  assert.equal((await salesOf(shop, orderNumber)).length, 3)
-  made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
+  assert.equal((await getSales(shop, orderNumber)).length, 3)
+  getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
 })
 
 test('a missing order, return or service is named, also across services', async () => {
   const name = api.service.name
-  const { orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
-  const other = await api.tenant(settings)
+  const { orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const other = await api.createService(settings)
   assert.equal(await refused('ship', 'none', '--service', name), 'tillbridge: Order none not found.\n')
   assert.equal(
     await refused('cancel', orderNumber, '--service', other.service.name),
@@ -187,7 +187,7 @@ test('a missing order, return or service is named, also across services', async 
 })
 
 test('a refund restores vouchers first, in number order', async () => {
-  const own = await api.tenant({ ...settings, fulfilment: 'automatic' })
+  const own = await api.createService({ ...settings, fulfilment: 'automatic' })
   await fillShop(api.db, own.service)
   const [one, two] = ['700', '701']
   await insertVouchers(
@@ -210,10 +210,10 @@ test('a refund restores vouchers first, in number order', async () => {
     return { gateway: 'visa', amount, voucher: { number, validationId } }
   }
   const payments = [{ gateway: 'visa', amount: '7.00' }, await pays(one, '8.00'), await pays(two, '5.00')]
-  const bought = await placed(own, [{ sku: 'TEE', quantity: 2 }], { payments })
+  const bought = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }], { payments })
   assert.deepEqual(await balances(), ['0.00', '3.00'])
   const back = async () => {
-    const { returnNumber } = made(await post(own, `/orders/${bought.id}/returns`, returnOf({ TEE: 1 })))
+    const { returnNumber } = getCreated(await post(own, `/orders/${bought.id}/returns`, buildReturn({ TEE: 1 })))
     for (const name of ['receive', 'refund']) {
       const said = await order('return', returnNumber, name, '--service', own.service.name)
       if (name === 'refund') return said

@@ -6,8 +6,8 @@ import { raw, sql } from '../../src/database/db.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import { environmentOf } from '../import/import-command.ts'
-import { giveBack, made, type OrderShop, placed, startOrderShop } from '../support/order-shop.ts'
-import { directory, run } from '../support/processes.ts'
+import { createReturn, getCreated, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import { createDirectory, runCommand } from '../support/processes.ts'
 
 let shop: OrderShop
 before(async () => {
@@ -17,14 +17,14 @@ after(() => shop.api.stop())
 
 test('local decisions are rejected for orders, returns and vouchers kept upstream', async () => {
   const { db, keys } = shop.api
-  const at = await shop.another({ fulfilment: 'manual' })
+  const at = await shop.createShop({ fulfilment: 'manual' })
   const { service } = at
   const [waiting, sold] = [
-    await placed(at, [{ sku: 'TEE', quantity: 1 }]),
-    await placed(at, [{ sku: 'HOOD-S', quantity: 2 }]),
+    await placeOrder(at, [{ sku: 'TEE', quantity: 1 }]),
+    await placeOrder(at, [{ sku: 'HOOD-S', quantity: 2 }]),
   ]
   await db.transaction(tx => shipOrder(tx, service, sold.orderNumber))
-  const { returnNumber } = made(await giveBack(at, sold.id, { 'HOOD-S': 1 }))
+  const { returnNumber } = getCreated(await createReturn(at, sold.id, { 'HOOD-S': 1 }))
   const amounts = { originalAmount: '20.00', usedAmount: '0.00' }
   await insertVouchers(db, keys, service, [
     { number: '800', pin: '1', state: 'active', ...amounts, expiryDate: '2099-12-31' },
@@ -36,9 +36,9 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
 
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
   await db.transaction(tx => setBackOffice(tx, keys, service, settings))
-  const environment = environmentOf(shop.api, join(directory(), 'data'))
+  const environment = environmentOf(shop.api, join(createDirectory(), 'data'))
   const refused = async (...args: string[]) => {
-    const { code, out, err } = await run([...args, '--service', service.name], environment)
+    const { code, out, err } = await runCommand([...args, '--service', service.name], environment)
     assert.deepEqual([code, out], [1, ''], err)
     return err
   }

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { begin, directory, done, run, until } from '../support/processes.ts'
+import { createEmptyDatabase } from '../support/database.ts'
+import { createDirectory, runCommand, runSuccessfully, startCommand, waitUntil } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 
-const home = directory()
+const home = createDirectory()
 const shop = await startTestService()
 after(() => shop.stop())
 const environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
@@ -21,7 +21,7 @@ test("one of two concurrent removals is rejected and the other's backup complete
   await fillWithCanaries(shop, shop, 'canary-')
   const file = join(home, 'kept.tillbridge')
   const blocker = await shop.db.pool.connect()
-  const both = [begin(remove(service.name, file), environment)]
+  const both = [startCommand(remove(service.name, file), environment)]
   try {
     await blocker.query('begin')
     // How far the columns have come that count by themselves is what a backup reads last.
@@ -29,10 +29,10 @@ test("one of two concurrent removals is rejected and the other's backup complete
     const waiting = sql`
       select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
          and database = (select oid from pg_database where datname = current_database())`
-    await until(async () => (await shop.db.run(waiting)) === 1, 'the backup is being written', 60_000)
-    const second = begin(remove(service.name, file), environment)
+    await waitUntil(async () => (await shop.db.run(waiting)) === 1, 'the backup is being written', 60_000)
+    const second = startCommand(remove(service.name, file), environment)
     both.push(second)
-    await until(
+    await waitUntil(
       async () => second.child.exitCode !== null || (await shop.db.run(waiting)) === 2,
       'the other one gives up, or writes as well',
       60_000,
@@ -44,17 +44,17 @@ test("one of two concurrent removals is rejected and the other's backup complete
   const [first, second] = await Promise.all(both.map(each => each.ended))
   assert.deepEqual([first?.code, second?.code], [0, 1])
   assert.match(both[1]?.err ?? '', /^tillbridge: Somebody else removes the service \S+ right now\.$/m)
-  const target = await emptyDatabase()
+  const target = await createEmptyDatabase()
   t.after(() => target.drop())
-  await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
   assert.equal(await target.db.run(sql`select from store where service_id = ${service.id}`), 2)
 })
 
 test('a removal never overwrites a backup file and locks nothing then', async () => {
-  const { service } = await shop.tenant()
+  const { service } = await shop.createService()
   const file = join(home, 'other.tillbridge')
   fs.writeFileSync(file, 'of another one')
-  const { code, err, out } = await run(remove(service.name, file), environment)
+  const { code, err, out } = await runCommand(remove(service.name, file), environment)
   assert.equal(code, 1)
   assert.match(err, /other\.tillbridge exists already\. Nothing was deleted\.$/m)
   assert.doesNotMatch(out, /closed/)

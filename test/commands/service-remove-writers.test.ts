@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../src/database/db.ts'
-import { rowsOf } from '../support/postgres/rows-of.ts'
-import { begin, until } from '../support/processes.ts'
+import { countRowsByTable } from '../support/postgres/rows-of.ts'
+import { startCommand, waitUntil } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 
 const shop = await startTestService()
 after(() => shop.stop())
@@ -13,33 +13,33 @@ const environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.s
 
 test('writers during a service removal finish or are rejected without traces', async () => {
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  const busy = await shop.tenant({ writesPerMinute: 'off' })
+  const busy = await shop.createService({ writesPerMinute: 'off' })
   const { id, name } = busy.service
   const answers: number[] = []
   const writers = Array.from({ length: 8 }, async (_, writer) => {
     for (let i = 0; answers.at(-1) !== 403; i++) {
       const contact = { email: `busy-${writer}-${i}@example.com` }
-      answers.push((await post(busy, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, keyed())).status)
+      answers.push((await post(busy, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, withKey())).status)
     }
   })
   const late = await shop.db.pool.connect()
   try {
     await late.query('begin')
     await late.query('select next_change_timestamp($1, null)', [id])
-    await until(() => answers.includes(201), 'some is written')
-    const removing = begin(['service', 'remove', name, '--no-backup', '--yes', name], environment)
-    await until(() => removing.out.includes(' closed.'), 'the service is closed', 60_000)
+    await waitUntil(() => answers.includes(201), 'some is written')
+    const removing = startCommand(['service', 'remove', name, '--no-backup', '--yes', name], environment)
+    await waitUntil(() => removing.out.includes(' closed.'), 'the service is closed', 60_000)
     await Promise.all(writers)
     await late.query(`insert into audit (service_id, id, changed_at, record) values ($1, 'late', now(), '{}')`, [id])
     await delay(6_000)
     assert.equal(removing.child.exitCode, null, 'it waits')
-    assert.ok((await rowsOf(shop.db, busy.service)).customer)
+    assert.ok((await countRowsByTable(shop.db, busy.service)).customer)
     await late.query('commit')
     assert.equal((await removing.ended).code, 0, removing.err)
   } finally {
     late.release()
   }
-  assert.deepEqual(await rowsOf(shop.db, busy.service), {})
+  assert.deepEqual(await countRowsByTable(shop.db, busy.service), {})
   assert.deepEqual(new Set(answers).difference(new Set([201, 503, 403])), new Set())
   assert.ok(answers.includes(201))
   await assert.rejects(

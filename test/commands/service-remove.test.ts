@@ -10,18 +10,26 @@ import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { assign } from '../../src/store/accounts/accounts.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
-import { john } from '../support/customer-bodies.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { hold } from '../support/postgres/holding.ts'
-import { daysAgo, logLines } from '../support/postgres/logged.ts'
-import { rowsOf } from '../support/postgres/rows-of.ts'
-import { begin, cli, directory, done, type Environment, run, until } from '../support/processes.ts'
-import { anotherServer, credentials } from '../support/servers.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createEmptyDatabase } from '../support/database.ts'
+import { holdLocks } from '../support/postgres/holding.ts'
+import { addLogEntries, daysAgo } from '../support/postgres/logged.ts'
+import { countRowsByTable } from '../support/postgres/rows-of.ts'
+import {
+  cli,
+  createDirectory,
+  type Environment,
+  runCommand,
+  runSuccessfully,
+  startCommand,
+  waitUntil,
+} from '../support/processes.ts'
+import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
-import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
 
-const home = directory()
+const home = createDirectory()
 const file = join(home, 'kept.tillbridge')
 let shop: TestService
 let neighbour: Caller
@@ -36,14 +44,14 @@ before(async () => {
   const { db, keys } = shop
   environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
   await db.run(sql`insert into installation (secret_digest) values (${keys.digest})`)
-  neighbour = await shop.tenant(voucherSettings)
-  shared = await shop.account('maintainer')
+  neighbour = await shop.createService(voucherSettings)
+  shared = await shop.createAccount('maintainer')
   await assign(db, shared.username, neighbour.service, 'maintainer')
   for (const [i, each] of [shop, neighbour].entries()) {
     await fillWithCanaries(shop, each, `canary-${i}-`)
     await stockGiftCards(shop, each)
-    assert.equal((await issue(each)).status, 201)
-    const bought = await post(each, '/customers', john({ privacy: true, emailSubscription: true }), {
+    assert.equal((await issueVoucher(each)).status, 201)
+    const bought = await post(each, '/customers', buildCustomer({ privacy: true, emailSubscription: true }), {
       'idempotency-key': `"key-${i}"`,
     })
     assert.equal(bought.status, 201)
@@ -52,7 +60,7 @@ before(async () => {
     await db.run(sql`
       insert into tombstone (service_id, kind, id, changed_at)
       select ${each.service.id}, 'product', to_char(n, '0000'), now() from generate_series(1, 2500) n`)
-    await logLines(db, each.service, [{ at: daysAgo(1) }])
+    await addLogEntries(db, each.service, [{ at: daysAgo(1) }])
   }
   await db.run(sql`delete from job`)
   const probe = {
@@ -91,37 +99,37 @@ test('a service is removed only after typing its name again', async () => {
     [[], typing('y')],
     [[], typing('')],
   ] as const) {
-    const { code, err } = await run(remove(shop.service.name, ...more), environment, how)
+    const { code, err } = await runCommand(remove(shop.service.name, ...more), environment, how)
     assert.equal(code, 1)
     assert.match(err, /Nothing was deleted\.$/m)
   }
-  const unknown = await run(remove('nobody', '--yes', 'nobody'), environment)
+  const unknown = await runCommand(remove('nobody', '--yes', 'nobody'), environment)
   assert.match(unknown.err, /^tillbridge: Service nobody not found\. Services: /)
   assert.equal(await statusOf(shop), 200)
 })
 
 test('a failed or stopped backup reopens the service; --no-backup removes it', async () => {
   const { name } = shop.service
-  const [lucky, gone] = [await shop.tenant(), await shop.tenant()]
-  const failing = run(
+  const [lucky, gone] = [await shop.createService(), await shop.createService()]
+  const failing = runCommand(
     remove(lucky.service.name, '--yes', lucky.service.name, '--backup', join(home, 'nowhere/x')),
     environment,
   )
-  const removing = done(remove(gone.service.name, '--no-backup', '--yes', gone.service.name), environment)
-  const stopped = begin(remove(name, '--yes', name, '--backup', file), environment)
-  await until(() => stopped.out.includes(' closed.'), 'the service is closed', 60_000)
+  const removing = runSuccessfully(remove(gone.service.name, '--no-backup', '--yes', gone.service.name), environment)
+  const stopped = startCommand(remove(name, '--yes', name, '--backup', file), environment)
+  await waitUntil(() => stopped.out.includes(' closed.'), 'the service is closed', 60_000)
   stopped.child.kill('SIGINT')
   assert.equal((await stopped.ended).code, 130)
   assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was deleted\. Service \S+ is open again\.$/m)
   assert.ok(!fs.existsSync(file))
-  await until(async () => (await statusOf(shop)) === 200, 'it is open', 20_000)
+  await waitUntil(async () => (await statusOf(shop)) === 200, 'it is open', 20_000)
 
   const failed = await failing
   assert.equal(failed.code, 1)
   assert.match(failed.err, /folder .*nowhere not found\. Nothing was deleted\. Service shop\d+ is open again\.$/m)
-  await until(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
+  await waitUntil(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
   assert.doesNotMatch(await removing, /backup/)
-  assert.deepEqual(await rowsOf(shop.db, gone.service), {})
+  assert.deepEqual(await countRowsByTable(shop.db, gone.service), {})
   assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })
 
@@ -132,11 +140,11 @@ test('a removal stopped after the backup reopens the service', async () => {
     await blocker.query('begin')
     // How far the columns have come that count by themselves is what a backup reads last.
     await blocker.query('alter sequence service_service_id_seq rename to elsewhere')
-    const stopped = begin(remove(name, '--yes', name, '--backup', file), environment)
+    const stopped = startCommand(remove(name, '--yes', name, '--backup', file), environment)
     const waiting = sql`
       select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
          and database = (select oid from pg_database where datname = current_database())`
-    await until(async () => (await shop.db.run(waiting)) > 0, 'its rows are read', 60_000)
+    await waitUntil(async () => (await shop.db.run(waiting)) > 0, 'its rows are read', 60_000)
     stopped.child.kill('SIGINT')
     await blocker.query('rollback')
     assert.equal((await stopped.ended).code, 130)
@@ -146,39 +154,39 @@ test('a removal stopped after the backup reopens the service', async () => {
     await blocker.query('rollback')
     blocker.release()
   }
-  await until(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
+  await waitUntil(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
 })
 
 test('a removal locks its service only and resumes after kill -9', async () => {
   const { db, service } = shop
   const { name } = service
-  const others = await rowsOf(db, neighbour.service)
+  const others = await countRowsByTable(db, neighbour.service)
   await addJob(db, service.id, 'long')
   const held = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
-  await until(async () => (await held()) === 1, 'a job is under way', 20_000)
-  const letGo = await hold(
+  await waitUntil(async () => (await held()) === 1, 'a job is under way', 20_000)
+  const letGo = await holdLocks(
     db,
     `select from tombstone where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
   )
   const left = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
   try {
-    const killed = begin(remove(name, '--backup', file, '--yes', name), environment)
-    await until(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
-    await until(
+    const killed = startCommand(remove(name, '--backup', file, '--yes', name), environment)
+    await waitUntil(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
+    await waitUntil(
       async () => (await statusOf(shop)) === 403 && (await statusOf(shared)) === 403,
       'nobody gets in',
       20_000,
     )
-    await until(() => isBrokenOff, 'the job is broken off', 20_000)
-    await until(
+    await waitUntil(() => isBrokenOff, 'the job is broken off', 20_000)
+    await waitUntil(
       async () => (await left()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
       'two portions of the table are gone for good',
       60_000,
     )
-    assert.equal((await post(neighbour, '/customers', john())).status, 201)
+    assert.equal((await post(neighbour, '/customers', buildCustomer())).status, 201)
     await addJob(db, service.id, 'probe')
     await addJob(db, neighbour.service.id, 'probe')
-    await until(() => ran.length, "the neighbour's job is done", 20_000)
+    await waitUntil(() => ran.length, "the neighbour's job is done", 20_000)
     process.kill(-killed.pid, 'SIGKILL')
     await killed.ended
     assert.equal(await left(), 500)
@@ -186,22 +194,22 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     letGo()
   }
 
-  assert.match(await done(['service', 'list'], environment), new RegExp(`^${name} +being removed$`, 'm'))
+  assert.match(await runSuccessfully(['service', 'list'], environment), new RegExp(`^${name} +being removed$`, 'm'))
   for (const args of [
     ['import', 'stores', file, '--service', name],
     ['service', 'add', name],
   ])
-    assert.match((await run(args, environment)).err, /is being removed\. To continue: tillbridge service remove/)
-  const said = await done(remove(name), environment, typing(name))
+    assert.match((await runCommand(args, environment)).err, /is being removed\. To continue: tillbridge service remove/)
+  const said = await runSuccessfully(remove(name), environment, typing(name))
   assert.match(said, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${shop.username}`, 'm'))
-  assert.deepEqual(await rowsOf(db, service), {})
+  assert.deepEqual(await countRowsByTable(db, service), {})
   assert.deepEqual(ran, [neighbour.service.name])
-  await until(async () => (await statusOf(shop)) === 401, 'the account is deleted', 10_000)
+  await waitUntil(async () => (await statusOf(shop)) === 401, 'the account is deleted', 10_000)
   assert.equal(
-    (await shop.raw('/stores', { headers: credentials({ ...shared, service: neighbour.service }) })).status,
+    (await shop.sendRaw('/stores', { headers: buildCredentials({ ...shared, service: neighbour.service }) })).status,
     200,
   )
-  const { customer = 0, request_block: _, ...now } = await rowsOf(db, neighbour.service)
+  const { customer = 0, request_block: _, ...now } = await countRowsByTable(db, neighbour.service)
   assert.equal(customer, (others.customer ?? 0) + 1)
   for (const table of ['store', 'tombstone', 'voucher_entry', 'account_service', 'email'])
     assert.deepEqual([table, now[table]], [table, others[table]])
@@ -209,16 +217,16 @@ test('a removal locks its service only and resumes after kill -9', async () => {
 
 test("a removed service's backup restores into an empty installation", async t => {
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
-  const target = await emptyDatabase()
+  const target = await createEmptyDatabase()
   t.after(() => target.drop())
-  const said = await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  const said = await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
   assert.match(said, new RegExp(`^Restored [\\d,]+ rows, service ${shop.service.name}, as of `))
-  const rows = await rowsOf(target.db, shop.service)
+  const rows = await countRowsByTable(target.db, shop.service)
   assert.deepEqual([rows.tombstone, rows.store, rows.voucher_entry], [2_500, 2, 1])
   assert.ok((rows.request_block ?? 0) >= 2)
-  const server = await anotherServer({ db: target.db, keys: shop.keys })
+  const server = await startSecondServer({ db: target.db, keys: shop.keys })
   try {
-    const found = await server.ask('/customers/search', { headers: credentials(shop) })
+    const found = await server.ask('/customers/search', { headers: buildCredentials(shop) })
     assert.equal(found.status, 200)
     assert.ok(found.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
     assert.doesNotMatch(found.text, /canary-1-/)

@@ -1,32 +1,42 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { reaching } from '../support/database.ts'
-import { smallDemoDatabase } from '../support/demo/demo-database.ts'
-import { addUser, ask, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
+import { getDatabaseEnvironment } from '../support/database.ts'
+import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import {
+  addAdmin,
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 
-const database = await smallDemoDatabase()
+const database = await cloneSmallDemoDatabase()
 const { db } = database
 const environment = {
-  DATA_DIR: join(directory(), 'data'),
-  ...reaching(database),
+  DATA_DIR: join(createDirectory(), 'data'),
+  ...getDatabaseEnvironment(database),
   SECRET_KEY: database.secret,
 }
-let service: Serving
-let demo: Awaited<ReturnType<typeof addUser>>
+let service: RunningServer
+let demo: Awaited<ReturnType<typeof addAdmin>>
 
 before(async () => {
   service = await serve([], environment)
-  demo = await addUser(environment, 'demo')
+  demo = await addAdmin(environment, 'demo')
 })
 after(async () => {
-  if (service) await stop(service)
+  if (service) await stopServer(service)
   await database.drop()
 })
 
 /** A list as it is now: `meta.asOf`, and the records without their time stamps. */
 async function list(path: string) {
-  const { status, json } = await ask(service, path, demo)
+  const { status, json } = await sendGet(service, path, demo)
   assert.equal(status, 200)
   const stamps = json.data.map((record: { updateTimeStamp: string }) => record.updateTimeStamp)
   const records = json.data.map(({ updateTimeStamp: _, ...record }: { updateTimeStamp: string }) => record)
@@ -35,7 +45,7 @@ async function list(path: string) {
 
 /** Waits until the running service answers otherwise. */
 async function changes(path: string, before: unknown, part: 'stamps' | 'records') {
-  await until(
+  await waitUntil(
     async () => JSON.stringify((await list(path))[part]) !== JSON.stringify(before),
     `${path} follows`,
     20_000,
@@ -45,13 +55,13 @@ async function changes(path: string, before: unknown, part: 'stamps' | 'records'
 
 /** The settings of a service as `service list` shows them: those that are not as by default. */
 async function listed(name: string) {
-  const [headings, , ...rows] = (await done(['service', 'list'], environment)).trim().split('\n')
+  const [headings, , ...rows] = (await runSuccessfully(['service', 'list'], environment)).trim().split('\n')
   assert.deepEqual(headings?.split(/ {2,}/), ['service', 'setting', 'value'])
   return rows.map(row => row.split(/ {2,}/)).flatMap(([service, ...shown]) => (service === name ? [shown] : []))
 }
 
 test('service add accepts settings and list shows non-default ones', async () => {
-  const said = await done(
+  const said = await runSuccessfully(
     [
       'service',
       'add',
@@ -69,7 +79,7 @@ test('service add accepts settings and list shows non-default ones', async () =>
     ['currency', 'AUD'],
     ['gateways', '["visa"]'],
   ])
-  await done(['service', 'add', 'plain'], environment)
+  await runSuccessfully(['service', 'add', 'plain'], environment)
   assert.deepEqual(await listed('plain'), [['all defaults']])
 })
 
@@ -94,11 +104,11 @@ test('service set accepts every setting, and default resets it', async () => {
     ...['requireIfMatch=true', 'requireIdempotencyKey=true', 'readsPerMinute=off', 'writesPerMinute=500'],
     'gateways=["paypal","visa"]',
   ]
-  await done(['service', 'add', 'full'], environment)
-  const { code, err } = await run(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
+  await runSuccessfully(['service', 'add', 'full'], environment)
+  const { code, err } = await runCommand(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
   assert.equal(code, 1)
   assert.match(err, /`defaultReturnReason` must be a code of `returnReasons`, or null; BORED isn't one\./)
-  const said = await done(['service', 'set', 'full', ...given], environment)
+  const said = await runSuccessfully(['service', 'set', 'full', ...given], environment)
   const names = given.map(assignment => assignment.split('=')[0] ?? '')
   assert.deepEqual(
     said
@@ -109,7 +119,7 @@ test('service set accepts every setting, and default resets it', async () => {
       .map(line => line.split('=')[0]),
     names,
   )
-  const shown = await done(['service', 'show', 'full'], environment)
+  const shown = await runSuccessfully(['service', 'show', 'full'], environment)
   for (const assignment of given.filter(each => !each.startsWith('subscriptionMapping')))
     assert.ok(shown.includes(`${assignment.replace('=', ' = ')}\n    `), assignment)
   assert.match(
@@ -117,20 +127,20 @@ test('service set accepts every setting, and default resets it', async () => {
     /^subscriptionMapping = \{"email":\{.*"type":"newsletter".*\}\}\n {4}The customer reference of each subscription.*Default: \{\}\.$/m,
   )
   assert.equal(
-    await done(['service', 'set', 'full', 'gateways=cash, visa'], environment),
+    await runSuccessfully(['service', 'set', 'full', 'gateways=cash, visa'], environment),
     'gateways = ["cash","visa"]\n',
   )
 
-  const back = await done(['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'], environment)
+  const back = await runSuccessfully(['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'], environment)
   assert.equal(back, 'giftCardSku = none\ngateways = []\n')
-  await done(['service', 'set', 'full', ...names.map(name => `${name}=default`)], environment)
+  await runSuccessfully(['service', 'set', 'full', ...names.map(name => `${name}=default`)], environment)
   assert.deepEqual(await listed('full'), [['all defaults']])
 })
 
 test('a change by command appears in the audit log', async () => {
-  await done(['service', 'add', 'audited', 'currency=AUD'], environment)
-  await done(['service', 'set', 'audited', 'gateways=visa', 'timeZone=Asia/Kolkata'], environment)
-  await run(['service', 'set', 'audited', 'currency=AUX'], environment)
+  await runSuccessfully(['service', 'add', 'audited', 'currency=AUD'], environment)
+  await runSuccessfully(['service', 'set', 'audited', 'gateways=visa', 'timeZone=Asia/Kolkata'], environment)
+  await runCommand(['service', 'set', 'audited', 'currency=AUX'], environment)
   const { rows } = await db.pool.query(
     "select record::json as line from audit join service using (service_id) where name = 'audited' order by changed_at",
   )
@@ -145,7 +155,7 @@ test('a change by command appears in the audit log', async () => {
 })
 
 test('doctor reports missing settings of each service and their purpose', async () => {
-  const { out } = await run(['doctor'], environment)
+  const { out } = await runCommand(['doctor'], environment)
   assert.match(
     out,
     /^PASS {2}Back office {2}.*\n( {19}.*\n)* {19}plain: embedded 2025\.1, without\n( {21}.*\n)* {21}vouchersIssue: .*vouchersEnabled/m,
@@ -154,7 +164,7 @@ test('doctor reports missing settings of each service and their purpose', async 
 })
 
 test('a taken service name is rejected', async () => {
-  const { code, err } = await run(['service', 'add', 'luma'], environment)
+  const { code, err } = await runCommand(['service', 'add', 'luma'], environment)
   assert.equal(code, 1)
   assert.equal(err, 'tillbridge: Service luma exists already.\n')
 })
@@ -181,7 +191,7 @@ test('all invalid settings are reported at once without a change', async () => {
     ['service', 'add', 'bad'],
     ['service', 'set', 'luma'],
   ]) {
-    const { code, out, err } = await run([...args, 'currency=NZD', ...bad], environment)
+    const { code, out, err } = await runCommand([...args, 'currency=NZD', ...bad], environment)
     assert.equal(code, 1)
     assert.equal(out, '')
     const lines = err.replace('tillbridge: ', '').trimEnd().split('\n')
@@ -192,12 +202,12 @@ test('all invalid settings are reported at once without a change', async () => {
     assert.match(err, /^gateways.1: .* Example: gateways=paypal,shopify,visa$/m)
     assert.match(err, /^backOfficeVersion can't be set twice\.$/m)
   }
-  const listed = await done(['service', 'list'], environment)
+  const listed = await runSuccessfully(['service', 'list'], environment)
   assert.doesNotMatch(listed, /^bad |NZD/m)
 })
 
 test('an unknown service error lists the existing services', async () => {
-  const { code, err } = await run(['service', 'set', 'lumo', 'currency=NZD'], environment)
+  const { code, err } = await runCommand(['service', 'set', 'lumo', 'currency=NZD'], environment)
   assert.equal(code, 1)
   assert.equal(err, 'tillbridge: Service lumo not found. Services: audited, demo, full, luma, plain.\n')
 })
@@ -216,7 +226,7 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
   )
   const before = await Promise.all(paths.map(path => list(path)))
   assert.equal(
-    await done(['service', 'set', 'demo', 'timeZone=Asia/Kolkata'], environment),
+    await runSuccessfully(['service', 'set', 'demo', 'timeZone=Asia/Kolkata'], environment),
     'timeZone = Asia/Kolkata\n',
   )
   const changed = await Promise.all(paths.map((path, i) => changes(path, before[i]?.stamps, 'stamps')))
@@ -237,16 +247,16 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
 })
 
 test('a new buffer or currency changes the affected records', async () => {
-  const stores = (await ask(service, '/stores?limit=100', demo)).json.data
+  const stores = (await sendGet(service, '/stores?limit=100', demo)).json.data
   const store = stores.find((one: { inventoryBuffer: number | null }) => one.inventoryBuffer === null)
   const [stock, products] = [`/inventory?store_number=${store.storeNumber}&limit=100`, '/products?limit=3']
   const [stockBefore, productsBefore] = [await list(stock), await list(products)]
-  await done(['service', 'set', 'demo', 'inventoryBuffer=3'], environment)
+  await runSuccessfully(['service', 'set', 'demo', 'inventoryBuffer=3'], environment)
   const stockAfter = await changes(stock, stockBefore.records, 'records')
   for (const record of stockAfter.records) assert.equal(record.sellable, Math.max(0, record.freeStock - record.buffer))
   assert.ok(stockAfter.records.some((record: { buffer: number }) => record.buffer === 3))
   assert.ok(stockAfter.asOf > stockBefore.asOf)
-  await done(['service', 'set', 'demo', 'currency=JPY'], environment)
+  await runSuccessfully(['service', 'set', 'demo', 'currency=JPY'], environment)
   const productsAfter = await changes(products, productsBefore.records, 'records')
   for (const record of productsAfter.records) {
     assert.equal(record.currency, 'JPY')
@@ -256,8 +266,8 @@ test('a new buffer or currency changes the affected records', async () => {
 })
 
 test('other settings take effect in the running server', async () => {
-  await done(['service', 'set', 'demo', 'readsPerMinute=1'], environment)
-  await until(async () => (await ask(service, '/stores', demo)).status === 429, 'the limit is in force', 20_000)
-  await done(['service', 'set', 'demo', 'readsPerMinute=off'], environment)
-  await until(async () => (await ask(service, '/stores', demo)).status === 200, 'it is off', 20_000)
+  await runSuccessfully(['service', 'set', 'demo', 'readsPerMinute=1'], environment)
+  await waitUntil(async () => (await sendGet(service, '/stores', demo)).status === 429, 'the limit is in force', 20_000)
+  await runSuccessfully(['service', 'set', 'demo', 'readsPerMinute=off'], environment)
+  await waitUntil(async () => (await sendGet(service, '/stores', demo)).status === 200, 'it is off', 20_000)
 })

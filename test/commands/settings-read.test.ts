@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkout, directory, run } from '../support/processes.ts'
+import { checkout, createDirectory, runCommand } from '../support/processes.ts'
 
 const doctor = async (envFile: string, environment = {}) => {
-  const cwd = directory()
+  const cwd = createDirectory()
   fs.writeFileSync(join(cwd, '.env'), envFile)
-  return (await run(['doctor'], environment, { cwd })).out
+  return (await runCommand(['doctor'], environment, { cwd })).out
 }
 
 test('.env accepts export, quotes, comments and CRLF', async () => {
@@ -41,9 +41,9 @@ test('the example secret is rejected', async () => {
 })
 
 test('an unreadable file is not reported as missing', async () => {
-  const loop = join(directory(), 'loop')
+  const loop = join(createDirectory(), 'loop')
   fs.symlinkSync('loop', loop)
-  const { out } = await run(['doctor'], { TLS_CERT_FILE: loop, TLS_KEY_FILE: '/nowhere/key' })
+  const { out } = await runCommand(['doctor'], { TLS_CERT_FILE: loop, TLS_KEY_FILE: '/nowhere/key' })
   assert.match(out, /TLS_CERT_FILE must name a file that can be read \(ELOOP\)/)
   assert.match(out, /TLS_KEY_FILE must name an existing file/)
 })
@@ -51,16 +51,16 @@ test('an unreadable file is not reported as missing', async () => {
 test('--version prints the version', async () => {
   const { version } = JSON.parse(fs.readFileSync(join(checkout, 'package.json'), 'utf8'))
   for (const option of ['--version', '-V']) {
-    const { code, out } = await run([option], {})
+    const { code, out } = await runCommand([option], {})
     assert.deepEqual([code, out], [0, `${version}\n`])
   }
   assert.match(
-    (await run(['doctor'], {}, { cwd: directory() })).out,
+    (await runCommand(['doctor'], {}, { cwd: createDirectory() })).out,
     new RegExp(`^PASS {2}Release +${version}, Node `, 'm'),
   )
 })
 
 test('an empty input is reported', async () => {
-  const { err } = await run(['shard', 'add', 'eu-2'], {})
+  const { err } = await runCommand(['shard', 'add', 'eu-2'], {})
   assert.equal(err, "tillbridge: The URL can't be empty.\n")
 })

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
-import { installedWithAccess } from '../support/installations/installations.ts'
-import { cli, directory, done, passwordIn, run } from '../support/processes.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
+import { cli, createDirectory, findPassword, runCommand, runSuccessfully } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), LOG_LEVEL: 'warn', WEBHOOK_NETWORKS: '127.0.0.0/8' }
-before(() => installedWithAccess(environment))
+const environment = { DATA_DIR: join(createDirectory(), 'data'), LOG_LEVEL: 'warn', WEBHOOK_NETWORKS: '127.0.0.0/8' }
+before(() => installWithAccess(environment))
 
 /** Runs a command whose standard output goes into `where`, a piece of shell; what it says there is lost. */
 const into = (where: string, args: readonly string[]) =>
-  run(args, environment, {
+  runCommand(args, environment, {
     program: ['bash', '-c', `set -o pipefail; "${process.execPath}" "${cli}" "$@" ${where}`, 'bash'],
   })
 
@@ -18,7 +18,7 @@ const nobody = '| true'
 
 for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])
   test(`\`tillbridge ${args.join(' ')}\` ends alike if its output is closed`, async () => {
-    const { code, err } = await run(args, environment)
+    const { code, err } = await runCommand(args, environment)
     assert.deepEqual(await into(nobody, args), { code, signal: null, out: '', err })
   })
 
@@ -44,7 +44,7 @@ test('an unprinted password is a failure that explains how to rotate', async () 
       assert.equal(code, 1)
       assert.ok(err.endsWith(remedy), err)
     }
-    assert.match(passwordIn(await done(['account', 'rotate', username], environment)), /^.{20,}$/)
+    assert.match(findPassword(await runSuccessfully(['account', 'rotate', username], environment)), /^.{20,}$/)
   }
 })
 
@@ -63,7 +63,7 @@ test('an unprinted webhook secret is a failure that explains how to rotate', asy
       `The secret can't be printed\\. To issue another one: tillbridge webhook rotate ${id} --service luma\\n$`,
     ),
   )
-  assert.match(await done(remedy.split(' '), environment), /^Secret: whsec_/m)
+  assert.match(await runSuccessfully(remedy.split(' '), environment), /^Secret: whsec_/m)
 })
 
 test('listen delivers nothing if its secret could not be printed', async () => {

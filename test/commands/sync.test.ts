@@ -5,18 +5,18 @@ import type pg from 'pg'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import {
-  ask,
-  begin,
-  databaseOf,
-  directory,
-  done,
+  connectToDatabase,
+  createDirectory,
   type Environment,
+  type RunningServer,
   readAccess,
-  run,
-  type Serving,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
 /** The row of a sync in a table that a command has printed. */
@@ -27,11 +27,11 @@ const rowOf = (out: string, sync: string) =>
     ?.split(/ {2,}/)
 
 describe('tillbridge sync', () => {
-  const environment: Environment = { DATA_DIR: join(directory(), 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'warn' }
+  const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'warn' }
   let simulator: Simulator
-  let service: Serving
+  let service: RunningServer
   let client: pg.Client
-  const sync = (...args: string[]) => run(['sync', ...args], environment)
+  const sync = (...args: string[]) => runCommand(['sync', ...args], environment)
 
   before(async () => {
     simulator = await startSimulator({ sizes: { persons: 10 } })
@@ -42,11 +42,11 @@ describe('tillbridge sync', () => {
       BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
     })
     service = await serve([], environment)
-    client = await databaseOf(environment.DATA_DIR ?? '')
+    client = await connectToDatabase(environment.DATA_DIR ?? '')
   })
   after(async () => {
     await client?.end()
-    if (service) await stop(service)
+    if (service) await stopServer(service)
     await simulator?.close()
   })
 
@@ -56,9 +56,9 @@ describe('tillbridge sync', () => {
     assert.match(service.out, /^ {2}customers +10 records$/m)
     const access = readAccess(environment.DATA_DIR ?? '')
     assert.equal(access.serviceName, 'shop')
-    const list = async () => (await ask(service, '/customers/search?limit=2', access)).json
+    const list = async () => (await sendGet(service, '/customers/search?limit=2', access)).json
     assert.equal((await list()).data.length, 2)
-    await until(async () => (await list()).meta.syncedAt !== undefined, 'the process has looked', 5_000)
+    await waitUntil(async () => (await list()).meta.syncedAt !== undefined, 'the process has looked', 5_000)
     const json = await list()
     assert.match(json.meta.syncedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     assert.equal(json.meta.timeZone, 'Australia/Melbourne')
@@ -98,7 +98,7 @@ describe('tillbridge sync', () => {
 
   test("--status shows each sync's last run and syncs nothing", async () => {
     simulator.ledger.clear()
-    const out = await done(['sync', '--status'], environment)
+    const out = await runSuccessfully(['sync', '--status'], environment)
     const [, last, at, lag, every] = rowOf(out, 'stock') ?? []
     assert.equal(last, 'ok')
     assert.match(at ?? '', /^\d{4}-\d\d-\d\dT/)
@@ -109,7 +109,7 @@ describe('tillbridge sync', () => {
 
   test('doctor checks the age of each sync against its schedule', async () => {
     const doctor = async () => {
-      const { out } = await run(['doctor', '--json'], environment)
+      const { out } = await runCommand(['doctor', '--json'], environment)
       return (JSON.parse(out) as { check: string; ok: boolean; detail: string }[]).find(
         ({ check }) => check === 'Syncs',
       )
@@ -149,15 +149,15 @@ describe('tillbridge sync', () => {
     assert.equal(code, 1)
     assert.match(out, /^stores: .*\(back_office_error/m)
     assert.equal(rowOf(out, 'reward-programs')?.[7], 'full')
-    assert.match(await done(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
+    assert.match(await runSuccessfully(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
   })
 
   test('an interrupted run releases its lock and the next one resumes', async () => {
     const fault = simulator.faults.add({ kind: 'hang', path: '/Stores' })
-    const interrupted = begin(['sync', 'stores'], environment)
+    const interrupted = startCommand(['sync', 'stores'], environment)
     const held = async () =>
       (await client.query(`select from sync_state where sync = 'stores' and heartbeat_at is not null`)).rowCount
-    await until(held, 'it pulls', 20_000)
+    await waitUntil(held, 'it pulls', 20_000)
     const busy = await sync('stores')
     assert.deepEqual([busy.code, busy.out], [1, 'stores: another process is running it.\n'])
     interrupted.child.kill('SIGINT')
@@ -173,9 +173,9 @@ describe('tillbridge sync', () => {
     assert.match(err, /^tillbridge: Sync stok not found\. Syncs: references, stores, /)
     const unset = { BACK_OFFICE: '', BACK_OFFICE_URL: '', BACK_OFFICE_COUNTRY: '', BACK_OFFICE_TIME_ZONE: '' }
     const bare = { ...environment, ...unset }
-    const embedded = await run(['sync', 'stock'], bare)
+    const embedded = await runCommand(['sync', 'stock'], bare)
     assert.equal(embedded.code, 1)
-    assert.match(await done(['sync', '--status'], bare), /^stock +ok +\d{4}-/m)
+    assert.match(await runSuccessfully(['sync', '--status'], bare), /^stock +ok +\d{4}-/m)
     assert.match(embedded.err, /^tillbridge: shop uses the embedded back office, which has no syncs\./)
     assert.match((await sync('--help')).out, /Examples:\n {2}\$ tillbridge sync --service luma\n/)
   })

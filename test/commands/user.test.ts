@@ -2,58 +2,58 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { installed } from '../support/installations/installations.ts'
+import { install } from '../support/installations/installations.ts'
 import {
-  ask,
-  directory,
-  done,
-  makeAccess,
-  passwordIn,
-  run,
-  type Serving,
+  createDirectory,
+  createServiceAccess,
+  findPassword,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  stop,
-  until,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
-let service: Serving
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
+let service: RunningServer
 
 before(async () => {
-  service = await serve(['--no-demo'], await installed(environment))
-  for (const name of ['luma', 'second']) await done(['service', 'add', name], environment)
+  service = await serve(['--no-demo'], await install(environment))
+  for (const name of ['luma', 'second']) await runSuccessfully(['service', 'add', name], environment)
 })
-after(() => stop(service))
+after(() => stopServer(service))
 
 const apiKeyIn = (said: string) => /^API key: (\S+)$/m.exec(said)?.[1]
 
 const statusOf = async (username: string, password: string, serviceName = 'luma') =>
-  (await ask(service, '/stores', { username, password, serviceName })).status
+  (await sendGet(service, '/stores', { username, password, serviceName })).status
 
 test('an account has two active passwords and a rotation revokes the oldest', async () => {
-  const said = await done(['account', 'add', 'webshop', '--service', 'luma'], environment)
+  const said = await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)
   assert.match(said, /^Account webshop has the role visitor in luma\.$/m)
   assert.match(said, /Save them now\. They won't be shown again\./)
-  const passwords = [passwordIn(said)]
+  const passwords = [findPassword(said)]
   assert.equal(apiKeyIn(said), btoa(`webshop:${passwords[0]}`))
   for (let i = 0; i < 2; i++) {
-    const rotated = await done(['account', 'rotate', 'webshop'], environment)
-    passwords.push(passwordIn(rotated))
+    const rotated = await runSuccessfully(['account', 'rotate', 'webshop'], environment)
+    passwords.push(findPassword(rotated))
     assert.equal(apiKeyIn(rotated), btoa(`webshop:${passwords.at(-1)}`))
     await delay(2_100)
     const statuses = await Promise.all(passwords.map(password => statusOf('webshop', password)))
     assert.deepEqual(statuses, i ? [401, 200, 200] : [200, 200])
   }
-  assert.match(await done(['account', 'list'], environment), /^webshop +luma +visitor +2 /m)
-  await done(['account', 'revoke', 'webshop', '--previous-secret'], environment)
-  await until(
+  assert.match(await runSuccessfully(['account', 'list'], environment), /^webshop +luma +visitor +2 /m)
+  await runSuccessfully(['account', 'revoke', 'webshop', '--previous-secret'], environment)
+  await waitUntil(
     async () => (await statusOf('webshop', passwords[1] ?? '')) === 401,
     'the old password is rejected',
     5_000,
   )
   assert.equal(await statusOf('webshop', passwords[2] ?? ''), 200)
-  const listed = async () => done(['account', 'list'], environment)
-  await until(
+  const listed = async () => runSuccessfully(['account', 'list'], environment)
+  await waitUntil(
     async () => /^webshop +luma +visitor +1 +no +\S+ +20\d\d-\d\d-\d\d \d\d:\d\d *$/m.test(await listed()),
     'its last use is recorded',
     20_000,
@@ -62,74 +62,77 @@ test('an account has two active passwords and a rotation revokes the oldest', as
 
 test('an account keeps its role if none is given', async () => {
   const add = ['account', 'add', 'keeper', '--service', 'luma']
-  const made = await done([...add, '--role', 'admin'], environment)
-  assert.equal(await done(add, environment), 'Account keeper has the role admin in luma.\n')
-  assert.equal(await done([...add, '--role', 'admin'], environment), 'Account keeper has the role admin in luma.\n')
-  assert.equal(await statusOf('keeper', passwordIn(made)), 200)
+  const made = await runSuccessfully([...add, '--role', 'admin'], environment)
+  assert.equal(await runSuccessfully(add, environment), 'Account keeper has the role admin in luma.\n')
   assert.equal(
-    await done(['account', 'add', 'keeper', '--service', 'second'], environment),
+    await runSuccessfully([...add, '--role', 'admin'], environment),
+    'Account keeper has the role admin in luma.\n',
+  )
+  assert.equal(await statusOf('keeper', findPassword(made)), 200)
+  assert.equal(
+    await runSuccessfully(['account', 'add', 'keeper', '--service', 'second'], environment),
     'Account keeper has the role visitor in second.\n',
   )
   assert.equal(
-    await done([...add, '--role', 'maintainer'], environment),
+    await runSuccessfully([...add, '--role', 'maintainer'], environment),
     'Account keeper has the role maintainer in luma.\n',
   )
-  await done(['account', 'revoke', 'keeper'], environment)
+  await runSuccessfully(['account', 'revoke', 'keeper'], environment)
 })
 
 test('console prints a link for the named or the only account', async () => {
   const linkIn = (said: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(said)?.[1]
   const here = { ...environment, PORT: new URL(service.baseUrl).port }
-  assert.equal(linkIn(await done(['console'], here)), service.baseUrl)
-  assert.equal(linkIn(await done(['console', 'webshop'], here)), service.baseUrl)
-  const { code, err } = await run(['console', 'nobody'], environment)
+  assert.equal(linkIn(await runSuccessfully(['console'], here)), service.baseUrl)
+  assert.equal(linkIn(await runSuccessfully(['console', 'webshop'], here)), service.baseUrl)
+  const { code, err } = await runCommand(['console', 'nobody'], environment)
   assert.equal(code, 1)
   assert.match(err, /Account nobody not found\. Run "tillbridge account list"\./)
 })
 
 test('an account gets another role or service without a new password', async () => {
   assert.equal(
-    await done(['account', 'add', 'webshop', '--service', 'luma', '--role', 'admin'], environment),
+    await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma', '--role', 'admin'], environment),
     'Account webshop has the role admin in luma.\n',
   )
   assert.equal(
-    await done(['account', 'add', 'webshop', '--service', 'second'], environment),
+    await runSuccessfully(['account', 'add', 'webshop', '--service', 'second'], environment),
     'Account webshop has the role visitor in second.\n',
   )
-  const listed = await done(['account', 'list'], environment)
+  const listed = await runSuccessfully(['account', 'list'], environment)
   assert.match(listed, /^webshop +second +visitor +1 /m)
   assert.match(listed, /^webshop +luma +admin +1 /m)
-  const { code, err } = await run(['account', 'add', 'other'], environment)
+  const { code, err } = await runCommand(['account', 'add', 'other'], environment)
   assert.equal(code, 1)
   assert.match(err, /--service is required, because there are several services: luma, second\./)
 })
 
 test('X-Shopper-IP trust can be granted, revoked and kept', async () => {
   const named = async () =>
-    /^backend +luma +visitor +1 +(\S+) /m.exec(await done(['account', 'list'], environment))?.[1]
-  await done(['account', 'add', 'backend', '--service', 'luma'], environment)
+    /^backend +luma +visitor +1 +(\S+) /m.exec(await runSuccessfully(['account', 'list'], environment))?.[1]
+  await runSuccessfully(['account', 'add', 'backend', '--service', 'luma'], environment)
   assert.equal(await named(), 'no')
-  await done(['account', 'add', 'backend', '--service', 'luma', '--trust-shopper-ip'], environment)
+  await runSuccessfully(['account', 'add', 'backend', '--service', 'luma', '--trust-shopper-ip'], environment)
   assert.equal(await named(), 'yes')
-  const trust = async (...args: string[]) => done(['account', 'trust-shopper-ip', ...args], environment)
+  const trust = async (...args: string[]) => runSuccessfully(['account', 'trust-shopper-ip', ...args], environment)
   assert.equal(await trust('backend', 'no'), 'Tillbridge ignores the X-Shopper-IP header of backend.\n')
   assert.equal(await named(), 'no')
   assert.equal(await trust('backend', 'yes'), 'Tillbridge trusts the X-Shopper-IP header of backend.\n')
   assert.equal(await named(), 'yes')
-  await done(['account', 'add', 'backend', '--service', 'luma'], environment)
+  await runSuccessfully(['account', 'add', 'backend', '--service', 'luma'], environment)
   assert.equal(await named(), 'yes', 'an omitted option changes nothing')
-  const { code, err } = await run(['account', 'trust-shopper-ip', 'nobody', 'yes'], environment)
+  const { code, err } = await runCommand(['account', 'trust-shopper-ip', 'nobody', 'yes'], environment)
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: Account nobody not found\./)
 })
 
 test('the running server rejects a revoked account within 5 seconds', async () => {
-  const access = await makeAccess(environment, 'gone')
-  assert.equal((await ask(service, '/stores', access)).status, 200)
-  assert.match(await done(['account', 'revoke', access.username], environment), /^Account \S+ deleted\.$/m)
-  await until(async () => (await ask(service, '/stores', access)).status === 401, 'it is rejected', 5_000)
+  const access = await createServiceAccess(environment, 'gone')
+  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  assert.match(await runSuccessfully(['account', 'revoke', access.username], environment), /^Account \S+ deleted\.$/m)
+  await waitUntil(async () => (await sendGet(service, '/stores', access)).status === 401, 'it is rejected', 5_000)
   for (const command of ['revoke', 'rotate']) {
-    const { code, err } = await run(['account', command, access.username], environment)
+    const { code, err } = await runCommand(['account', command, access.username], environment)
     assert.equal(code, 1)
     assert.match(err, /^tillbridge: Account gone-admin not found\. Run "tillbridge account list"\.\n$/)
   }

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { installed } from '../support/installations/installations.ts'
-import { databaseOf, directory, done, run, type Serving, serve, stop } from '../support/processes.ts'
+import { install } from '../support/installations/installations.ts'
+import {
+  connectToDatabase,
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  serve,
+  stopServer,
+} from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
-let service: Serving
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
+let service: RunningServer
 before(async () => {
-  service = await serve(['--no-demo'], await installed(environment))
-  await done(['service', 'add', 'luma', 'currency=AUD'], environment)
-  await done(['service', 'add', 'other', 'currency=AUD'], environment)
-  const database = await databaseOf(environment.DATA_DIR)
+  service = await serve(['--no-demo'], await install(environment))
+  await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
+  await runSuccessfully(['service', 'add', 'other', 'currency=AUD'], environment)
+  const database = await connectToDatabase(environment.DATA_DIR)
   await database.query(`
     insert into voucher (service_id, number, state, currency, original_amount, balance, expiry_date)
     select service_id, number, 'pending', 'AUD', 150, 0, '2099-12-31' from service, (values ('007'), ('008')) v (number) where name = 'luma'`)
@@ -21,26 +29,29 @@ before(async () => {
      where name = 'luma' order by number, entry`)
   await database.end()
 })
-after(() => stop(service))
+after(() => stopServer(service))
 
 const luma = ['--service', 'luma']
 const steps = (said: string) =>
   [...said.matchAll(/^\S+ \S+ {2}(\w+) +(\S+) +(\w+)/gm)].map(([, ...step]) => step.join(' '))
 
 test('a voucher is shown with its ledger, suspended and resumed', async () => {
-  const shown = await done(['voucher', 'show', '007', ...luma], environment)
+  const shown = await runSuccessfully(['voucher', 'show', '007', ...luma], environment)
   assert.match(shown, /^status +locked$/m)
   assert.match(shown, /^availableAmount +150\.00$/m)
   assert.doesNotMatch(shown, /pin/i)
   assert.match(shown, /webshop/, 'an operator sees who holds it')
-  assert.equal(await done(['voucher', 'suspend', '007', ...luma], environment), 'Voucher 007 is suspended.\n')
-  const again = await run(['voucher', 'suspend', '007', ...luma], environment)
+  assert.equal(
+    await runSuccessfully(['voucher', 'suspend', '007', ...luma], environment),
+    'Voucher 007 is suspended.\n',
+  )
+  const again = await runCommand(['voucher', 'suspend', '007', ...luma], environment)
   assert.deepEqual(
     [again.code, again.err],
     [1, 'tillbridge: Only an active or locked voucher can be suspended; 007 is suspended.\n'],
   )
-  assert.equal(await done(['voucher', 'resume', '007', ...luma], environment), 'Voucher 007 is active.\n')
-  assert.deepEqual(steps(await done(['voucher', 'show', '007', ...luma], environment)), [
+  assert.equal(await runSuccessfully(['voucher', 'resume', '007', ...luma], environment), 'Voucher 007 is active.\n')
+  assert.deepEqual(steps(await runSuccessfully(['voucher', 'show', '007', ...luma], environment)), [
     'issue 150.00 active',
     'lock 0.00 locked',
     'unlock 0.00 active',
@@ -50,15 +61,15 @@ test('a voucher is shown with its ledger, suspended and resumed', async () => {
 })
 
 test('a voucher that was not issued yet is activated', async () => {
-  assert.equal(await done(['voucher', 'activate', '008', ...luma], environment), 'Voucher 008 is active.\n')
-  const { code, err } = await run(['voucher', 'activate', '008', ...luma], environment)
+  assert.equal(await runSuccessfully(['voucher', 'activate', '008', ...luma], environment), 'Voucher 008 is active.\n')
+  const { code, err } = await runCommand(['voucher', 'activate', '008', ...luma], environment)
   assert.deepEqual([code, err], [1, 'tillbridge: Only a pending voucher can be activated; 008 is active.\n'])
 })
 
 test("another service's voucher is not found", async () => {
   const commands = ['show', 'suspend', 'resume', 'activate']
   const outcomes = await Promise.all(
-    commands.map(command => run(['voucher', command, '007', '--service', 'other'], environment)),
+    commands.map(command => runCommand(['voucher', command, '007', '--service', 'other'], environment)),
   )
   for (const { code, out, err } of outcomes)
     assert.deepEqual([code, out, err], [1, '', 'tillbridge: Voucher 007 not found.\n'])

@@ -6,26 +6,41 @@ import { Webhook } from 'standardwebhooks'
 import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { listServices } from '../../src/store/tenancy/services.ts'
-import { reaching } from '../support/database.ts'
-import { smallDemoDatabase } from '../support/demo/demo-database.ts'
-import { begin, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
-import { answerWith, changesIn, headersOf, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
+import { getDatabaseEnvironment } from '../support/database.ts'
+import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import {
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  serve,
+  startCommand,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
+import {
+  getSignatureHeaders,
+  parseChanges,
+  type Receiver,
+  respondWith,
+  startReceiver,
+} from '../support/webhooks/receiver.ts'
 
-const database = await smallDemoDatabase()
+const database = await cloneSmallDemoDatabase()
 const environment = {
-  DATA_DIR: join(directory(), 'data'),
-  ...reaching(database),
+  DATA_DIR: join(createDirectory(), 'data'),
+  ...getDatabaseEnvironment(database),
   SECRET_KEY: database.secret,
   WEBHOOK_NETWORKS: '127.0.0.0/8',
 }
-let service: Serving | undefined
+let service: RunningServer | undefined
 let receiver: Receiver
 before(async () => {
   receiver = await startReceiver()
   service = await serve([], environment)
 })
 after(async () => {
-  if (service) await stop(service)
+  if (service) await stopServer(service)
   await receiver?.close()
   await database.drop()
 })
@@ -34,50 +49,56 @@ const secretIn = (said: string) => /^Secret: (whsec_\S+)$/m.exec(said)?.[1] ?? '
 const idIn = (said: string) => /^Webhook (\S+) created/m.exec(said)?.[1] ?? ''
 
 test('a webhook is added, tested, paused, resumed, rewound, rotated and removed', async () => {
-  const added = await done(
+  const added = await runSuccessfully(
     ['webhook', 'add', receiver.url, '--kinds', 'store', '--description', 'A search'],
     environment,
   )
   const [id, secret] = [idIn(added), secretIn(added)]
   assert.match(
-    await done(['webhook', 'list'], environment),
+    await runSuccessfully(['webhook', 'list'], environment),
     new RegExp(`^${id} +${receiver.url} +store +active +up to date`, 'm'),
   )
-  assert.match(await done(['webhook', 'test', id], environment), /^The endpoint returned 204 within \d+ ms\.\n$/)
+  assert.match(
+    await runSuccessfully(['webhook', 'test', id], environment),
+    /^The endpoint returned 204 within \d+ ms\.\n$/,
+  )
   const [tried] = receiver.received.splice(0)
   assert.ok(tried)
-  new Webhook(secret).verify(tried.body, headersOf(tried))
+  new Webhook(secret).verify(tried.body, getSignatureHeaders(tried))
 
-  assert.equal(await done(['webhook', 'pause', id], environment), `Webhook ${id} paused.\n`)
-  assert.match(await done(['webhook', 'show', id], environment), /^state +paused$/m)
+  assert.equal(await runSuccessfully(['webhook', 'pause', id], environment), `Webhook ${id} paused.\n`)
+  assert.match(await runSuccessfully(['webhook', 'show', id], environment), /^state +paused$/m)
   assert.equal(
-    await done(['webhook', 'rewind', id, 'beginning'], environment),
+    await runSuccessfully(['webhook', 'rewind', id, 'beginning'], environment),
     `Webhook ${id} replays changes from beginning.\n`,
   )
   assert.equal(receiver.received.length, 0)
-  const rotated = secretIn(await done(['webhook', 'rotate', id], environment))
-  assert.equal(await done(['webhook', 'resume', id], environment), `Webhook ${id} resumed.\n`)
-  await until(() => receiver.received.length, 'everything is told')
+  const rotated = secretIn(await runSuccessfully(['webhook', 'rotate', id], environment))
+  assert.equal(await runSuccessfully(['webhook', 'resume', id], environment), `Webhook ${id} resumed.\n`)
+  await waitUntil(() => receiver.received.length, 'everything is told')
   const [first] = receiver.received
   assert.ok(first)
-  for (const each of [secret, rotated]) new Webhook(each).verify(first.body, headersOf(first))
-  await until(async () => /up to date/.test(await done(['webhook', 'list'], environment)), 'it has caught up')
-  assert.match(await done(['webhook', 'attempts', id], environment), / accepted$/m)
+  for (const each of [secret, rotated]) new Webhook(each).verify(first.body, getSignatureHeaders(first))
+  await waitUntil(
+    async () => /up to date/.test(await runSuccessfully(['webhook', 'list'], environment)),
+    'it has caught up',
+  )
+  assert.match(await runSuccessfully(['webhook', 'attempts', id], environment), / accepted$/m)
 
-  receiver.answer = answerWith(503)
-  const { code, err } = await run(['webhook', 'test', id], environment)
+  receiver.respond = respondWith(503)
+  const { code, err } = await runCommand(['webhook', 'test', id], environment)
   assert.deepEqual([code, err], [1, 'tillbridge: The endpoint answered 503.\n'])
-  assert.equal(await done(['webhook', 'remove', id], environment), `Webhook ${id} deleted.\n`)
+  assert.equal(await runSuccessfully(['webhook', 'remove', id], environment), `Webhook ${id} deleted.\n`)
   assert.equal(
-    (await run(['webhook', 'show', id], environment)).err,
+    (await runCommand(['webhook', 'show', id], environment)).err,
     `tillbridge: Webhook ${id} not found. Run "tillbridge webhook list".\n`,
   )
-  receiver.answer = answerWith(204)
+  receiver.respond = respondWith(204)
   receiver.received.length = 0
 })
 
 test('impossible requests are rejected with a message', async () => {
-  const refused = async (args: string[]) => (await run(['webhook', 'add', ...args], environment)).err
+  const refused = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
   assert.match(
     await refused(['https://10.0.0.1/hooks']),
     /^tillbridge: The host of `url` leads to an address that is not public\.\n$/,
@@ -99,43 +120,45 @@ test('impossible requests are rejected with a message', async () => {
 })
 
 test('an empty description means none', async () => {
-  const id = idIn(await done(['webhook', 'add', receiver.url, '--kinds', 'store', '--description', ''], environment))
-  assert.match(await done(['webhook', 'show', id], environment), /^description +null$/m)
-  await done(['webhook', 'remove', id], environment)
+  const id = idIn(
+    await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store', '--description', ''], environment),
+  )
+  assert.match(await runSuccessfully(['webhook', 'show', id], environment), /^description +null$/m)
+  await runSuccessfully(['webhook', 'remove', id], environment)
 })
 
 test('the list contains every webhook', async () => {
-  const id = idIn(await done(['webhook', 'add', receiver.url], environment))
-  await done(['webhook', 'pause', id], environment)
+  const id = idIn(await runSuccessfully(['webhook', 'add', receiver.url], environment))
+  await runSuccessfully(['webhook', 'pause', id], environment)
   const { db } = database
   const columns = sql`url, kinds, description, state, cursor, secret`
   await db.run(sql`
     insert into webhook (service_id, webhook_id, ${columns})
     select service_id, 'copy-' || n, ${columns} from webhook, generate_series(1, 600) n where webhook_id = ${id}`)
-  const listed = await done(['webhook', 'list'], environment)
+  const listed = await runSuccessfully(['webhook', 'list'], environment)
   assert.equal(listed.match(/ paused /g)?.length, 601)
   await db.run(sql`delete from webhook`)
 })
 
 test('listen posts signed deliveries to a local machine and prints each', async () => {
   const listen = ['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning']
-  const listening = begin(listen, environment)
-  await until(() => changesIn(receiver.received).length, `deliveries: ${listening.err}`, 20_000)
+  const listening = startCommand(listen, environment)
+  await waitUntil(() => parseChanges(receiver.received).length, `deliveries: ${listening.err}`, 20_000)
   const [first] = receiver.received
   assert.ok(first)
-  new Webhook(secretIn(listening.out)).verify(first.body, headersOf(first))
-  await until(() => /^ {2}store \S+ changed$/m.test(listening.out), 'it is printed')
+  new Webhook(secretIn(listening.out)).verify(first.body, getSignatureHeaders(first))
+  await waitUntil(() => /^ {2}store \S+ changed$/m.test(listening.out), 'it is printed')
   listening.child.kill('SIGINT')
   assert.equal((await listening.ended).code, 130, listening.err)
 
-  const secretFile = join(directory(), 'secret')
+  const secretFile = join(createDirectory(), 'secret')
   await writeFile(secretFile, `${secretIn(listening.out)}\n`)
   const before = receiver.received.length
-  const again = begin([...listen, '--secret-file', secretFile], environment)
-  await until(() => receiver.received.length > before, `a delivery: ${again.err}`, 20_000)
+  const again = startCommand([...listen, '--secret-file', secretFile], environment)
+  await waitUntil(() => receiver.received.length > before, `a delivery: ${again.err}`, 20_000)
   const next = receiver.received[before]
   assert.ok(next)
-  new Webhook(secretIn(listening.out)).verify(next.body, headersOf(next))
+  new Webhook(secretIn(listening.out)).verify(next.body, getSignatureHeaders(next))
   assert.doesNotMatch(again.out, /whsec_/)
   again.child.kill('SIGINT')
   await again.ended
@@ -152,7 +175,7 @@ test('listen signs only with a valid Standard Webhooks secret', async () => {
     `whsec_${bytes(32).replace('B', '*')}`,
   ]) {
     const listen = ['listen', '--forward', receiver.url, '--from-beginning', '--secret', secret]
-    const { code, out, err } = await run(listen, environment)
+    const { code, out, err } = await runCommand(listen, environment)
     assert.deepEqual([code, out], [1, ''], secret)
     assert.equal(err, 'tillbridge: The secret must be whsec_ and the base64 of 24 to 64 bytes.\n')
   }
@@ -161,7 +184,7 @@ test('listen signs only with a valid Standard Webhooks secret', async () => {
 
 test('listen rejects invalid arguments with a message', async () => {
   const refused = async (forward: string, ...more: string[]) =>
-    (await run(['listen', '--forward', forward, ...more], environment)).err
+    (await runCommand(['listen', '--forward', forward, ...more], environment)).err
   for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
     assert.equal(await refused(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
   assert.equal(
@@ -185,12 +208,12 @@ test('listen skips removed and returned records and reports purged tombstones', 
     service,
     ids.map(id => ({ id, firstname: 'Ann' })),
   )
-  const listening = begin(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
-  await until(() => /Secret: /.test(listening.out), `it listens: ${listening.err}`, 20_000)
+  const listening = startCommand(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
+  await waitUntil(() => /Secret: /.test(listening.out), `it listens: ${listening.err}`, 20_000)
   await db.run(sql`
     insert into tombstone (service_id, kind, id, changed_at) select ${service.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
   await upsertCustomers(db, service, [{ id: 'new', firstname: 'Bea' }])
-  await until(() => changesIn(receiver.received).some(({ id }) => id === 'new'), 'the next one is told', 20_000)
+  await waitUntil(() => parseChanges(receiver.received).some(({ id }) => id === 'new'), 'the next one is told', 20_000)
   await db.run(sql`
     insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now() + interval '1 hour')`)
   assert.equal((await listening.ended).code, 1)

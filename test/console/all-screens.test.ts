@@ -10,7 +10,7 @@ import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { everyPlace, lookAt, screens } from '../support/console/crawl.ts'
 import { spendMorning } from '../support/console/sample-data.ts'
-import { smallDemoDatabase } from '../support/demo/demo-database.ts'
+import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 
@@ -29,7 +29,7 @@ const buttons = `[...document.querySelectorAll('main button')].map(button => but
 before(async () => {
   if (skip) return
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
-  shop = await startTestService({ database: await smallDemoDatabase(), environment })
+  shop = await startTestService({ database: await cloneSmallDemoDatabase(), environment })
   receiver = await startReceiver()
   const { customer, sku, voucher, request, webhook } = await spendMorning(shop, receiver)
   page = await openConsole(shop, shop)
@@ -169,7 +169,7 @@ for (const role of ['visitor', 'maintainer'] as const)
   test(`a ${role} sees the screens of a ${role} and nothing more`, {
     skip,
   }, async () => {
-    const caller = await shop.account(role)
+    const caller = await shop.createAccount(role)
     const session = await signIn(caller)
     const open = screens.filter(screen => reaches(role, screen.role))
     assert.deepEqual(
@@ -190,7 +190,7 @@ for (const role of ['visitor', 'maintainer'] as const)
         assert.ok(rejected.length > 0 || asked.length === 0, `${place} asks ${asked}`)
       }
     }
-    for (const operation of operationsOf((await shop.raw('/openapi.json')).json)) {
+    for (const operation of operationsOf((await shop.sendRaw('/openapi.json')).json)) {
       const answer = await ask(session, operation)
       const isRefused = answer.json?.code === 'insufficient_role'
       const needed = isRefused ? /`(\w+)`/.exec(answer.json.detail)?.[1] : role
@@ -206,14 +206,14 @@ async function signIn(caller: Caller): Promise<Caller> {
   await page.goTo(`${shop.baseUrl}/console#link=${await link()}`)
   await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(caller.username)})`)
   const own = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
-  const { headers } = await shop.raw('/console/session/link', {
+  const { headers } = await shop.sendRaw('/console/session/link', {
     method: 'POST',
     headers: own,
     body: JSON.stringify({ link: await link() }),
   })
   const cookie = String(headers['set-cookie']).split(';', 1)[0]
   const request: Caller['request'] = (path, asking = {}) =>
-    shop.raw(path, {
+    shop.sendRaw(path, {
       ...asking,
       headers: { ...asking.headers, ...own, cookie, 'x-service-name': caller.service.name },
     })

@@ -13,7 +13,7 @@ let page: Console
 
 before(async () => {
   shop = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
-  visitor = await shop.account('visitor')
+  visitor = await shop.createAccount('visitor')
   const ids = Array.from({ length: 60 }, (_, i) => `customer${i}`)
   await upsertCustomers(
     shop.db,

@@ -16,8 +16,8 @@ let page: Console
 
 before(async () => {
   shop = await startTestService()
-  visitor = await shop.account('visitor')
-  elsewhere = await shop.tenant()
+  visitor = await shop.createAccount('visitor')
+  elsewhere = await shop.createService()
   await assign(shop.db, visitor.username, elsewhere.service, 'admin')
   if (skip) return
   page = withWords(await openPage(shop.baseUrl))
@@ -112,7 +112,7 @@ test('a link pasted into an open page signs in its own account', { skip }, async
 
 /** Signs the admin in, as who was never there. */
 async function signInAnew() {
-  await page.forgetPages()
+  await page.clearCache()
   await page.goTo('about:blank')
   const link = await makeLink(shop.db, shop.keys, shop.username)
   await page.goTo(`${shop.baseUrl}/console#link=${link}`)
@@ -133,10 +133,10 @@ test('the first screen weighs at most 150 KB, all local and cached', { skip }, a
   const modules = loaded.filter(({ name }) => /\.(js|css)$/.test(name))
   assert.ok(modules.length > 20)
   for (const { name } of modules) {
-    const { headers } = await shop.raw(new URL(name).pathname)
+    const { headers } = await shop.sendRaw(new URL(name).pathname)
     assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
   }
-  const { headers } = await shop.raw('/console')
+  const { headers } = await shop.sendRaw('/console')
   assert.match(String(headers['content-security-policy']), /^default-src 'none'; script-src 'self'; style-src 'self';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|https?:|\*/)
 })

@@ -8,8 +8,8 @@ import { productExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
-import { unmappedShop } from '../support/mapping-shop.ts'
-import { until } from '../support/processes.ts'
+import { createUnmappedShop } from '../support/mapping-shop.ts'
+import { waitUntil } from '../support/processes.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 
@@ -21,7 +21,7 @@ let worker: Worker | undefined
 
 before(async () => {
   api = await startTestService()
-  shop = await unmappedShop(api)
+  shop = await createUnmappedShop(api)
   if (!skip) page = await openConsole(api, shop)
 })
 after(async () => {
@@ -60,7 +60,7 @@ test('the page shows the progress of a check that another client started', {
     headers: { 'content-type': 'text/csv' },
     body,
   })
-  await until(
+  await waitUntil(
     async () => (await shop.get(String(sent.headers.location))).json.data.state === 'ok',
     'what the platform has is in',
   )

@@ -4,9 +4,9 @@ import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
-import { until } from '../support/processes.ts'
+import { waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let shop: TestService
@@ -17,14 +17,14 @@ before(async () => {
   shop = await startTestService()
   await fillShop(shop.db, shop.service)
   const customer = { firstname: 'Jane', surname: 'Doe', contact: { email: 'jane.doe@example.com' } }
-  const made = await post(shop, '/customers', customer, keyed('made-once'))
+  const made = await post(shop, '/customers', customer, withKey('made-once'))
   assert.equal(made.status, 201, made.text)
   for (let i = 0; i < 2; i++) {
     const taken = await post(shop, '/customers', customer)
     assert.equal(taken.json.code, 'email_taken', taken.text)
     rejected = taken.json.requestId
   }
-  await until(
+  await waitUntil(
     async () => (await shop.get(`/requests?request_id=${rejected}`)).json.data.length > 0,
     'it is logged',
     20_000,

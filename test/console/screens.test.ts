@@ -7,7 +7,7 @@ import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
-import { until } from '../support/processes.ts'
+import { waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 
@@ -75,7 +75,7 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
       from generate_series(1, 3) n`)
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, shop.service, settings)
-  await until(async () => (await shop.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(async () => (await shop.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   await shop.db.run(sql`
     insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)
     select ${shop.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 1200, 1, 60000, 310 from generate_series(1, 2) n`)
@@ -101,7 +101,7 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
   await page.show('overview')
   await page.says('stock is late: 3 h old, due every 5 min')
   await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
-  await until(
+  await waitUntil(
     async () => (await shop.get('/capabilities')).json.data.backOffice.driver === 'embedded',
     'it is ours again',
     20_000,
@@ -163,7 +163,7 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.says('API key')
   const [password = ''] = /[\w-]{43}/.exec(await main()) ?? []
   const headers = { authorization: `Basic ${btoa(`anna:${password}`)}`, 'x-service-name': shop.service.name }
-  assert.equal((await shop.raw('/stores', { headers })).status, 200)
+  assert.equal((await shop.sendRaw('/stores', { headers })).status, 200)
   await page.press('I have it')
   await isAccessible(page, 'accounts')
   await page.press('Change role of anna')

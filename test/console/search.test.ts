@@ -6,10 +6,10 @@ import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
-import { fillShop, giveBack, made, placed } from '../support/order-shop.ts'
-import { until } from '../support/processes.ts'
+import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
+import { waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { gift, issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { gift, issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
@@ -91,7 +91,7 @@ test('a SKU shows its stock by store and explains the sellable quantity', { skip
 test('an empty result is stated, and vouchers are found by number', {
   skip,
 }, async () => {
-  const { number } = (await issue(shop)).json.data
+  const { number } = (await issueVoucher(shop)).json.data
   await lookUp('4711')
   await page.says('Nothing goes by 4711.')
   await lookUp(number)
@@ -130,7 +130,7 @@ test('an empty result is stated, and vouchers are found by number', {
 })
 
 test('a voucher opens only with its right PIN', { skip }, async () => {
-  const { number, pin } = (await issue(shop)).json.data
+  const { number, pin } = (await issueVoucher(shop)).json.data
   await page.show(`search/voucher/${number}`)
   await page.until(`document.querySelector('details')`)
   await page.evaluate(`document.querySelector('details').open = true`)
@@ -172,14 +172,14 @@ test('customers are found by names in either order or a surname prefix', {
 test("a non-admin sees a customer's orders and whether more exist", {
   skip,
 }, async () => {
-  const order = await placed(shop, [{ sku: 'UNKEPT', quantity: 1 }])
-  const given = made(await giveBack(shop, order.id, { UNKEPT: 1 }))
+  const order = await placeOrder(shop, [{ sku: 'UNKEPT', quantity: 1 }])
+  const given = getCreated(await createReturn(shop, order.id, { UNKEPT: 1 }))
   const sales = Array.from({ length: 101 }, (_, i) => ({
     header: { id: `s${i}`, customerId: '65432', saleDate: `2024-01-01 00:${String(i % 60).padStart(2, '0')}:00` },
     line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
   }))
   await upsertTransactions(shop.db, shop.service, sales)
-  const visitor = await openConsole(shop, await shop.account('visitor'))
+  const visitor = await openConsole(shop, await shop.createAccount('visitor'))
   try {
     await visitor.show('search/customer/65432')
     await visitor.says(`Return ${given.returnNumber}`)
@@ -195,7 +195,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
       url: 'https://127.0.0.1:9',
       country: 'AU',
     })
-    await until(
+    await waitUntil(
       async () => (await shop.get('/customers/65432/transactions?limit=1')).json.meta.warnings,
       'the back office is asked',
       20_000,

@@ -3,15 +3,15 @@ import { after, before, test } from 'node:test'
 import { makeLink } from '../../src/auth/sessions.ts'
 import { sql } from '../../src/database/db.ts'
 import { assign, revoke } from '../../src/store/accounts/accounts.ts'
-import { isProblem } from '../support/problem.ts'
-import { until } from '../support/processes.ts'
-import { type Answer, type Caller, startTestService, type TestService } from '../support/service.ts'
+import { assertProblem } from '../support/problem.ts'
+import { waitUntil } from '../support/processes.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from '../support/service.ts'
 
 let api: TestService
 let other: TestService
 before(async () => {
   api = await startTestService()
-  other = await startTestService({ beside: api })
+  other = await startTestService({ sharedWith: api })
 })
 after(async () => {
   await other.stop()
@@ -23,15 +23,15 @@ const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'se
 const json = { 'content-type': 'application/json' }
 
 const send = (path: string, body: object, headers: Record<string, string> = ownPage) =>
-  api.raw(path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+  api.sendRaw(path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
 const signIn = ({ username, password }: Pick<Caller, 'username' | 'password'>, headers?: Record<string, string>) =>
   send('/console/session', { username, password }, headers)
 const byLink = (link: string | undefined) => send('/console/session/link', { link })
 
-const cookieOf = ({ headers }: Answer) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
+const cookieOf = ({ headers }: TestResponse) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
 const withCookie = (cookie: string, service = api.service.name) => ({ ...ownPage, cookie, 'x-service-name': service })
-const stores = (cookie: string, server: Pick<TestService, 'raw'> = api) =>
-  server.raw('/stores', { headers: withCookie(cookie) })
+const stores = (cookie: string, server: Pick<TestService, 'sendRaw'> = api) =>
+  server.sendRaw('/stores', { headers: withCookie(cookie) })
 
 test('a password opens a session with a protected cookie for the API', async () => {
   const opened = await signIn(api)
@@ -43,9 +43,9 @@ test('a password opens a session with a protected cookie for the API', async () 
 
   assert.equal((await stores(cookie)).status, 200)
   assert.equal((await stores(cookie, other)).status, 200, 'another process knows it too')
-  const seen = await api.raw('/console/session', { headers: { ...ownPage, cookie } })
+  const seen = await api.sendRaw('/console/session', { headers: { ...ownPage, cookie } })
   assert.deepEqual(seen.json.data, opened.json.data)
-  assert.deepEqual((await api.raw('/console/session', { headers: ownPage })).json, { data: null })
+  assert.deepEqual((await api.sendRaw('/console/session', { headers: ownPage })).json, { data: null })
 })
 
 test('the database contains nothing that could open a session or link', async () => {
@@ -60,18 +60,18 @@ test('the database contains nothing that could open a session or link', async ()
 })
 
 test('a session has the roles and services of its account', async () => {
-  const visitor = await api.account('visitor')
-  const [elsewhere, tenant] = [await api.tenant(), await api.tenant()]
+  const visitor = await api.createAccount('visitor')
+  const [elsewhere, tenant] = [await api.createService(), await api.createService()]
   await assign(api.db, visitor.username, elsewhere.service, 'maintainer')
   const opened = await signIn(visitor)
   const cookie = cookieOf(opened)
-  isProblem(await api.raw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
-  isProblem(
-    await api.raw('/stores', { headers: withCookie(cookie, tenant.service.name) }),
+  assertProblem(await api.sendRaw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
+  assertProblem(
+    await api.sendRaw('/stores', { headers: withCookie(cookie, tenant.service.name) }),
     'service_not_assigned',
     api.baseUrl,
   )
-  isProblem(await api.raw('/stores', { headers: { ...ownPage, cookie } }), 'service_name_required', api.baseUrl)
+  assertProblem(await api.sendRaw('/stores', { headers: { ...ownPage, cookie } }), 'service_name_required', api.baseUrl)
   assert.deepEqual(
     opened.json.data.services,
     [
@@ -84,7 +84,7 @@ test('a session has the roles and services of its account', async () => {
 test('a page of another origin can neither sign in nor write', async () => {
   const cookie = cookieOf(await signIn(api))
   const writing = (headers: Record<string, string>) =>
-    api.raw('/accounts', {
+    api.sendRaw('/accounts', {
       method: 'POST',
       headers: { ...json, cookie, 'x-service-name': api.service.name, ...headers },
       body: JSON.stringify({ username: `made${Math.random()}`, role: 'visitor' }),
@@ -101,8 +101,8 @@ test('a page of another origin can neither sign in nor write', async () => {
     { origin: own.replace('https', 'http') },
   ]
   for (const headers of foreign) {
-    isProblem(await writing(headers), 'cross_origin_request', api.baseUrl, '/accounts')
-    isProblem(await signIn(api, headers), 'cross_origin_request', api.baseUrl, '/console/session')
+    assertProblem(await writing(headers), 'cross_origin_request', api.baseUrl, '/accounts')
+    assertProblem(await signIn(api, headers), 'cross_origin_request', api.baseUrl, '/console/session')
   }
   for (const headers of [ownPage, { origin: own }]) assert.equal((await writing(headers)).status, 201)
   const rows = await api.db.rows(sql`select from account where username like 'made%'`)
@@ -112,22 +112,22 @@ test('a page of another origin can neither sign in nor write', async () => {
 test('signing out ends the session in every process', async () => {
   const cookie = cookieOf(await signIn(api))
   assert.equal((await stores(cookie, other)).status, 200)
-  const left = await api.raw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
+  const left = await api.sendRaw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
   assert.match(String(left.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
   const answer = await stores(cookie)
-  isProblem(answer, 'session_ended', api.baseUrl, '/stores')
+  assertProblem(answer, 'session_ended', api.baseUrl, '/stores')
   assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
   await endsIn(cookie, other)
 })
 
 /** Waits for a process to know that a session has ended. */
-async function endsIn(cookie: string, server: Pick<TestService, 'raw'>) {
+async function endsIn(cookie: string, server: Pick<TestService, 'sendRaw'>) {
   const code = async () => (await stores(cookie, server)).json.code
-  await until(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
+  await waitUntil(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
 }
 
 test('a session ends with its password, its revocation or its account', async () => {
-  const caller = await api.account('visitor')
+  const caller = await api.createAccount('visitor')
   const [byPassword, byOneLink] = [
     cookieOf(await signIn(caller)),
     cookieOf(await byLink(await makeLink(api.db, api.keys, caller.username))),
@@ -153,7 +153,7 @@ test('a session ends after 12 hours or an hour without requests', async () => {
         ? sql`begun_at = now() - ${interval}::interval`
         : sql`seen_at = now() - ${interval}::interval`
     await api.db.run(sql`update console_session set ${late}`)
-    isProblem(await stores(cookie), 'session_ended', api.baseUrl)
+    assertProblem(await stores(cookie), 'session_ended', api.baseUrl)
   }
 })
 
@@ -169,19 +169,19 @@ test('a link signs in once within 60 seconds, even under concurrency', async () 
   const link = await makeLink(api.db, api.keys, api.username)
   const both = await Promise.all([byLink(link), byLink(link)])
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
-  assert.equal((await stores(cookieOf(both.find(({ status }) => status === 200) as Answer))).status, 200)
-  isProblem(await byLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
+  assert.equal((await stores(cookieOf(both.find(({ status }) => status === 200) as TestResponse))).status, 200)
+  assertProblem(await byLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
   const late = await makeLink(api.db, api.keys, api.username)
   await api.db.run(sql`update console_link set made_at = now() - interval '61 seconds'`)
-  isProblem(await byLink(late), 'invalid_credentials', api.baseUrl)
+  assertProblem(await byLink(late), 'invalid_credentials', api.baseUrl)
   assert.equal(await makeLink(api.db, api.keys, 'nobody'), undefined)
 })
 
 test('session and Basic failures are counted together without blocking right passwords', async () => {
-  const { username, password } = await api.account('visitor')
+  const { username, password } = await api.createAccount('visitor')
   const wrong = { username, password: 'wrong' }
   for (let i = 0; i < 20; i++) {
-    const answer = await (i % 2 ? signIn(wrong) : api.raw('/stores', { headers: basic(wrong) }))
+    const answer = await (i % 2 ? signIn(wrong) : api.sendRaw('/stores', { headers: basic(wrong) }))
     // The minute may end in between.
     assert.ok([401, 429].includes(answer.status))
   }
@@ -201,25 +201,25 @@ const basic = ({ username, password }: { username: string; password: string }) =
 
 test('a wrong password is rejected without a browser prompt, with field errors', async () => {
   const answer = await signIn({ username: 'nobody', password: 'x' })
-  isProblem(answer, 'invalid_credentials', api.baseUrl, '/console/session')
+  assertProblem(answer, 'invalid_credentials', api.baseUrl, '/console/session')
   assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"')
-  isProblem(await send('/console/session', { username: 1 }), 'invalid_body', api.baseUrl)
-  isProblem(
+  assertProblem(await send('/console/session', { username: 1 }), 'invalid_body', api.baseUrl)
+  assertProblem(
     await send('/console/session', {}, { ...ownPage, 'content-type': 'text/plain' }),
     'unsupported_media_type',
     api.baseUrl,
   )
-  isProblem(await api.raw('/stores', { headers: ownPage }), 'session_ended', api.baseUrl)
+  assertProblem(await api.sendRaw('/stores', { headers: ownPage }), 'session_ended', api.baseUrl)
 })
 
 test('a module is compressed only for clients that accept gzip', async () => {
-  const [, path] = /<script type="module" src="([^"]+)"/.exec((await api.raw('/console')).text) ?? []
+  const [, path] = /<script type="module" src="([^"]+)"/.exec((await api.sendRaw('/console')).text) ?? []
   for (const [accepted, packing] of [
     ['gzip, br', 'gzip'],
     ['gzip;q=0', undefined],
     ['identity', undefined],
   ] as const) {
-    const { status, headers } = await api.raw(`/${path}`, { headers: { 'accept-encoding': accepted } })
+    const { status, headers } = await api.sendRaw(`/${path}`, { headers: { 'accept-encoding': accepted } })
     assert.deepEqual([status, headers['content-encoding']], [200, packing], accepted)
   }
 })

@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path/posix'
 import { test } from 'node:test'
 import { schemaFile, schemaOf } from '../../scripts/schema.ts'
-import { freshDatabase } from '../support/database.ts'
-import { arrowsBetween, circleIn, importsOf, modulesOf, sourcesOf } from '../support/imports.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { buildImportGraph, findCycle, findImports, readModules, readSources } from '../support/imports.ts'
 
 /** The layers of `src/`, top first. A module imports its own layer and the layers below, never one above. */
 const layers: Record<string, readonly string[]> = {
@@ -35,18 +35,18 @@ const layerIndex = (path: string) => Object.values(layers).findIndex(folders => 
 
 const top = (path: string) => path.split('/')[0] ?? ''
 
-const source = sourcesOf('src')
-const toolsAndTests = sourcesOf('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')
+const source = readSources('src')
+const toolsAndTests = readSources('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')
 const everything = [...source, ...toolsAndTests]
 /** The console's modules: JavaScript that browsers get without a build step. */
-const browser = modulesOf('console')
+const browser = readModules('console')
 
 interface Import {
   from: string
   target: string
 }
 const listImports = (files: typeof source): Import[] =>
-  files.flatMap(file => importsOf(file).map(target => ({ from: file.path, target })))
+  files.flatMap(file => findImports(file).map(target => ({ from: file.path, target })))
 const show = ({ from, target }: Import) => `${from} imports ${target}`
 
 /** Layers 3 to 6. Their folders don't import each other, except that `sync/` uses `import/`. */
@@ -96,20 +96,20 @@ test('only the runtime and the commands import the configuration', () => {
 })
 
 test('files import each other without a cycle', () => {
-  assert.equal(circleIn(arrowsBetween(everything, path => path)), undefined)
+  assert.equal(findCycle(buildImportGraph(everything, path => path)), undefined)
 })
 
 /** The folder of a file. Files at the top of `src` count as folders of their own. */
 const folderOrFile = (path: string) => (dirname(path) === 'src' ? path : dirname(path))
 
 test('folders import each other without a cycle', () => {
-  assert.equal(circleIn(arrowsBetween(everything, folderOrFile)), undefined)
+  assert.equal(findCycle(buildImportGraph(everything, folderOrFile)), undefined)
 })
 
 test("the console's modules import only each other, without a cycle", () => {
   assert.ok(browser.length > 20, 'modules are found')
-  assert.equal(circleIn(arrowsBetween(browser, path => path)), undefined)
-  assert.equal(circleIn(arrowsBetween(browser, dirname)), undefined)
+  assert.equal(findCycle(buildImportGraph(browser, path => path)), undefined)
+  assert.equal(findCycle(buildImportGraph(browser, dirname)), undefined)
   const outside = listImports(browser).filter(({ target }) => !/^console\/.*\.js$/.test(target))
   assert.deepEqual(outside.map(show), [])
 })
@@ -124,7 +124,7 @@ test('src imports only types from TypeBox', () => {
 
 test('the guard finds a cycle of three', () => {
   const arrows = { a: ['b'], b: ['c', 'd'], c: ['d'], d: ['b'] }
-  const found = circleIn(new Map(Object.entries(arrows).map(([from, to]) => [from, new Set(to)])))
+  const found = findCycle(new Map(Object.entries(arrows).map(([from, to]) => [from, new Set(to)])))
   assert.deepEqual(found, ['b', 'c', 'd', 'b'])
 })
 
@@ -145,7 +145,7 @@ test('scenarios and benchmarks import no other tools and no tests', () => {
   }
   const wrong = toolsAndTests.flatMap(file => {
     const folders = allowed[top(file.path)]
-    const foreign = importsOf(file).filter(target => folders && ![top(file.path), ...folders].includes(top(target)))
+    const foreign = findImports(file).filter(target => folders && ![top(file.path), ...folders].includes(top(target)))
     return foreign.map(target => `${file.path} imports ${target}`)
   })
   assert.deepEqual(wrong, [])
@@ -154,7 +154,7 @@ test('scenarios and benchmarks import no other tools and no tests', () => {
 test('back-office drivers do not import each other', () => {
   const driverOf = (path: string) => /^src\/backoffice\/(embedded|apparel21)\//.exec(path)?.[1]
   const mixed = source.flatMap(file =>
-    importsOf(file)
+    findImports(file)
       .filter(target => driverOf(file.path) && driverOf(target) && driverOf(file.path) !== driverOf(target))
       .map(target => `${file.path} imports ${target}`),
   )
@@ -177,7 +177,7 @@ test('the embedded back office is recognised by one name', () => {
 test('the store never creates an ApiError', () => {
   const answers = ['src/errors/api-error.ts', 'src/errors/throw-if-any.ts']
   const answering = source.filter(
-    file => file.path.startsWith('src/store/') && importsOf(file).some(target => answers.includes(target)),
+    file => file.path.startsWith('src/store/') && findImports(file).some(target => answers.includes(target)),
   )
   assert.deepEqual(answering, [])
 })
@@ -203,7 +203,7 @@ test('the environment is read in one file', () => {
 
 test('imports end in .ts and no folder has an empty name', () => {
   for (const file of everything) {
-    for (const target of importsOf(file)) assert.match(target, /\.ts$|^src\/module-hooks\.js$/, file.path)
+    for (const target of findImports(file)) assert.match(target, /\.ts$|^src\/module-hooks\.js$/, file.path)
     assert.doesNotMatch(file.path, /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.ts)/)
   }
 })
@@ -217,7 +217,7 @@ test('migrations are numbered from 1 without a gap', async () => {
 })
 
 test('migrations/schema.sql matches a migrated database', async () => {
-  const { db, drop } = await freshDatabase()
+  const { db, drop } = await createTestDatabase()
   try {
     assert.equal(await readFile(schemaFile, 'utf8'), await schemaOf(db), 'run `npm run docs`')
   } finally {

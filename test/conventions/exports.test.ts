@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { dirname, join, normalize } from 'node:path/posix'
 import { test } from 'node:test'
-import { modulesOf, type Source, sourcesOf } from '../support/imports.ts'
+import { readModules, readSources, type Source } from '../support/imports.ts'
 
-const source = sourcesOf('src')
-const everything = [...source, ...sourcesOf('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')]
+const source = readSources('src')
+const everything = [...source, ...readSources('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')]
 
 const exported = /^export (?:async )?(?:const|function\*?|class|interface|type) (?:[{[]([^}\]]*)[}\]]|([\w$]+))/gm
 const imported = /^(?:import|export)\s([^'"`;]*?)\bfrom\s+'(\.[^']+)'|^(.*)\bimport\('(\.[^']+)'\)/gm
@@ -33,7 +33,7 @@ const knownTo = ({ path, text }: Source) =>
   })
 
 test('every exported name is imported somewhere', () => {
-  const known = new Set([...everything, ...modulesOf('src')].flatMap(knownTo))
+  const known = new Set([...everything, ...readModules('src')].flatMap(knownTo))
   const all = source.flatMap(exportsOf)
   assert.ok(all.length > 2_000, 'exports are found')
   const forNobody = all.filter(each => !known.has(each) && !known.has(each.replace(/ .*/, ' *')))

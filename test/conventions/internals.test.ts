@@ -4,14 +4,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import pg from 'pg'
 import { getConnection, getCurrentResponse, PgQuery } from '../../src/database/pg/internals.ts'
-import { sourcesOf } from '../support/imports.ts'
+import { readSources } from '../support/imports.ts'
 
 // An update of `pg` or Node that changes one of these private fields fails here first.
 
 test('only one file names private fields of pg and Node', () => {
   const privateField =
     /\b_httpMessage\b|\b_send\b|\b_result\b|\bprocessID\b|\bsubmittedNamedStatements\b|options\.Client\b/
-  const users = sourcesOf('src')
+  const users = readSources('src')
     .filter(({ text }) => privateField.test(text))
     .map(({ path }) => path)
   assert.deepEqual(users, ['src/database/pg/internals.ts'])

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { tablesThatStay } from '../../src/store/shards/control-tables.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
-let database: FreshDatabase
+let database: TestDatabase
 before(async () => {
-  database = await freshDatabase()
+  database = await createTestDatabase()
 })
 after(() => database.drop())
 

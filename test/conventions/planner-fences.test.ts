@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Source, sourcesOf } from '../support/imports.ts'
+import { readSources, type Source } from '../support/imports.ts'
 
 // Contributing/decisions/0035-planner-fences.md: hiding something from the planner is an exception with a name.
 
@@ -17,7 +17,7 @@ const linesWith = (sources: readonly Source[], pattern: RegExp) =>
   )
 
 test('only the named helpers hide something from the planner', () => {
-  const sources = sourcesOf('src')
+  const sources = readSources('src')
   assert.ok(
     linesWith(
       sources.filter(({ path }) => path === fences),
@@ -34,7 +34,7 @@ test('only the named helpers hide something from the planner', () => {
 })
 
 test('only connection and server settings change the planner', () => {
-  const sources = sourcesOf('src')
+  const sources = readSources('src')
   assert.ok(
     linesWith(
       sources.filter(({ path }) => settingsFiles.includes(path)),

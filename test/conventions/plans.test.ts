@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Database, sql } from '../../src/database/db.ts'
 import { checkMappings } from '../../src/store/mappings/check-all.ts'
-import { freshDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { type Asked, documentOf } from './plans/document.ts'
 import { type Explainer, openExplainer, type Plan, type Step, statementsOf } from './plans/explain.ts'
@@ -101,7 +101,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   before(async () => {
     shop = await startTestService({ settings: { readsPerMinute: 'off' } })
     await fill(shop.db, shop.service, 1)
-    for (const scale of [0.2, 0.02]) await fill(shop.db, (await shop.tenant()).service, scale)
+    for (const scale of [0.2, 0.02]) await fill(shop.db, (await shop.createService()).service, scale)
     await analyze(shop.db)
     explainer = await openExplainer(shop.database.connection)
     for (const request of lists.flatMap(requestsFor)) asked.push(...(await pagesOf(request)))
@@ -195,7 +195,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
 
 /** Why the plans of this PostgreSQL say nothing; false where they do. */
 async function otherPostgres() {
-  const { db, drop } = await freshDatabase()
+  const { db, drop } = await createTestDatabase()
   const { rows } = await db.pool.query('show server_version_num').finally(drop)
   return Number(rows[0].server_version_num) < 180_000 && 'plans.md is of the bundled PostgreSQL 18'
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { parseSync } from 'oxc-parser'
 import { checkSync } from 'recheck'
 import openapi from '../../openapi.json' with { type: 'json' }
-import { sourcesOf } from '../support/imports.ts'
+import { readSources } from '../support/imports.ts'
 
 // Text from clients, files and other systems must not make a regular expression take quadratic time: it would block every other request.
 
@@ -53,7 +53,7 @@ function attackOn({ source, flags }: Found): string | undefined {
 
 test('regular expressions over foreign text take at most linear time', () => {
   const folders = ['auth', 'backoffice', 'domain', 'http', 'import', 'webhooks', 'writes']
-  const literals = sourcesOf(...folders.map(folder => `src/${folder}`)).flatMap(literalsIn)
+  const literals = readSources(...folders.map(folder => `src/${folder}`)).flatMap(literalsIn)
   assert.ok(literals.length > 100, 'the expressions are found')
   const unique = new Map([...literals, ...schemaPatterns()].map(each => [`/${each.source}/${each.flags}`, each]))
   const slow = [...unique.values()].flatMap(each => {
@@ -64,7 +64,7 @@ test('regular expressions over foreign text take at most linear time', () => {
 })
 
 test('each exception is a regular expression of the sources', () => {
-  const text = sourcesOf('src').map(({ path }) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
+  const text = readSources('src').map(({ path }) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
   for (const source of exceptions.keys())
     assert.ok(
       text.some(each => each.includes(`/${source}/`)),

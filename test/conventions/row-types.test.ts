@@ -5,7 +5,7 @@ import { readContract } from '../drivers/reads.ts'
 import { saleContract } from '../drivers/sales.ts'
 import { drivers, type Shop } from '../drivers/shop.ts'
 import { voucherContract } from '../drivers/vouchers.ts'
-import { freshDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { type ComesAs, comesAs, differences } from './row-types/compare.ts'
 import { type Declared, declaredRows } from './row-types/declared.ts'
 import { askChangedKeys } from './row-types/moving.ts'
@@ -82,7 +82,7 @@ suite('rows', () => {
   })
 
   test('the check finds missing, surplus, mistyped and null columns', async () => {
-    const { db, drop } = await freshDatabase()
+    const { db, drop } = await createTestDatabase()
     const { fields, rows } = await db.pool
       .query('select 1 as id, null as code, 2::bigint as sum, now() as at')
       .finally(drop)

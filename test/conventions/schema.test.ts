@@ -6,14 +6,14 @@ import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/database/db.ts'
 import { migrate, migrationFiles, toSha256Hex } from '../../src/database/migrate.ts'
-import { type FreshDatabase, freshDatabase, reaching } from '../support/database.ts'
-import { directory, run } from '../support/processes.ts'
+import { createTestDatabase, getDatabaseEnvironment, type TestDatabase } from '../support/database.ts'
+import { createDirectory, runCommand } from '../support/processes.ts'
 
 const migrations = new URL('../../migrations/', import.meta.url)
 
-let database: FreshDatabase
+let database: TestDatabase
 before(async () => {
-  database = await freshDatabase()
+  database = await createTestDatabase()
 })
 after(() => database.drop())
 
@@ -45,7 +45,7 @@ test('a released migration never changes', async () => {
 })
 
 test('two processes starting together migrate an empty database once', async () => {
-  const fresh = await freshDatabase()
+  const fresh = await createTestDatabase()
   try {
     await fresh.db.pool.query('drop schema public cascade; create schema public')
     const applied = await Promise.all([migrate(fresh.db), migrate(fresh.db)])
@@ -56,7 +56,7 @@ test('two processes starting together migrate an empty database once', async () 
 })
 
 test('a database with different migration text is rejected and unchanged', async () => {
-  const fresh = await freshDatabase()
+  const fresh = await createTestDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'tillbridge-migrations-'))
   const [, second = ''] = await migrationFiles()
   const changed = join(folder, second)
@@ -82,18 +82,18 @@ test('a database with different migration text is rejected and unchanged', async
 })
 
 test('start reports a changed migration in one line', async () => {
-  const fresh = await freshDatabase()
+  const fresh = await createTestDatabase()
   try {
-    const settings = { DATA_DIR: join(directory(), 'data'), ...reaching(fresh), PORT: '0' }
+    const settings = { DATA_DIR: join(createDirectory(), 'data'), ...getDatabaseEnvironment(fresh), PORT: '0' }
     const refused = /^tillbridge: Migration 0001_services\.sql has changed since this database applied it: .+\.\n$/
     await fresh.db.run(sql`update migration set sha256 = ${toSha256Hex('')} where number = 1`)
-    const { code, err } = await run(['start'], settings)
+    const { code, err } = await runCommand(['start'], settings)
     assert.equal(code, 1)
     assert.match(err, refused)
 
     // As in a database from before the first release.
     await fresh.db.run(sql`alter table migration drop column sha256`)
-    assert.match((await run(['migrate'], settings)).err, refused)
+    assert.match((await runCommand(['migrate'], settings)).err, refused)
   } finally {
     await fresh.drop()
   }

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { directory } from '../support/processes.ts'
+import { createDirectory } from '../support/processes.ts'
 
 const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
 
 test('the upgrade commands can be repeated and install the new release', () => {
-  const home = directory()
+  const home = createDirectory()
   const opt = join(home, 'opt')
   mkdirSync(join(opt, 'tillbridge'), { recursive: true })
   const [, lines = ''] = /## One process\n\n```sh\n(.*?)```/s.exec(read('docs/operate/upgrade.md')) ?? []
@@ -36,7 +36,7 @@ test('systemd accepts the commands for files elsewhere', needsAnalyze, () => {
     ([, lines]) => lines,
   )
   assert.equal(said.length, 2)
-  const file = join(directory(), 'tillbridge.service')
+  const file = join(createDirectory(), 'tillbridge.service')
   const unit = read('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')
   writeFileSync(file, unit.replace('[Install]', `${said.join('')}[Install]`))
   const { status, stdout, stderr } = spawnSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8' })

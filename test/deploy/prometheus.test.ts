@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dashboard } from '../../scripts/monitoring/dashboard.ts'
 import { sql } from '../../src/database/db.ts'
-import { ask, until } from '../support/processes.ts'
-import { type Monitored, patienceMs, startMonitored } from '../support/prometheus/monitored.ts'
+import { sendGet, waitUntil } from '../support/processes.ts'
+import { type MonitoredServer, startMonitoredServer, timeoutMs } from '../support/prometheus/monitored.ts'
 import { type Prometheus, prometheusMissing, startPrometheus } from '../support/prometheus/prometheus.ts'
 
 const skip = prometheusMissing ?? false
-let monitored: Monitored
+let monitored: MonitoredServer
 let prometheus: Prometheus
 before(async () => {
   if (skip) return
-  monitored = await startMonitored()
-  assert.equal((await ask(monitored.service, '/stores', monitored.access)).status, 200)
+  monitored = await startMonitoredServer()
+  assert.equal((await sendGet(monitored.service, '/stores', monitored.access)).status, 200)
   await monitored.simulator.close()
   // As a run of the sync leaves it where the back office cannot say what has changed.
   await monitored.db.run(sql`update sync_state set full_only_interval = 86400 where sync = 'customers'`)
@@ -26,8 +26,8 @@ after(async () => {
 /** Requests that are answered, and that are not. */
 async function live() {
   const { service, access } = monitored
-  assert.equal((await ask(service, '/stores', access)).status, 200)
-  assert.equal((await ask(service, '/rewards/accounts/7', access)).status, 503)
+  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  assert.equal((await sendGet(service, '/rewards/accounts/7', access)).status, 503)
 }
 
 test('each series is exported once, including the effective sync schedule', {
@@ -35,7 +35,7 @@ test('each series is exported once, including the effective sync schedule', {
 }, async () => {
   const isTold = async () =>
     /^tillbridge_sync_schedule_seconds\{.*sync="customers".*\} 86400$/m.test(await monitored.told())
-  await until(isTold, 'it is told', patienceMs)
+  await waitUntil(isTold, 'it is told', timeoutMs)
   const lines = (await monitored.told()).trim().split('\n')
   const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))
   assert.ok(series.length > 100)
@@ -58,7 +58,7 @@ test('each dashboard query returns data from a scraped service', { skip }, async
         const { result } = await prometheus.ask<{ result: Found[] }>('query', { query })
         return result.some(({ value: [, value] }) => Number.isFinite(Number(value)))
       }
-      await until(found, `${title}: ${query}`, patienceMs)
+      await waitUntil(found, `${title}: ${query}`, timeoutMs)
     }
 })
 
@@ -67,7 +67,7 @@ test('each rule evaluates without error and shows the service as up', { skip }, 
     groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[]
   }
   const all = async () => (await prometheus.ask<Rules>('rules')).groups.flatMap(({ rules }) => rules)
-  await until(async () => (await all()).every(({ health }) => health !== 'unknown'), 'all are evaluated', patienceMs)
+  await waitUntil(async () => (await all()).every(({ health }) => health !== 'unknown'), 'all are evaluated', timeoutMs)
   const read = await all()
   assert.ok(read.length > 10, 'rules are found')
   assert.deepEqual(
@@ -75,7 +75,7 @@ test('each rule evaluates without error and shows the service as up', { skip }, 
     [],
   )
   const isUp = async () => (await all()).some(({ name, state }) => name === 'TillbridgeDown' && state === 'inactive')
-  await until(isUp, 'the service counts as up', patienceMs)
+  await waitUntil(isUp, 'the service counts as up', timeoutMs)
 })
 
 interface Panel {

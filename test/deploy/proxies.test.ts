@@ -6,12 +6,12 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { freePort } from '../../scenarios/support/free-port.ts'
-import { checkout, directory, until } from '../support/processes.ts'
-import { credentials } from '../support/servers.ts'
+import { checkout, createDirectory, waitUntil } from '../support/processes.ts'
+import { buildCredentials } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService
-const home = directory(0o755)
+const home = createDirectory(0o755)
 const certificate = join(home, 'proxy.pem')
 const key = join(home, 'proxy.key')
 
@@ -63,7 +63,12 @@ function configured(name: string, port: number, more: [from: string, to: string]
   return { file, port }
 }
 
-const through = (port: number, path: string, headers: Record<string, string> = credentials(service), body?: string) =>
+const through = (
+  port: number,
+  path: string,
+  headers: Record<string, string> = buildCredentials(service),
+  body?: string,
+) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const asked = request(
       {
@@ -89,7 +94,7 @@ async function behind(command: string, args: string[], port: number, work: () =>
   const proxy = spawn(command, args, { stdio: 'ignore' })
   const ended = once(proxy, 'exit')
   try {
-    await until(
+    await waitUntil(
       () =>
         through(port, '/health/ready').then(
           ({ status }) => status === 200,
@@ -110,7 +115,7 @@ async function serves(port: number) {
   assert.equal(page.status, 200)
   assert.deepEqual(JSON.parse(page.text).data, [])
   const file = `storeId,storeNumber,name\n${'\n'.repeat(2_000_000)}`
-  const headers = { ...credentials(service), 'content-type': 'text/csv' }
+  const headers = { ...buildCredentials(service), 'content-type': 'text/csv' }
   const imported = await through(port, '/imports?type=stores', headers, file)
   assert.equal(imported.status, 202, imported.text)
   const refused = await through(port, '/stores', {})

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { test } from 'node:test'
 import manifest from '../../package.json' with { type: 'json' }
-import { checkout, directory } from '../support/processes.ts'
+import { checkout, createDirectory } from '../support/processes.ts'
 
 const script = 'scripts/release/release.ts'
 const isLinux = process.platform === 'linux'
@@ -12,7 +12,7 @@ const isLinux = process.platform === 'linux'
 test('a release runs anywhere with its own Node.js and lists its contents', {
   skip: !isLinux && 'releases are of Linux',
 }, () => {
-  const out = directory(0o755)
+  const out = createDirectory(0o755)
   const name = `tillbridge-${manifest.version}-linux-${process.arch}`
   mkdirSync(join(out, name))
   writeFileSync(join(out, name, 'left-over'), '')
@@ -76,7 +76,7 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
 test('a release contains its commit only, without uncommitted changes', {
   skip: !isLinux && 'releases are of Linux',
 }, () => {
-  const copy = directory()
+  const copy = createDirectory()
   for (const path of ['package.json', 'scripts', 'src'])
     cpSync(join(checkout, path), join(copy, path), { recursive: true })
   symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isAtLeast } from '../../src/domain/values/release.ts'
-import { changed, created, freshEmail, isRefused, john, warningsIn } from '../support/customer-bodies.ts'
-import { isProblem } from '../support/problem.ts'
+import {
+  assertRejected,
+  buildCustomer,
+  createCustomer,
+  getWarningCodes,
+  newEmail,
+  updateCustomer,
+} from '../support/customer-bodies.ts'
+import { assertProblem } from '../support/problem.ts'
 import { post, put } from '../support/write.ts'
 import type { Shop } from './shop.ts'
 
@@ -11,9 +18,9 @@ export function customerContract(shop: () => Shop) {
   test('a created customer is found by identifier, email and change time', async () => {
     const { api } = shop()
     const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
-    const email = freshEmail()
+    const email = newEmail()
     const answer = await post(api, '/customers', {
-      ...john({ contact: { email, phones: { home: '0400 000 001' } } }),
+      ...buildCustomer({ contact: { email, phones: { home: '0400 000 001' } } }),
       dateOfBirth: '1980-02-29',
       address: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
     })
@@ -35,29 +42,29 @@ export function customerContract(shop: () => Shop) {
 
   test('an email belongs to one customer in any case, even under concurrency', async () => {
     const { api } = shop()
-    const { contact } = await created(api)
-    isProblem(
-      await post(api, '/customers', john({ contact: { email: contact.email.toUpperCase() } })),
+    const { contact } = await createCustomer(api)
+    assertProblem(
+      await post(api, '/customers', buildCustomer({ contact: { email: contact.email.toUpperCase() } })),
       'email_taken',
       api.baseUrl,
     )
-    const other = await created(api)
-    isProblem(
+    const other = await createCustomer(api)
+    assertProblem(
       await put(api, `/customers/${other.id}`, { contact: { email: contact.email } }),
       'email_taken',
       api.baseUrl,
     )
-    const email = freshEmail()
+    const email = newEmail()
     const answers = await Promise.all(
-      Array.from({ length: 5 }, () => post(api, '/customers', john({ contact: { email } }))),
+      Array.from({ length: 5 }, () => post(api, '/customers', buildCustomer({ contact: { email } }))),
     )
     assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-    for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'email_taken', api.baseUrl)
+    for (const answer of answers) if (answer.status !== 201) assertProblem(answer, 'email_taken', api.baseUrl)
   })
 
   test('a repeat with its key returns the same customer', async () => {
     const { api } = shop()
-    const body = john()
+    const body = buildCustomer()
     const key = { 'idempotency-key': `customer-${shop().release}-${shop().driver}` }
     const first = await post(api, '/customers', body, key)
     const replay = await post(api, '/customers', body, key)
@@ -67,16 +74,16 @@ export function customerContract(shop: () => Shop) {
 
   test('a change keeps omitted fields and null clears', async () => {
     const { api } = shop()
-    const before = await created(
+    const before = await createCustomer(
       api,
-      john({
+      buildCustomer({
         title: 'Mr',
         mobile: '0400 000 002',
         dateOfBirth: '1980-02-29',
         address: { city: 'Melbourne', state: 'VIC' },
       }),
     )
-    const after = await changed(api, before.id, { surname: 'Smythe', title: null, address: { state: null } })
+    const after = await updateCustomer(api, before.id, { surname: 'Smythe', title: null, address: { state: null } })
     const { updateTimeStamp: _, ...rest } = before
     const { updateTimeStamp: __, ...now } = after
     assert.deepEqual(now, { ...rest, surname: 'Smythe', title: null, address: { ...before.address, state: null } })
@@ -85,71 +92,77 @@ export function customerContract(shop: () => Shop) {
 
   test('e-commerce identifiers are stored here and never sent to a back office', async () => {
     const { api, simulator, release } = shop()
-    const maintainer = await api.account('maintainer')
+    const maintainer = await api.createAccount('maintainer')
     const idsOf = ({ ecommerceAdminId, ecommerceLegacyId }: Record<string, unknown>) => [
       ecommerceAdminId,
       ecommerceLegacyId,
     ]
-    const { id, ...made } = await created(maintainer, john({ ecommerceAdminId: 'gid://shop/Customer/1' }))
+    const { id, ...made } = await createCustomer(
+      maintainer,
+      buildCustomer({ ecommerceAdminId: 'gid://shop/Customer/1' }),
+    )
     assert.deepEqual(idsOf(made), ['gid://shop/Customer/1', null])
     const writes = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
     const before = writes()
     // What no write changes may come back beside them.
     const { code, startDate } = made
-    assert.deepEqual(idsOf(await changed(maintainer, id, { id, code, startDate, ecommerceLegacyId: '1' })), [
+    assert.deepEqual(idsOf(await updateCustomer(maintainer, id, { id, code, startDate, ecommerceLegacyId: '1' })), [
       'gid://shop/Customer/1',
       '1',
     ])
     assert.equal(writes(), before)
-    assert.deepEqual(idsOf(await changed(maintainer, id, { title: 'Dr' })), ['gid://shop/Customer/1', '1'])
+    assert.deepEqual(idsOf(await updateCustomer(maintainer, id, { title: 'Dr' })), ['gid://shop/Customer/1', '1'])
     assert.deepEqual(idsOf((await api.get(`/customers/${id}`)).json.data), ['gid://shop/Customer/1', '1'])
     if (isAtLeast(release, '2022.1')) {
       const since = (await api.get('/customers/search?limit=1')).json.meta.asOf
-      await changed(maintainer, id, { title: 'Ms', ecommerceLegacyId: '2' })
+      await updateCustomer(maintainer, id, { title: 'Ms', ecommerceLegacyId: '2' })
       const [listed] = (await api.get(`/customers?updated_after=${since}`)).json.data
       assert.deepEqual([listed.id, ...idsOf(listed)], [id, undefined, undefined])
     }
-    const cleared = await changed(maintainer, id, { ecommerceAdminId: null, ecommerceLegacyId: '' })
+    const cleared = await updateCustomer(maintainer, id, { ecommerceAdminId: null, ecommerceLegacyId: '' })
     assert.deepEqual(idsOf(cleared), [null, null])
   })
 
   test('a customer can be sent back as read, except read-only fields', async () => {
     const { api } = shop()
-    const { id } = await created(api, john({ mobile: '0400 000 005', emailSubscription: true }))
+    const { id } = await createCustomer(api, buildCustomer({ mobile: '0400 000 005', emailSubscription: true }))
     const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${id}`)).json.data
     const { phones, ...contact } = record.contact
     const edited = { ...record, surname: 'Smythe', contact: { ...contact, phones: { ...phones, mobile: '' } } }
-    const { updateTimeStamp: __, ...after } = await changed(api, id, edited)
+    const { updateTimeStamp: __, ...after } = await updateCustomer(api, id, edited)
     assert.deepEqual(after, { ...edited, contact: { ...contact, phones: { ...phones, mobile: null } } })
     const other = { startDate: '2001-01-01 00:00:00', loyaltyCode: 'x', id: '1' }
-    isRefused(api, await put(api, `/customers/${id}`, other), 'invalid_body', '/id', '/startDate', '/loyaltyCode')
+    assertRejected(api, await put(api, `/customers/${id}`, other), 'invalid_body', '/id', '/startDate', '/loyaltyCode')
   })
 
   test('two concurrent changes are both stored', async () => {
     const { api } = shop()
-    const { id } = await created(api)
-    await Promise.all([changed(api, id, { firstname: 'Jo' }), changed(api, id, { mobile: '0400 000 003' })])
+    const { id } = await createCustomer(api)
+    await Promise.all([
+      updateCustomer(api, id, { firstname: 'Jo' }),
+      updateCustomer(api, id, { mobile: '0400 000 003' }),
+    ])
     const { data } = (await api.get(`/customers/${id}`)).json
     assert.deepEqual([data.firstname, data.contact.phones.mobile], ['Jo', '0400 000 003'])
   })
 
   test('a stale If-Match, read-only or unknown fields and customers are rejected', async () => {
     const { api } = shop()
-    const { id } = await created(api)
+    const { id } = await createCustomer(api)
     const { headers } = await api.get(`/customers/${id}`)
     const match = { 'if-match': String(headers.etag) }
     assert.equal((await put(api, `/customers/${id}`, { title: 'Dr' }, match)).status, 200)
-    isProblem(await put(api, `/customers/${id}`, { title: 'Ms' }, match), 'precondition_failed', api.baseUrl)
-    isRefused(
+    assertProblem(await put(api, `/customers/${id}`, { title: 'Ms' }, match), 'precondition_failed', api.baseUrl)
+    assertRejected(
       api,
       await put(api, `/customers/${id}`, { updateTimeStamp: '2024-01-01 00:00:00' }),
       'invalid_body',
       '/updateTimeStamp',
     )
-    isRefused(api, await put(api, `/customers/${id}`, { shoeSize: 9 }), 'invalid_body', '/shoeSize')
-    isRefused(api, await post(api, '/customers', { firstname: 'John' }), 'invalid_body', '/surname', '/contact')
-    isProblem(await put(api, '/customers/999999', { title: 'Ms' }), 'not_found', api.baseUrl)
-    isProblem(await put(api, '/customers/..%2F1', { title: 'Ms' }), 'not_found', api.baseUrl)
+    assertRejected(api, await put(api, `/customers/${id}`, { shoeSize: 9 }), 'invalid_body', '/shoeSize')
+    assertRejected(api, await post(api, '/customers', { firstname: 'John' }), 'invalid_body', '/surname', '/contact')
+    assertProblem(await put(api, '/customers/999999', { title: 'Ms' }), 'not_found', api.baseUrl)
+    assertProblem(await put(api, '/customers/..%2F1', { title: 'Ms' }), 'not_found', api.baseUrl)
     assert.equal((await api.get(`/customers/${id}`)).json.data.title, 'Dr')
   })
 
@@ -158,7 +171,7 @@ export function customerContract(shop: () => Shop) {
     const answer = await post(
       api,
       '/customers',
-      john({ privacy: true, emailSubscription: true, smsSubscription: false }),
+      buildCustomer({ privacy: true, emailSubscription: true, smsSubscription: false }),
     )
     assert.equal(answer.status, 201, answer.text)
     const { data, meta } = answer.json
@@ -166,9 +179,9 @@ export function customerContract(shop: () => Shop) {
     assert.equal(data.references.eMailOptIn.referenceValueId, '4421')
     const codes = meta.warnings.map(({ code }: { code: string }) => code).sort()
     assert.deepEqual(codes, ['privacy_overridden', 'subscription_not_mapped'])
-    const after = await changed(api, data.id, { emailSubscription: false })
+    const after = await updateCustomer(api, data.id, { emailSubscription: false })
     assert.deepEqual([after.privacy, after.references.eMailOptIn.referenceValueId], [false, '4422'])
-    const quiet = await changed(api, data.id, { privacy: true })
+    const quiet = await updateCustomer(api, data.id, { privacy: true })
     assert.deepEqual([quiet.privacy, quiet.emailSubscription], [true, false])
     const kept = await api.get(`/customers/${data.id}`)
     assert.deepEqual(kept.json.data, quiet)
@@ -176,26 +189,26 @@ export function customerContract(shop: () => Shop) {
 
   test('privacy ends both subscriptions and their reference unless the request subscribes', async () => {
     const { api } = shop()
-    const { id } = await created(api, john({ emailSubscription: true, smsSubscription: true }))
+    const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
     const left = await put(api, `/customers/${id}`, { privacy: true })
     assert.equal(left.status, 200, left.text)
     const { data } = left.json
     assert.deepEqual([data.privacy, data.emailSubscription, data.smsSubscription], [true, false, false])
     assert.equal(data.references.eMailOptIn.referenceValueId, '4422')
-    assert.deepEqual(warningsIn(left.json), ['subscriptions_ended'])
+    assert.deepEqual(getWarningCodes(left.json), ['subscriptions_ended'])
     assert.deepEqual((await api.get(`/customers/${id}`)).json.data, data)
     const again = await put(api, `/customers/${id}`, { privacy: true })
-    assert.deepEqual([again.status, warningsIn(again.json)], [200, []])
+    assert.deepEqual([again.status, getWarningCodes(again.json)], [200, []])
     const back = await put(api, `/customers/${id}`, { privacy: true, emailSubscription: true })
     assert.deepEqual([back.json.data.privacy, back.json.data.emailSubscription], [false, true])
     assert.equal(back.json.data.references.eMailOptIn.referenceValueId, '4421')
-    assert.deepEqual(warningsIn(back.json), ['privacy_overridden'])
+    assert.deepEqual(getWarningCodes(back.json), ['privacy_overridden'])
   })
 
   test('changed customers are listed from version 2022.1, before with a warning', async () => {
     const { api, release } = shop()
     const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
-    const { id } = await created(api)
+    const { id } = await createCustomer(api)
     const { status, json } = await api.get(`/customers?updated_after=${before}`)
     assert.equal(status, 200)
     const strict = await api.get(`/customers?updated_after=${before}`, { prefer: 'handling=strict' })
@@ -211,7 +224,7 @@ export function customerContract(shop: () => Shop) {
       assert.deepEqual(json.data, [])
       assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
       assert.match(json.meta.warnings[0].detail, new RegExp(release.replace('.', '\\.')))
-      isProblem(strict, 'capability_unavailable', api.baseUrl)
+      assertProblem(strict, 'capability_unavailable', api.baseUrl)
     }
   })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isProblem } from '../support/problem.ts'
+import { assertProblem } from '../support/problem.ts'
 import { post } from '../support/write.ts'
 import { codesOf, place, placed } from './sales.ts'
 import type { Shop } from './shop.ts'
@@ -22,11 +22,11 @@ export function orderNameContract(shop: () => Shop) {
       )
     assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data, [data])
     assert.deepEqual((await api.get('/orders?order_number=NOBODYS')).json.data, [])
-    isProblem(await api.get('/orders'), 'invalid_parameter', api.baseUrl)
+    assertProblem(await api.get('/orders'), 'invalid_parameter', api.baseUrl)
     for (const path of ['', '/returns', '/returnable'])
-      isProblem(await api.get(`/orders/NOBODYS${path}`), 'not_found', api.baseUrl)
-    const stranger = await api.tenant()
-    for (const name of [id, number]) isProblem(await stranger.get(`/orders/${name}`), 'not_found', api.baseUrl)
+      assertProblem(await api.get(`/orders/NOBODYS${path}`), 'not_found', api.baseUrl)
+    const stranger = await api.createService()
+    for (const name of [id, number]) assertProblem(await stranger.get(`/orders/${name}`), 'not_found', api.baseUrl)
     assert.deepEqual((await stranger.get(`/orders?order_number=${number}`)).json.data, [])
     // Those of the embedded driver are longer than a number may be.
     if (driver === 'embedded') return
@@ -85,7 +85,7 @@ export function orderNameContract(shop: () => Shop) {
       ],
     )
     const none = await post(api, path, { lines: [{ sku }] })
-    isProblem(none, 'quantity_exceeds_returnable', api.baseUrl, path)
+    assertProblem(none, 'quantity_exceeds_returnable', api.baseUrl, path)
     assert.deepEqual(codesOf(none), [['/lines/0/quantity', 'quantity_exceeds_returnable']])
   })
 }

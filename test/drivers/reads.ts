@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isAtLeast } from '../../src/domain/values/release.ts'
-import { isProblem } from '../support/problem.ts'
+import { assertProblem } from '../support/problem.ts'
 import type { Shop } from './shop.ts'
 
 /** What every driver's shop answers to whoever only reads (contract 2, 3, 5, 8, 9). */
@@ -16,7 +16,7 @@ export function readContract(shop: () => Shop) {
     )
     for (const store of data)
       assert.deepEqual((await api.get(`/stores/${encodeURIComponent(store.storeNumber)}`)).json.data, store)
-    isProblem(await api.get('/stores/nowhere'), 'not_found', api.baseUrl)
+    assertProblem(await api.get('/stores/nowhere'), 'not_found', api.baseUrl)
   })
 
   test('products are paginated once each with back office prices', async () => {
@@ -51,7 +51,7 @@ export function readContract(shop: () => Shop) {
     const [{ sku, storeNumber }] = data
     const one = (await api.get(`/inventory?sku=${encodeURIComponent(sku)}&store_number=${storeNumber}`)).json.data
     assert.deepEqual(one, [data[0]])
-    isProblem(await api.get('/inventory?sku=nothing'), 'not_found', api.baseUrl)
+    assertProblem(await api.get('/inventory?sku=nothing'), 'not_found', api.baseUrl)
   })
 
   test("a customer's retail history contains only their transactions", async () => {
@@ -67,7 +67,7 @@ export function readContract(shop: () => Shop) {
       all.map(({ saleDate }) => saleDate),
       all.map(({ saleDate }) => saleDate).sort(),
     )
-    isProblem(await api.get('/customers/999999/transactions'), 'not_found', api.baseUrl)
+    assertProblem(await api.get('/customers/999999/transactions'), 'not_found', api.baseUrl)
   })
 
   test('a reward account is found both ways and equals its lots', async () => {
@@ -100,7 +100,7 @@ export function readContract(shop: () => Shop) {
       ...[`/customers/${none}/rewards`, '/customers/999999/rewards', '/customers/..%2F..%2FStores/rewards'],
       ...['/rewards/accounts/999999', '/rewards/accounts/x', '/rewards/accounts/..%2F'],
     ])
-      isProblem(await api.get(path), 'not_found', api.baseUrl)
+      assertProblem(await api.get(path), 'not_found', api.baseUrl)
   })
 
   test('the payment gateways come from the settings', async () => {

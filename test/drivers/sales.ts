@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { address, cents, dollars } from '../support/order-shop.ts'
-import { isProblem } from '../support/problem.ts'
-import type { Answer } from '../support/service.ts'
+import { address, toCents, toDollars } from '../support/order-shop.ts'
+import { assertProblem } from '../support/problem.ts'
+import type { TestResponse } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { settings } from './apparel21.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
-import { lock, validationOf } from './vouchers.ts'
+import { lockVoucher, validationOf } from './vouchers.ts'
 
 interface Item {
   sku: string
@@ -28,10 +28,10 @@ async function wares({ api, simulator }: Shop): Promise<{ items: [Item, Item]; c
 }
 
 const due = (lines: { price: string; quantity: number }[]) =>
-  dollars(lines.reduce((sum, { price, quantity }) => sum + cents(price) * quantity, 0))
+  toDollars(lines.reduce((sum, { price, quantity }) => sum + toCents(price) * quantity, 0))
 
 /** Places an order of so many of the first item, paid in full. */
-export async function place(shop: Shop, quantity: number, more: object = {}, headers = {}): Promise<Answer> {
+export async function place(shop: Shop, quantity: number, more: object = {}, headers = {}): Promise<TestResponse> {
   const { items, customerId } = await wares(shop)
   const [item] = items
   const order = {
@@ -51,7 +51,7 @@ export async function placed(shop: Shop, quantity: number, more: object = {}) {
   return answer.json.data
 }
 
-export const codesOf = ({ json }: Answer): [pointer: string, code: string][] =>
+export const codesOf = ({ json }: TestResponse): [pointer: string, code: string][] =>
   (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
 
 /** What every driver does with orders and returns (contract 6). */
@@ -69,7 +69,7 @@ export function saleContract(shop: () => Shop) {
     const mine = (await api.get(`/customers/${customerId}/orders`)).json.data
     assert.ok(mine.some(({ id }: { id: string }) => id === data.id))
     const again = await place(shop(), 1, { orderNumber })
-    isProblem(again, 'order_number_taken', api.baseUrl, '/orders')
+    assertProblem(again, 'order_number_taken', api.baseUrl, '/orders')
     assert.deepEqual(codesOf(again), [['/orderNumber', 'order_number_taken']])
   })
 
@@ -87,7 +87,8 @@ export function saleContract(shop: () => Shop) {
     const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, '/orders', body, key)))
     const ids = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
     assert.equal(ids.size, 1)
-    for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'idempotency_in_progress', api.baseUrl)
+    for (const answer of answers)
+      if (answer.status !== 201) assertProblem(answer, 'idempotency_in_progress', api.baseUrl)
     const replay = await post(api, '/orders', body, key)
     assert.equal(replay.headers['idempotent-replayed'], 'true')
     assert.ok(ids.has(replay.json.data.id))
@@ -118,9 +119,9 @@ export function saleContract(shop: () => Shop) {
         JSON.stringify(codes),
       )
     const short = await place(shop(), 1, { payments: [{ gateway: 'paypal', amount: '0.01' }] })
-    isProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
+    assertProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
     assert.equal((await place(shop(), 1, { customerId: '999999' })).status, 422)
-    isProblem(await api.get('/orders/nothing'), 'not_found', api.baseUrl)
+    assertProblem(await api.get('/orders/nothing'), 'not_found', api.baseUrl)
   })
 
   test('a gift card cannot be sold as a product', async () => {
@@ -145,8 +146,8 @@ export function saleContract(shop: () => Shop) {
     assert.ok(number)
     const amount = '10.00'
     const validationId = await validationOf(api, number, amount)
-    assert.equal((await lock(api, number, validationId)).status, 200)
-    const rest = dollars(cents(items[0].price) - cents(amount))
+    assert.equal((await lockVoucher(api, number, validationId)).status, 200)
+    const rest = toDollars(toCents(items[0].price) - toCents(amount))
     const payments = [
       { gateway: 'paypal', amount: rest },
       { gateway: 'paypal', amount, voucher: { number, validationId } },
@@ -154,14 +155,14 @@ export function saleContract(shop: () => Shop) {
     const wrong = await place(shop(), 1, {
       payments: [payments[0], { ...payments[1], voucher: { number, validationId: 'x' } }],
     })
-    isProblem(wrong, 'validation_id_incorrect', api.baseUrl, '/orders')
+    assertProblem(wrong, 'validation_id_incorrect', api.baseUrl, '/orders')
     const found = async () => (await post(api, '/vouchers/lookup', { number, pin: pinOfUsable })).json.data
     assert.deepEqual([(await found()).usedAmount, (await found()).status], ['0.00', 'locked'])
     await placed(shop(), 1, { payments })
     const { usedAmount, availableAmount, status } = await found()
     assert.deepEqual([usedAmount, availableAmount, status], ['10.00', '90.00', 'active'])
     const again = await place(shop(), 1, { payments })
-    isProblem(again, 'validation_id_incorrect', api.baseUrl, '/orders')
+    assertProblem(again, 'validation_id_incorrect', api.baseUrl, '/orders')
     assert.deepEqual(codesOf(again), [['/payments/1/voucher', 'validation_id_incorrect']])
     assert.equal((await found()).usedAmount, '10.00')
   })
@@ -174,7 +175,7 @@ export function saleContract(shop: () => Shop) {
     const path = `/orders/${order.id}/returns`
     const line = { sku: items[0].sku, quantity: 1, reasonCode: 'SIZE', notes: 'Too tight & "short"' }
     const foreign = await post(api, path, { lines: [line, { ...line, sku: items[1].sku }] })
-    isProblem(foreign, 'sku_not_on_order', api.baseUrl, path)
+    assertProblem(foreign, 'sku_not_on_order', api.baseUrl, path)
     assert.deepEqual(codesOf(foreign), [['/lines/1/sku', 'sku_not_on_order']])
     assert.deepEqual((await api.get(path)).json.data, [], 'nothing of it is made')
     assert.equal((await post(api, path, { lines: [{ ...line, reasonCode: 'BORED' }] })).status, 422)
@@ -187,7 +188,7 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual((await api.get(`/returns/${data.id}`)).json.data, data)
     const [left] = (await api.get(`/orders/${order.id}/returnable`)).json.data
     assert.deepEqual([left.sold, left.returned, left.returnable], [2, 1, 1])
-    isProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
+    assertProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
   })
 
   test('concurrent returns never exceed the quantity sold', async () => {
@@ -200,9 +201,9 @@ export function saleContract(shop: () => Shop) {
     const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, path, two)))
     assert.equal(answers.filter(({ status }) => status === 201).length, 1, answers.map(({ text }) => text).join('\n'))
     for (const answer of answers)
-      if (answer.status !== 201) isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, path)
+      if (answer.status !== 201) assertProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, path)
     const split = { lines: [1, 2].map(quantity => ({ sku: items[0].sku, quantity, reasonCode: 'FAULTY' })) }
-    isProblem(await post(api, path, split), 'quantity_exceeds_returnable', api.baseUrl, path)
+    assertProblem(await post(api, path, split), 'quantity_exceeds_returnable', api.baseUrl, path)
     assert.equal((await post(api, path, { lines: [{ ...two.lines[0], quantity: 1 }] })).status, 201)
     assert.equal((await api.get(path)).json.data.length, 2)
   })

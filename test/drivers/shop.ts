@@ -60,7 +60,7 @@ async function openEmbedded(): Promise<Shop> {
   const source = await startApparel21Service({ settings })
   addVouchers(source.simulator)
   await source.sync()
-  const api = await startTestService({ beside: source.api })
+  const api = await startTestService({ sharedWith: source.api })
   await insertVouchers(api.db, api.keys, api.service, vouchersOf(source))
   return {
     api,

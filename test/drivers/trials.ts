@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { raw, sql } from '../../src/database/db.ts'
-import { freshEmail, john } from '../support/customer-bodies.ts'
-import { isProblem } from '../support/problem.ts'
-import type { Answer, TestService } from '../support/service.ts'
-import { earlyInTheMinute, forgetFailures, gift } from '../support/voucher-shop.ts'
-import { keyed, post, put } from '../support/write.ts'
+import { buildCustomer, newEmail } from '../support/customer-bodies.ts'
+import { assertProblem } from '../support/problem.ts'
+import type { TestResponse, TestService } from '../support/service.ts'
+import { clearFailures, gift, waitForMinuteStart } from '../support/voucher-shop.ts'
+import { post, put, withKey } from '../support/write.ts'
 import { place, placed } from './sales.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 import { validationOf } from './vouchers.ts'
@@ -27,7 +27,7 @@ async function tables({ db }: TestService): Promise<Record<string, string>> {
 }
 
 /** Asserts that a trial leaves nothing, here or at the back office, and returns its answer. */
-async function leavesNothing({ api, simulator }: Shop, work: () => Promise<Answer>): Promise<Answer> {
+async function leavesNothing({ api, simulator }: Shop, work: () => Promise<TestResponse>): Promise<TestResponse> {
   const told = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
   const [before, calls] = [await tables(api), told()]
   const answer = await work()
@@ -44,8 +44,10 @@ async function leavesNothing({ api, simulator }: Shop, work: () => Promise<Answe
 export function trialContract(shop: () => Shop) {
   test('a dry run of a customer returns it without creating it', async () => {
     const { api } = shop()
-    const body = john({ contact: { email: freshEmail() }, mobile: '0400 000 009' })
-    const { status, json } = await leavesNothing(shop(), () => post(api, '/customers', body, { ...trial, ...keyed() }))
+    const body = buildCustomer({ contact: { email: newEmail() }, mobile: '0400 000 009' })
+    const { status, json } = await leavesNothing(shop(), () =>
+      post(api, '/customers', body, { ...trial, ...withKey() }),
+    )
     assert.deepEqual([status, json.data.id, json.data.firstname], [201, null, 'John'])
     const made = (await post(api, '/customers', body)).json.data
     const { id, code, startDate, updateTimeStamp, ...kept } = made
@@ -99,18 +101,18 @@ export function trialContract(shop: () => Shop) {
 
   test('a dry run is rejected like a write, and wrong PINs count', async () => {
     const { api } = shop()
-    isProblem(await place(shop(), 1, { customerId: '99999999' }, trial), 'invalid_field', api.baseUrl)
+    assertProblem(await place(shop(), 1, { customerId: '99999999' }, trial), 'invalid_field', api.baseUrl)
     const opening = { number: usable[1], pin: '1' }
     for (let i = 0; i < 5; i++)
-      isProblem(await post(api, '/vouchers/lookup', opening, trial), 'voucher_not_accepted', api.baseUrl)
+      assertProblem(await post(api, '/vouchers/lookup', opening, trial), 'voucher_not_accepted', api.baseUrl)
     const right = { number: usable[1], pin: pinOfUsable }
-    isProblem(await post(api, '/vouchers/lookup', right, trial), 'voucher_not_accepted', api.baseUrl)
-    await forgetFailures(api)
+    assertProblem(await post(api, '/vouchers/lookup', right, trial), 'voucher_not_accepted', api.baseUrl)
+    await clearFailures(api)
   })
 
   test('concurrent dry runs with wrong PINs are counted and mostly blocked', async () => {
     const { api, simulator, driver } = shop()
-    await earlyInTheMinute(api)
+    await waitForMinuteStart(api)
     const looked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
     const before = looked()
     const answers = await Promise.all(
@@ -124,6 +126,6 @@ export function trialContract(shop: () => Shop) {
     assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: judged })
     assert.equal(looked() - before, driver === 'embedded' ? 0 : 5)
     assert.equal(await api.db.run(sql`select from reservation`), 0)
-    await forgetFailures(api)
+    await clearFailures(api)
   })
 }

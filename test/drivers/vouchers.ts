@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isProblem } from '../support/problem.ts'
+import { assertProblem } from '../support/problem.ts'
 import type { Caller } from '../support/service.ts'
-import { forgetFailures, lock, refusalOf } from '../support/voucher-shop.ts'
+import { clearFailures, getRejection, lockVoucher } from '../support/voucher-shop.ts'
 import { post, put } from '../support/write.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 
-export { lock }
+export { lockVoucher }
 
 const validate = (by: Caller, number: string, amount = '10.00', pin = pinOfUsable) =>
   post(by, '/vouchers/validate', { number, pin, amount })
@@ -38,14 +38,14 @@ export function voucherContract(shop: () => Shop) {
     assert.doesNotMatch(found.text, /0042/)
     assert.deepEqual((await api.get('/vouchers/6000002', { 'x-voucher-pin': '0042' })).json, found.json)
     const inUrl = await api.get('/vouchers/6000002?pin=0042')
-    isProblem(inUrl, 'invalid_parameter', api.baseUrl)
+    assertProblem(inUrl, 'invalid_parameter', api.baseUrl)
     // Identifiers of requests hold any digits.
     assert.doesNotMatch(inUrl.text.replace(inUrl.json.requestId, ''), /0042/)
   })
 
   test('an unknown number and a wrong PIN get the same response', async () => {
     const { api } = shop()
-    await forgetFailures(api)
+    await clearFailures(api)
     const answers: object[] = []
     for (const [number, pin] of [
       ['999999', '1'],
@@ -54,18 +54,18 @@ export function voucherContract(shop: () => Shop) {
       [' 6000002', '0042'],
       ['../6000002', '0042'],
     ] as const)
-      answers.push(refusalOf(await post(api, '/vouchers/lookup', { number, pin })))
+      answers.push(getRejection(await post(api, '/vouchers/lookup', { number, pin })))
     assert.equal((answers[0] as { code: string }).code, 'voucher_not_accepted')
     for (const answer of answers) assert.deepEqual(answer, answers[0])
-    await forgetFailures(api)
+    await clearFailures(api)
   })
 
   test('five wrong PINs block the right one', async () => {
     const { api } = shop()
     const [number] = usable
     for (let i = 0; i < 5; i++) await validate(api, number, '10.00', '111111')
-    isProblem(await validate(api, number), 'voucher_not_accepted', api.baseUrl)
-    await forgetFailures(api)
+    assertProblem(await validate(api, number), 'voucher_not_accepted', api.baseUrl)
+    await clearFailures(api)
     assert.equal((await validate(api, number)).status, 200)
   })
 
@@ -77,46 +77,46 @@ export function voucherContract(shop: () => Shop) {
       ['6000007', '7777', 'expired'],
     ] as const) {
       const answer = await validate(api, number, '1.00', pin)
-      isProblem(answer, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
+      assertProblem(answer, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
       assert.equal(answer.json.reason, reason)
     }
-    isProblem(await validate(api, usable[1], '100.01'), 'insufficient_voucher_balance', api.baseUrl)
+    assertProblem(await validate(api, usable[1], '100.01'), 'insufficient_voucher_balance', api.baseUrl)
     assert.equal((await validate(api, usable[1], '100.00')).status, 200)
   })
 
   test('one client holds a voucher until releasing it', async () => {
     const { api } = shop()
     const [, , number] = usable
-    const other = await api.account('visitor')
+    const other = await api.createAccount('visitor')
     const mine = await validationOf(api, number)
-    const held = await lock(api, number, mine, 600)
+    const held = await lockVoucher(api, number, mine, 600)
     assert.equal(held.status, 200, held.text)
     assert.equal(held.json.data.status, 'locked')
     const refused = await validate(other, number)
-    isProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
+    assertProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
     assert.equal(refused.json.lockedUntil, held.json.data.lockedUntil)
-    assert.equal((await lock(api, number, mine, 700)).status, 200, 'the holder was not disturbed')
-    const back = await lock(api, number, mine, 0)
+    assert.equal((await lockVoucher(api, number, mine, 700)).status, 200, 'the holder was not disturbed')
+    const back = await lockVoucher(api, number, mine, 0)
     assert.deepEqual([back.json.data.status, back.json.data.lockedUntil], ['active', null])
     const theirs = await validationOf(other, number)
-    isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-    assert.equal((await lock(other, number, theirs)).status, 200)
-    isProblem(await lock(api, number, mine), 'voucher_locked', api.baseUrl)
-    assert.equal((await lock(other, number, theirs, 0)).status, 200)
+    assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+    assert.equal((await lockVoucher(other, number, theirs)).status, 200)
+    assertProblem(await lockVoucher(api, number, mine), 'voucher_locked', api.baseUrl)
+    assert.equal((await lockVoucher(other, number, theirs, 0)).status, 200)
   })
 
   test('a PIN validates and locks in one step, by PUT or POST', async () => {
     const { api } = shop()
     const [, , number] = usable
-    const other = await api.account('visitor')
+    const other = await api.createAccount('visitor')
     for (const send of [put, post]) {
       const hold = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
       const held = await hold(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
       assert.equal(held.status, 200, held.text)
       const { validationId, ...voucher } = held.json.data
       assert.equal(voucher.status, 'locked')
-      isProblem(await hold(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
-      isProblem(await validate(other, number), 'voucher_locked', api.baseUrl)
+      assertProblem(await hold(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
+      assertProblem(await validate(other, number), 'voucher_locked', api.baseUrl)
       const renewed = await hold(api, { validationId, lockSeconds: 700 })
       assert.ok(renewed.json.data.lockedUntil > voucher.lockedUntil, 'the holder renews with it')
       assert.equal('validationId' in renewed.json.data, false)
@@ -131,13 +131,13 @@ export function voucherContract(shop: () => Shop) {
     const { api } = shop()
     const [, , number] = usable
     const hold = (body: object, of: string = number) => post(api, `/vouchers/${of}/lock`, body)
-    isProblem(await hold({ pin: pinOfUsable, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
-    isProblem(await hold({ pin: pinOfUsable, amount: '0.00' }), 'invalid_field', api.baseUrl)
-    isProblem(await hold({ pin: '3333' }, '6000003'), 'voucher_unusable', api.baseUrl)
-    await forgetFailures(api)
-    for (let i = 0; i < 5; i++) isProblem(await hold({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
-    isProblem(await hold({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
-    await forgetFailures(api)
+    assertProblem(await hold({ pin: pinOfUsable, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
+    assertProblem(await hold({ pin: pinOfUsable, amount: '0.00' }), 'invalid_field', api.baseUrl)
+    assertProblem(await hold({ pin: '3333' }, '6000003'), 'voucher_unusable', api.baseUrl)
+    await clearFailures(api)
+    for (let i = 0; i < 5; i++) assertProblem(await hold({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(await hold({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
+    await clearFailures(api)
     assert.equal((await validate(api, number)).status, 200, 'nobody holds it')
   })
 
@@ -147,7 +147,7 @@ export function voucherContract(shop: () => Shop) {
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const validated = await validate(api, number)
-        return validated.status === 200 ? lock(api, number, validated.json.data.validationId) : validated
+        return validated.status === 200 ? lockVoucher(api, number, validated.json.data.validationId) : validated
       }),
     )
     assert.ok(answers.filter(({ status }) => status === 200).length <= 1)
@@ -188,7 +188,7 @@ export function voucherContract(shop: () => Shop) {
     assert.deepEqual([found.status, found.availableAmount], ['active', '150.00'])
     const { gateway: _, ...without } = gift
     assert.equal((await post(api, '/vouchers', without)).status, answer.status)
-    isProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
-    isProblem(await post(api, '/vouchers', { ...gift, amount: '0.00' }), 'invalid_field', api.baseUrl)
+    assertProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
+    assertProblem(await post(api, '/vouchers', { ...gift, amount: '0.00' }), 'invalid_field', api.baseUrl)
   })
 }

@@ -4,28 +4,28 @@ import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { john } from '../support/customer-bodies.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
 import { type HttpsRequest, sendHttpsRequest } from '../support/https-request.ts'
-import { directory, type Serving, serve, stop, until } from '../support/processes.ts'
-import { credentials } from '../support/servers.ts'
+import { createDirectory, type RunningServer, serve, stopServer, waitUntil } from '../support/processes.ts'
+import { buildCredentials } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { addVouchers, lock, pin, validationOf, voucherSettings } from '../support/voucher-shop.ts'
-import { keyed, post } from '../support/write.ts'
+import { addVouchers, getValidationId, lockVoucher, pin, voucherSettings } from '../support/voucher-shop.ts'
+import { post, withKey } from '../support/write.ts'
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 const skip = existsSync(library) ? false : `there is no ${library}: apt-get install libfaketime`
 
 describe('a server with a wrong clock next to a correct one', { skip }, () => {
-  const clock = join(directory(), 'clock')
+  const clock = join(createDirectory(), 'clock')
   let right: TestService
-  let wrong: Serving
+  let wrong: RunningServer
   let agent: Agent
 
   before(async () => {
     right = await startTestService({ settings: voucherSettings })
     writeFileSync(clock, '+0')
     wrong = await serve(['--no-demo'], {
-      DATA_DIR: join(directory(), 'data'),
+      DATA_DIR: join(createDirectory(), 'data'),
       DATABASE_URL: right.database.connection,
       SECRET_KEY: right.secret,
       LD_PRELOAD: library,
@@ -37,13 +37,13 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
   })
   after(async () => {
     agent?.destroy()
-    if (wrong) assert.deepEqual(await stop(wrong), { code: 0, signal: null })
+    if (wrong) assert.deepEqual(await stopServer(wrong), { code: 0, signal: null })
     await right?.stop()
   })
 
   const ask = (request: HttpsRequest) =>
     // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-    sendHttpsRequest<any>(request, { baseUrl: wrong.baseUrl, agent, headers: credentials(right) })
+    sendHttpsRequest<any>(request, { baseUrl: wrong.baseUrl, agent, headers: buildCredentials(right) })
   /** The jobs that are not due within half an hour, and when they are. */
   const later = async () => {
     const jobs = await right.db.rows<{ job: string }>(sql`
@@ -67,16 +67,16 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
         const { headers } = await ask({ method: 'GET', path: '/stores' })
         return Math.abs(Date.parse(String(headers.date)) - Date.now() - shiftedMs) < 60_000
       }
-      await until(isShifted, 'its clock is wrong')
+      await waitUntil(isShifted, 'its clock is wrong')
 
       const [theirs, ours, last] = [`theirs ${offset}`, `ours ${offset}`, `last day ${offset}`]
       const today = Temporal.Now.plainDateISO(voucherSettings.timeZone).toString()
       await addVouchers(right, right, { [theirs]: {}, [ours]: {}, [last]: { expiryDate: today } })
       const validate = (number: string) =>
         ask({ method: 'POST', path: '/vouchers/validate', body: { number, pin, amount: '1.00' } })
-      assert.equal((await lock(right, ours, await validationOf(right, ours), 600)).status, 200)
+      assert.equal((await lockVoucher(right, ours, await getValidationId(right, ours), 600)).status, 200)
       assert.equal((await validate(ours)).body.code, 'voucher_locked')
-      const validationId = await validationOf(right, theirs)
+      const validationId = await getValidationId(right, theirs)
       const path = `/vouchers/${encodeURIComponent(theirs)}/lock`
       const held = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
       assert.equal(held.status, 200, held.text)
@@ -84,10 +84,10 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
       assert.equal(refused.json.code, 'voucher_locked')
       assert.equal((await validate(last)).status, 200, 'it is still the last day of the voucher')
 
-      const body = john()
+      const body = buildCustomer()
       const made = await ask({ method: 'POST', path: '/customers', body, key: `key ${offset}` })
       assert.equal(made.status, 201, made.text)
-      const again = await post(right, '/customers', body, keyed(`key ${offset}`))
+      const again = await post(right, '/customers', body, withKey(`key ${offset}`))
       assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
 
       const [seen, known] = [
@@ -96,7 +96,7 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
       ]
       assert.ok(apart(seen.body.meta?.asOf ?? '', known.meta.asOf) < 60)
       const since = encodeURIComponent(known.meta.asOf)
-      await post(right, '/customers', john())
+      await post(right, '/customers', buildCustomer())
       const next = await ask({ method: 'GET', path: `/customers/search?updated_after=${since}` })
       assert.ok(next.body.data.length >= 1, 'what has changed since is seen')
       for (const job of waiting) assert.ok((await later()).includes(job), `${job} is done before its time`)

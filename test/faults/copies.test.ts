@@ -8,13 +8,13 @@ import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { type Database, type Db, openDatabase, sql } from '../../src/database/db.ts'
 import { startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { fillShop, giveBack, made, orderOf } from '../support/order-shop.ts'
-import { directory, done, until } from '../support/processes.ts'
-import { anotherServer, credentials } from '../support/servers.ts'
+import { createEmptyDatabase } from '../support/database.ts'
+import { buildOrder, createReturn, fillShop, getCreated } from '../support/order-shop.ts'
+import { createDirectory, runSuccessfully, waitUntil } from '../support/processes.ts'
+import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
-import { keyed, post } from '../support/write.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { post, withKey } from '../support/write.ts'
 import { type OwnDatabase, ownDatabase, ownDirectory } from './own-postgres.ts'
 
 // Copies that are made of an installation while shoppers order, return, and pay with vouchers.
@@ -40,7 +40,7 @@ const acknowledged: string[] = []
 /** One who buys a voucher, pays with it, and gives back what was bought, again and again. */
 async function shop(isOver: () => boolean) {
   while (!isOver()) {
-    const voucher = made(await issue(api, { amount: '10.00' }, keyed()))
+    const voucher = getCreated(await issueVoucher(api, { amount: '10.00' }, withKey()))
     const { number, pin } = voucher
     const { json } = await post(api, '/vouchers/validate', { number, pin, amount: '5.00' })
     const drawn = { number, validationId: json.data.validationId }
@@ -48,9 +48,11 @@ async function shop(isOver: () => boolean) {
       { gateway: 'paypal', amount: '5.00', voucher: drawn },
       { gateway: 'visa', amount: '5.00' },
     ]
-    const order = made(await post(api, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { payments }), keyed()))
+    const order = getCreated(
+      await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments }), withKey()),
+    )
     acknowledged.push(`/orders/${order.id}`)
-    const answer = await giveBack(api, order.id, { TEE: 1 }, {}, keyed())
+    const answer = await createReturn(api, order.id, { TEE: 1 }, {}, withKey())
     if (answer.status === 201) acknowledged.push(`/returns/${answer.json.data.id}`)
   }
 }
@@ -60,7 +62,7 @@ async function whileShopping<T>(work: () => Promise<T>): Promise<T> {
   let isOver = false
   const shopping = Promise.all(Array.from({ length: 3 }, () => shop(() => isOver)))
   const enough = acknowledged.length + 12
-  await Promise.race([shopping, until(() => acknowledged.length > enough, 'they have bought something', 60_000)])
+  await Promise.race([shopping, waitUntil(() => acknowledged.length > enough, 'they have bought something', 60_000)])
   try {
     return await work()
   } finally {
@@ -77,9 +79,9 @@ const contradicted = async (db: Db) => {
 
 /** Serves a copy, and judges it: all that was told before it was begun is there, and nothing of anything by halves. */
 async function isWhole(db: Database, told: readonly string[]) {
-  const server = await anotherServer({ db, keys: api.keys })
+  const server = await startSecondServer({ db, keys: api.keys })
   try {
-    const headers = credentials(api)
+    const headers = buildCredentials(api)
     assert.ok(told.length > 10)
     for (const path of told) assert.equal((await server.ask(path, { headers })).status, 200, path)
     assert.deepEqual(await contradicted(db), [])
@@ -113,16 +115,16 @@ test('a copied data directory starts with all acknowledged writes', async () => 
 })
 
 test('a backup during sales restores all acknowledged writes and correct ledgers', async () => {
-  const target = await emptyDatabase()
+  const target = await createEmptyDatabase()
   after(() => target.drop())
   const file = join(home, 'backup')
-  const environment = { SECRET_KEY: api.secret, DATA_DIR: directory() }
+  const environment = { SECRET_KEY: api.secret, DATA_DIR: createDirectory() }
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest}) on conflict do nothing`)
   const told = await whileShopping(async () => {
     const before = [...acknowledged]
-    await done(['backup', file], { ...environment, DATABASE_URL: database.connection })
+    await runSuccessfully(['backup', file], { ...environment, DATABASE_URL: database.connection })
     return before
   })
-  await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
   await isWhole(target.db, told)
 })

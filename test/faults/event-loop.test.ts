@@ -4,7 +4,7 @@ import { parseRelease } from '../../src/backoffice/apparel21/client/release.ts'
 import { prefersStrict } from '../../src/http/routing/prefer.ts'
 import { moneyCheck, wholeCheck } from '../../src/import/pipeline/numbers.ts'
 import { momentsLike } from '../../src/import/pipeline/times.ts'
-import { bring } from '../support/bringing.ts'
+import { importAndWait } from '../support/bringing.ts'
 import { watchEventLoop } from '../support/event-loop.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -17,12 +17,12 @@ after(() => service.stop())
 /** Uploads a file, waits until its import has ended, and returns the record and the longest stretch of work in milliseconds. */
 async function importWatched(path: string, body: string) {
   const loop = watchEventLoop()
-  const [record] = await Promise.all([bring(service, path, body), assertLive()])
+  const [record] = await Promise.all([importAndWait(service, path, body), assertLive()])
   return { record, longestMs: loop.stop() }
 }
 
 async function assertLive() {
-  assert.equal((await service.raw('/health/live')).status, 200)
+  assert.equal((await service.sendRaw('/health/live')).status, 200)
 }
 
 const maxMs = 100

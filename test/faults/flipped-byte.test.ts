@@ -5,10 +5,10 @@ import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { isProblem } from '../support/problem.ts'
-import { keptLog } from '../support/servers.ts'
+import { assertProblem } from '../support/problem.ts'
+import { captureLog } from '../support/servers.ts'
 import { startTestService } from '../support/service.ts'
-import { customers } from '../support/walk.ts'
+import { buildCustomers } from '../support/walk.ts'
 import { ownDatabase, ownDirectory } from './own-postgres.ts'
 
 test('a flipped byte in a data file is logged and never served', async () => {
@@ -22,10 +22,10 @@ test('a flipped byte in a data file is logged and never served', async () => {
   })
   const database = await ownDatabase(directory)
   close = database.drop
-  const kept = keptLog('error')
+  const kept = captureLog('error')
   const service = await startTestService({ database, log: kept.log })
   close = service.stop
-  await upsertCustomers(service.db, service.service, customers(1, 20))
+  await upsertCustomers(service.db, service.service, buildCustomers(1, 20))
   assert.equal((await service.get('/customers/search')).json.data.length, 20)
   const place = await service.db.row<{ path: string }>(sql`select pg_relation_filepath('customer') as path`)
   await database.postgres.stop()
@@ -38,7 +38,7 @@ test('a flipped byte in a data file is logged and never served', async () => {
 
   again = await startPostgres(directory, { settings: { fsync: 'off' } })
   const answer = await service.get('/customers/search')
-  isProblem(answer, 'internal_error', service.baseUrl)
+  assertProblem(answer, 'internal_error', service.baseUrl)
   assert.match(kept.text, /invalid page in block 0/)
   assert.equal((await service.get('/stores')).status, 200, 'the rest goes on')
 })

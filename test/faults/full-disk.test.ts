@@ -3,20 +3,24 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { DatabaseUnavailable } from '../../src/database/errors.ts'
 import { importing } from '../import/import-command.ts'
-import { john } from '../support/customer-bodies.ts'
-import { isProblem } from '../support/problem.ts'
-import { until } from '../support/processes.ts'
-import { keptLog } from '../support/servers.ts'
-import { type Answer, startTestService, type TestService } from '../support/service.ts'
-import { isReplay, keyed, post } from '../support/write.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { assertProblem } from '../support/problem.ts'
+import { waitUntil } from '../support/processes.ts'
+import { captureLog } from '../support/servers.ts'
+import { startTestService, type TestResponse, type TestService } from '../support/service.ts'
+import { assertReplay, post, withKey } from '../support/write.ts'
 import { type OwnDatabase, ownDatabase, smallDisk } from './own-postgres.ts'
 
 const disk = smallDisk(120)
 
 describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   assert.ok(typeof disk !== 'string')
-  const kept = keptLog('error')
-  const acknowledged: { body: ReturnType<typeof john>; answer: Answer; key: ReturnType<typeof keyed> }[] = []
+  const kept = captureLog('error')
+  const acknowledged: {
+    body: ReturnType<typeof buildCustomer>
+    answer: TestResponse
+    key: ReturnType<typeof withKey>
+  }[] = []
   let database: OwnDatabase
   let api: TestService
   before(async () => {
@@ -32,9 +36,9 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   })
 
   /** Creates customers, so many at most, until one is refused; returns that refusal. */
-  async function create(most: number): Promise<Answer | undefined> {
+  async function create(most: number): Promise<TestResponse | undefined> {
     for (let i = 0; i < most; i++) {
-      const [body, key] = [john({ address: { addressLine1: '1 Long Street '.repeat(3) } }), keyed()]
+      const [body, key] = [buildCustomer({ address: { addressLine1: '1 Long Street '.repeat(3) } }), withKey()]
       const answer = await post(api, '/customers', body, key)
       if (answer.status !== 201) return answer
       acknowledged.push({ body, answer, key })
@@ -47,14 +51,14 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   const importStores = (count: number) =>
     importing(api)(api, 'stores', `storeId,storeNumber,name\n${storesOf(count).join('\n')}\n`)
 
-  const isThere = async ({ json }: Answer) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
+  const isThere = async ({ json }: TestResponse) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
 
   test('writes are rejected with Retry-After, reads continue and nothing is lost', async () => {
     assert.equal((await importStores(3)).code, 0)
     assert.equal(await create(20), undefined)
     disk.fill()
     const refused = (await create(5_000)) ?? assert.fail('the disk is never full')
-    isProblem(refused, 'service_unavailable', api.baseUrl, '/customers')
+    assertProblem(refused, 'service_unavailable', api.baseUrl, '/customers')
     assert.match(refused.json.detail, /^Writes are not possible at the moment\./)
     assert.ok(Number(refused.headers['retry-after']) >= 10)
     assert.match(kept.text, /The disk of the database is full[\s\S]*No space left on device/)
@@ -62,7 +66,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
 
     assert.equal((await api.get('/customers/search')).status, 200)
     for (const { answer } of acknowledged) assert.equal(await isThere(answer), answer.json.data.id)
-    assert.equal((await api.raw('/health/live')).status, 200)
+    assert.equal((await api.sendRaw('/health/live')).status, 200)
   })
 
   test('an import reports the full disk and its stored lines', async () => {
@@ -76,10 +80,14 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
 
   test('service recovers automatically and acknowledged writes are replayed', async () => {
     disk.makeRoom()
-    await until(async () => (await post(api, '/customers', john())).status === 201, 'a customer is created', 20_000)
+    await waitUntil(
+      async () => (await post(api, '/customers', buildCustomer())).status === 201,
+      'a customer is created',
+      20_000,
+    )
     const [first] = acknowledged
     assert.ok(first)
-    isReplay(await post(api, '/customers', first.body, first.key), first.answer)
+    assertReplay(await post(api, '/customers', first.body, first.key), first.answer)
   })
 
   test('PostgreSQL recovers after stopping for lack of WAL space', async () => {
@@ -93,9 +101,17 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
       }
     }
     await assert.rejects(crash(), DatabaseUnavailable)
-    await until(async () => (await post(api, '/customers', john())).status === 503, 'writes are refused', 20_000)
+    await waitUntil(
+      async () => (await post(api, '/customers', buildCustomer())).status === 503,
+      'writes are refused',
+      20_000,
+    )
     disk.makeRoom()
-    await until(async () => (await post(api, '/customers', john())).status === 201, 'it takes writes again', 40_000)
+    await waitUntil(
+      async () => (await post(api, '/customers', buildCustomer())).status === 201,
+      'it takes writes again',
+      40_000,
+    )
     for (const { answer } of acknowledged) assert.equal(await isThere(answer), answer.json.data.id)
   })
 })

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { freshDatabase } from '../support/database.ts'
-import { ask, cli, directory, makeAccess, serve, stop, until } from '../support/processes.ts'
+import { createTestDatabase } from '../support/database.ts'
+import {
+  cli,
+  createDirectory,
+  createServiceAccess,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 import { smallDisk } from './own-postgres.ts'
 
 const disk = smallDisk(1)
@@ -14,30 +22,30 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
   const log = join(disk.directory, 'log')
 
   test('requests continue, and the log resumes with its count of lost lines', async () => {
-    const database = await freshDatabase()
+    const database = await createTestDatabase()
     const environment = {
-      DATA_DIR: join(directory(), 'data'),
+      DATA_DIR: join(createDirectory(), 'data'),
       DATABASE_URL: database.connection,
       SECRET_KEY: 's'.repeat(32),
       ACCESS_LOG: 'true',
       LOG_LEVEL: 'info',
       RUN_JOBS: 'false',
     }
-    const access = await makeAccess(environment)
+    const access = await createServiceAccess(environment)
     const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>>"${log}"`, 'sh'] as const
     const service = await serve(['--no-demo'], environment, { program })
     try {
       const asked = async (times: number) => {
-        for (let i = 0; i < times; i++) assert.equal((await ask(service, '/stores', access)).status, 200)
+        for (let i = 0; i < times; i++) assert.equal((await sendGet(service, '/stores', access)).status, 200)
       }
       await asked(3)
       disk.fill()
       await asked(50)
       disk.makeRoom()
       await asked(3)
-      await until(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
+      await waitUntil(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
     } finally {
-      assert.deepEqual(await stop(service), { code: 0, signal: null })
+      assert.deepEqual(await stopServer(service), { code: 0, signal: null })
       await database.drop()
     }
     const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)

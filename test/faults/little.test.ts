@@ -12,14 +12,14 @@ import { sql } from '../../src/database/db.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../support/database.ts'
-import { cli, directory, type Serving, serve, stop, until } from '../support/processes.ts'
-import { askAt, credentials } from '../support/servers.ts'
-import type { Answer } from '../support/service.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { cli, createDirectory, type RunningServer, serve, stopServer, waitUntil } from '../support/processes.ts'
+import { buildCredentials, createRequester } from '../support/servers.ts'
+import type { TestResponse } from '../support/service.ts'
 
 // A process of its own that has too little of what it needs: files, memory, the processor.
 
-const database = await freshDatabase()
+const database = await createTestDatabase()
 after(() => database.drop())
 const { db } = database
 const secret = randomBytes(32).toString('hex')
@@ -34,7 +34,7 @@ const served = (name: string, program: readonly [string, ...string[]], more: Rec
   serve(
     ['--no-demo'],
     {
-      DATA_DIR: join(directory(), name),
+      DATA_DIR: join(createDirectory(), name),
       DATABASE_URL: database.connection,
       SECRET_KEY: secret,
       RUN_JOBS: 'false',
@@ -45,11 +45,11 @@ const served = (name: string, program: readonly [string, ...string[]], more: Rec
   )
 
 /** A client with connections that are kept, so many at most. */
-function clientOf({ baseUrl, caFile = '' }: Serving, maxSockets: number) {
+function clientOf({ baseUrl, caFile = '' }: RunningServer, maxSockets: number) {
   const ca = readFileSync(caFile, 'utf8')
   const agent = new Agent({ keepAlive: true, maxSockets, ca })
-  const asking = askAt({ baseUrl, ca, agent })
-  const headers = { ...credentials({ username: 'luma', password, service }), 'content-type': 'application/json' }
+  const asking = createRequester({ baseUrl, ca, agent })
+  const headers = { ...buildCredentials({ username: 'luma', password, service }), 'content-type': 'application/json' }
   return {
     ask: (path: string, body?: object) =>
       asking(path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }),
@@ -58,7 +58,7 @@ function clientOf({ baseUrl, caFile = '' }: Serving, maxSockets: number) {
 }
 
 /** An answer, or a refusal that says when to come again. */
-const isPolite = ({ status, headers }: Answer) =>
+const isPolite = ({ status, headers }: TestResponse) =>
   status < 300 || ((status === 503 || status === 429) && Number(headers['retry-after']) > 0)
 
 test('connected clients get responses despite exhausted file descriptors', async () => {
@@ -74,14 +74,14 @@ test('connected clients get responses despite exhausted file descriptors', async
           .on('error', () => {})
           .resume(),
       )
-    await until(() => files() >= 98, 'its files are used up', 30_000)
+    await waitUntil(() => files() >= 98, 'its files are used up', 30_000)
     for (let i = 0; i < 5; i++) {
       const answers = await Promise.all([client.ask(page), client.ask('/stores'), client.ask('/health/live')])
       assert.ok(answers.every(isPolite), JSON.stringify(answers.map(({ status }) => status)))
     }
     for (const socket of crowd) socket.destroy()
     const fresh = clientOf(api, 4)
-    await until(
+    await waitUntil(
       () =>
         fresh.ask(page).then(
           ({ status }) => status === 200,
@@ -91,12 +91,12 @@ test('connected clients get responses despite exhausted file descriptors', async
       30_000,
     )
     fresh.close()
-    await until(() => files() < 60, 'the files are back', 60_000)
+    await waitUntil(() => files() < 60, 'the files are back', 60_000)
     assert.equal(api.child.exitCode, null)
   } finally {
     for (const socket of crowd) socket.destroy()
     client.close()
-    await stop(api)
+    await stopServer(api)
   }
 })
 
@@ -114,7 +114,7 @@ test('a small heap survives a crowd that requests large pages', async () => {
     assert.deepEqual([api.child.exitCode, api.err], [null, ''])
   } finally {
     client.close()
-    await stop(api)
+    await stopServer(api)
   }
 })
 
@@ -152,6 +152,6 @@ test('a starved processor executes writes once and stays live', async () => {
     await taking
     api.child.kill('SIGCONT')
     client.close()
-    await stop(api)
+    await stopServer(api)
   }
 })

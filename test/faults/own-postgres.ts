@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/database/db.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../src/postgres/postgres.ts'
-import type { FreshDatabase } from '../support/database.ts'
+import type { TestDatabase } from '../support/database.ts'
 
 /** A migrated, empty database on a PostgreSQL of its own, to be halted, killed and starved. */
-export interface OwnDatabase extends FreshDatabase {
+export interface OwnDatabase extends TestDatabase {
   postgres: Postgres
   /** What the bundled PostgreSQL keeps here. */
   directory: string

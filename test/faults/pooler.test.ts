@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Database, openDatabase, sql } from '../../src/database/db.ts'
 import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
-import { john } from '../support/customer-bodies.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { noPgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
-import { directory, done, run, until } from '../support/processes.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { pgBouncerMissing, startPgBouncer } from '../support/pgbouncer.ts'
+import { createDirectory, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 
-describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
-  const home = directory()
-  let direct: FreshDatabase
+describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
+  const home = createDirectory()
+  let direct: TestDatabase
   let pooler: Awaited<ReturnType<typeof startPgBouncer>>
   let db: Database
   let service: TestService
@@ -24,7 +24,7 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
   })
 
   before(async () => {
-    direct = await freshDatabase()
+    direct = await createTestDatabase()
     // Fewer than ask at once: each is many clients' in turn.
     pooler = await startPgBouncer(direct.connection, ['default_pool_size = 4'])
     db = openDatabase(pooler.connection, { max: 12, pooled: true, onFault: () => {} })
@@ -39,12 +39,12 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
   test('start and doctor reject an undeclared pooler with a remedy', async () => {
     const [ignoring, started] = await Promise.all([
       startPgBouncer(direct.connection, ['ignore_startup_parameters = options']),
-      run(['start', '--no-demo'], environment()),
+      runCommand(['start', '--no-demo'], environment()),
     ])
     try {
       assert.equal(started.code, 1)
       assert.match(started.err, /^tillbridge: DATABASE_URL leads through a pooler.*set DATABASE_POOLER=transaction/m)
-      const { code, out } = await run(['doctor'], { ...environment(), DATABASE_URL: ignoring.connection })
+      const { code, out } = await runCommand(['doctor'], { ...environment(), DATABASE_URL: ignoring.connection })
       assert.equal(code, 1)
       assert.match(out, /^FAIL {2}Database +DATABASE_URL leads through a pooler/m)
     } finally {
@@ -53,11 +53,11 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
   })
 
   test('concurrent keyed writes are stored once and reach every reader', async () => {
-    const bodies = Array.from({ length: 40 }, () => john())
+    const bodies = Array.from({ length: 40 }, () => buildCustomer())
     const begun = await service.get('/customers/search?limit=1')
     const answers = await Promise.all(
       bodies.flatMap(body => {
-        const key = keyed()
+        const key = withKey()
         const create = () => post(service, '/customers', body, key)
         return [create().then(async first => [first, await create()] as const)]
       }),
@@ -99,7 +99,7 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
     }).then(own => {
       second.push(own)
     })
-    await until(() => waits, 'the second one waits')
+    await waitUntil(() => waits, 'the second one waits')
     assert.equal(second.length, 0)
     letGo()
     await held
@@ -110,10 +110,10 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
     const through = { ...environment(), DATABASE_POOLER: 'transaction' }
     const staff = join(home, 'staff.csv')
     writeFileSync(staff, 'id,code,surname\n1,A,Lee\n2,B,Smith\n')
-    await done(['import', 'staff', staff, '--service', service.service.name], through)
+    await runSuccessfully(['import', 'staff', staff, '--service', service.service.name], through)
     assert.equal((await service.get('/staff')).json.data.length, 2)
     const backup = join(home, 'backup')
-    await done(['backup', backup], through)
+    await runSuccessfully(['backup', backup], through)
     assert.ok(existsSync(backup))
     const plain = openDatabase(pooler.connection, { max: 1, pooled: true })
     try {

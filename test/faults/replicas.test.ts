@@ -9,9 +9,9 @@ import { currentPosition, parsePosition } from '../../src/database/replicas/lsn.
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { connect, type OpenedDatabase } from '../../src/runtime/installation/connect.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { directory, run, until } from '../support/processes.ts'
+import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { customers, walk } from '../support/walk.ts'
+import { buildCustomers, paginate } from '../support/walk.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 /** Asks a server for something of itself. */
@@ -25,7 +25,7 @@ async function tell(server: Postgres, statement: string) {
 }
 
 describe('two replicas', () => {
-  const home = directory()
+  const home = createDirectory()
   const standbys: Postgres[] = []
   const notices: string[] = []
   let primary: OwnDatabase
@@ -37,7 +37,7 @@ describe('two replicas', () => {
 
   const stateOf = (i: number) => opened.replicas?.[i]?.standing.state
   const states = (...wanted: string[]) =>
-    until(() => wanted.every((state, i) => stateOf(i) === state), `the replicas are ${wanted}`, 60_000)
+    waitUntil(() => wanted.every((state, i) => stateOf(i) === state), `the replicas are ${wanted}`, 60_000)
   const counted = () =>
     (opened.replicas ?? []).reduce(
       (sum, { counts }) => ({ answered: sum.answered + counts.answered, behind: sum.behind + counts.behind }),
@@ -62,8 +62,8 @@ describe('two replicas', () => {
       database: { db: opened.db, connection: primary.connection, drop: opened.close },
       settings: { readsPerMinute: 'off' },
     })
-    alone = await startTestService({ beside: service })
-    await upsertCustomers(primary.db, service.service, customers(1, 250))
+    alone = await startTestService({ sharedWith: service })
+    await upsertCustomers(primary.db, service.service, buildCustomers(1, 250))
     await states('ready', 'ready')
   })
   after(async () => {
@@ -74,13 +74,13 @@ describe('two replicas', () => {
   })
 
   /** The customers that a walk through their list shows, page by page. */
-  const seenBy = async (caller: TestService) => (await walk(caller, '/customers/search?limit=100')).ids
+  const seenBy = async (caller: TestService) => (await paginate(caller, '/customers/search?limit=100')).ids
 
   test('replicas serve pages, changes and exports once caught up', async () => {
-    await until(async () => {
+    await waitUntil(async () => {
       const before = counted().answered
       await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: `Ann ${before}` }])
-      const found = await walk(service, '/customers/search?limit=100')
+      const found = await paginate(service, '/customers/search?limit=100')
       assert.equal(found.records.find(({ id }) => id === 'new')?.firstname, `Ann ${before}`)
       // The second page at least, and each of both replicas.
       return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
@@ -108,14 +108,14 @@ describe('two replicas', () => {
   test('a lagging replica serves only sessions whose data it has', async () => {
     const before = await service.get('/customers/search?limit=100')
     const on = `/customers/search?limit=100&after_cursor=${before.json.meta.endCursor}`
-    await until(async () => {
+    await waitUntil(async () => {
       const { answered } = counted()
       await service.get(on)
       return counted().answered > answered
     }, 'a replica has what the walk needs')
     for (const standby of standbys) await tell(standby, 'select pg_wal_replay_pause()')
     try {
-      await upsertCustomers(primary.db, service.service, customers(1, 50, 'Bea'))
+      await upsertCustomers(primary.db, service.service, buildCustomers(1, 50, 'Bea'))
       const { answered, behind } = counted()
       const stale = await service.get(on)
       assert.equal(counted().answered, answered + 1, 'a replica goes on')
@@ -123,7 +123,7 @@ describe('two replicas', () => {
       const kept = new Set(now.json.data.map(({ id }: { id: string }) => id))
       const older = stale.json.data.map(({ id }: { id: string }) => id)
       assert.ok(older.every((id: string) => kept.has(id) || id <= '000050'))
-      const { records } = await walk(service, '/customers/search?limit=100')
+      const { records } = await paginate(service, '/customers/search?limit=100')
       assert.equal(records.filter(({ firstname }) => firstname === 'Bea').length, 50)
       assert.deepEqual(
         records.map(({ id }) => id),
@@ -134,7 +134,7 @@ describe('two replicas', () => {
     } finally {
       for (const standby of standbys) await tell(standby, 'select pg_wal_replay_resume()')
     }
-    await until(async () => {
+    await waitUntil(async () => {
       const { answered } = counted()
       await seenBy(service)
       return counted().answered > answered
@@ -159,12 +159,12 @@ describe('two replicas', () => {
 
   test('an idle primary with a new WAL file causes no lag', async () => {
     await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: 'Bo' }])
-    await until(async () => {
+    await waitUntil(async () => {
       const row = await primary.db.row<{ position: string }>(sql`
         with begun as materialized (select pg_switch_wal()) select ${currentPosition} as position from begun`)
       return parsePosition(row?.position ?? '').at % (1n << 20n) === 0n
     }, 'behind the header of the file there is nothing')
-    await until(async () => {
+    await waitUntil(async () => {
       const { answered } = counted()
       await seenBy(service)
       return counted().answered > answered
@@ -177,7 +177,7 @@ describe('two replicas', () => {
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
     after(() => other.close())
     const states = () => (other.replicas ?? []).map(({ standing }) => standing.state)
-    await until(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
+    await waitUntil(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
   })
 
   test('a role that cannot see replication falls back to the primary', async () => {
@@ -190,11 +190,19 @@ describe('two replicas', () => {
     const config = readConfig({ ...environment(), DATABASE_READ_URL: url })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
     after(() => other.close())
-    const { out } = await run(['doctor'], { ...environment(), DATABASE_READ_URL: url, DATA_DIR: join(home, 'data') })
+    const { out } = await runCommand(['doctor'], {
+      ...environment(),
+      DATABASE_READ_URL: url,
+      DATA_DIR: join(home, 'data'),
+    })
     assert.match(out, /^FAIL {2}Replicas +.*: the primary of its WAL is unknown: grant pg_read_all_stats to its role/m)
     assert.ok((other.replicas ?? []).every(({ standing }) => standing.state === 'unknown'))
     await tell(primary.postgres, 'grant pg_read_all_stats to reader')
-    await until(() => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'), 'they answer', 60_000)
+    await waitUntil(
+      () => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'),
+      'they answer',
+      60_000,
+    )
   })
 
   test('a promoted replica and its followers are no longer used', async () => {
@@ -202,15 +210,15 @@ describe('two replicas', () => {
     // Of the other one, of which it has no more than that has.
     await tell(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)
     await tell(two, 'select pg_reload_conf()')
-    await until(async () => (await tell(one, 'select from pg_stat_replication')).length === 1, 'one has a follower')
+    await waitUntil(async () => (await tell(one, 'select from pg_stat_replication')).length === 1, 'one has a follower')
     await tell(one, 'select pg_promote()')
     await states('no_standby', 'another_log')
-    await upsertCustomers(primary.db, service.service, customers(1, 3, 'Cleo'))
+    await upsertCustomers(primary.db, service.service, buildCustomers(1, 3, 'Cleo'))
     const { answered } = counted()
-    const { records } = await walk(service, '/customers/search?limit=100')
+    const { records } = await paginate(service, '/customers/search?limit=100')
     assert.equal(records.filter(({ firstname }) => firstname === 'Cleo').length, 3)
     assert.equal(counted().answered, answered)
-    const { out } = await run(['doctor'], { ...environment(), DATA_DIR: join(home, 'data') })
+    const { out } = await runCommand(['doctor'], { ...environment(), DATA_DIR: join(home, 'data') })
     assert.match(out, /^FAIL {2}Replicas +.*: it is not a standby\n +.*: it follows another primary/m)
   })
 })

@@ -5,12 +5,12 @@ import { noBuildah, noCompose } from '../../scenarios/packaging/image/needs.ts'
 import { scenarios } from '../../scenarios/scenarios.ts'
 import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { noFaketime, noHaproxy } from '../../scenarios/support/haproxy.ts'
-import { checkout, run } from '../support/processes.ts'
+import { checkout, runCommand } from '../support/processes.ts'
 
 // Short forms of scenarios that take minutes.
 
 const runScenario = (...args: string[]) =>
-  run(args, {}, { program: [process.execPath, join(checkout, 'scenarios/run.ts')] })
+  runCommand(args, {}, { program: [process.execPath, join(checkout, 'scenarios/run.ts')] })
 
 /** Runs a scenario whose checks must all pass; returns them. */
 async function passedChecks(...args: string[]) {
@@ -29,7 +29,7 @@ test('--help and an unknown name list the scenarios', async () => {
 test('--help of a scenario describes it and runs nothing', async () => {
   const helps = Object.entries(scenarios).map(async ([name, { file }]) => {
     const program = [process.execPath, join(checkout, 'scenarios', file)] as const
-    return { name, ...(await run(['--help'], {}, { program })) }
+    return { name, ...(await runCommand(['--help'], {}, { program })) }
   })
   for (const { name, code, out } of await Promise.all(helps)) {
     assert.equal(code, 0, name)

@@ -6,14 +6,14 @@ import { sql } from '../../src/database/db.ts'
 import { migrationFiles } from '../../src/database/migrate.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { identifierOf, shopOfNames } from '../api/access/shop-of-names.ts'
-import { john } from '../support/customer-bodies.ts'
-import { checkout, directory, type Serving, serve, stop } from '../support/processes.ts'
-import { askAt, credentials, keptLog } from '../support/servers.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { checkout, createDirectory, type RunningServer, serve, stopServer } from '../support/processes.ts'
+import { buildCredentials, captureLog, createRequester } from '../support/servers.ts'
 import { type Caller, startTestService } from '../support/service.ts'
-import { forgetFailures, voucherSettings } from '../support/voucher-shop.ts'
-import { keyed, post } from '../support/write.ts'
+import { clearFailures, voucherSettings } from '../support/voucher-shop.ts'
+import { post, withKey } from '../support/write.ts'
 
-const kept = keptLog('error')
+const kept = captureLog('error')
 const older = await startTestService({
   log: kept.log,
   settings: voucherSettings,
@@ -23,7 +23,7 @@ after(() => older.stop())
 
 /** This release with some migrations more, which give each table of services a further column, as the next one would bring. */
 async function nextRelease(): Promise<string> {
-  const tree = join(directory(), 'next')
+  const tree = join(createDirectory(), 'next')
   mkdirSync(tree)
   for (const part of ['src', 'seed', 'migrations', 'console', 'package.json', 'CHANGELOG.md'])
     cpSync(join(checkout, part), join(tree, part), { recursive: true })
@@ -41,12 +41,12 @@ async function nextRelease(): Promise<string> {
 }
 
 /** The same caller, at another server. */
-function callerAt({ baseUrl, caFile = '' }: Serving, by: Caller): Caller {
-  const asking = askAt({ baseUrl, ca: readFileSync(caFile, 'utf8') })
+function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
+  const asking = createRequester({ baseUrl, ca: readFileSync(caFile, 'utf8') })
   const request: Caller['request'] = (path, { method = 'GET', headers = {}, body } = {}) =>
     asking(path, {
       method,
-      headers: Object.assign(credentials(by), headers) as Record<string, string>,
+      headers: Object.assign(buildCredentials(by), headers) as Record<string, string>,
       ...(body !== undefined && { body: String(body) }),
     })
   return Object.assign({}, by, { request, get: (path: string) => request(path) })
@@ -56,12 +56,12 @@ test('two consecutive releases serve one database without failed requests during
   const { shop, named } = await shopOfNames(older)
   // What takes an account's password away, or changes what all that follows is answered, is for once.
   const apart = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
-  const operations = operationsOf((await older.raw('/openapi.json')).json).filter(({ id }) => !apart.includes(id))
+  const operations = operationsOf((await older.sendRaw('/openapi.json')).json).filter(({ id }) => !apart.includes(id))
   /** Asks for everything, some of it at a time, so that every connection has planned much of it. */
   async function everything(by: Caller) {
     const failed: string[] = []
     for (const operation of operations) {
-      await forgetFailures(older)
+      await clearFailures(older)
       const asked = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
       const answers = await Promise.all(asked.map(identifier => ask(by, operation, { identifier })))
       failed.push(...answers.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
@@ -78,14 +78,14 @@ test('two consecutive releases serve one database without failed requests during
         shop.get('/customers/search?limit=10'),
         shop.get(`/orders/${named.order}`),
         shop.get('/changes?limit=10'),
-        post(shop, '/customers', john(), keyed()),
+        post(shop, '/customers', buildCustomer(), withKey()),
       ])
       for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     return statuses
   })()
   const environment = {
-    DATA_DIR: join(directory(), 'next'),
+    DATA_DIR: join(createDirectory(), 'next'),
     DATABASE_URL: older.database.connection,
     RUN_JOBS: 'false',
   }
@@ -107,12 +107,12 @@ test('two consecutive releases serve one database without failed requests during
       [shop, next],
       [next, shop],
     ] as const) {
-      const made = await post(writes, '/customers', john(), keyed())
+      const made = await post(writes, '/customers', buildCustomer(), withKey())
       assert.equal(made.status, 201, made.text)
       const read = await reads.get(`/customers/${made.json.data.id}`)
       assert.deepEqual(read.json.data, made.json.data)
     }
   } finally {
-    await stop(newer)
+    await stopServer(newer)
   }
 })

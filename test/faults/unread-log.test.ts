@@ -3,24 +3,37 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { installedWithAccess } from '../support/installations/installations.ts'
-import { ask, cli, directory, type Serving, serve, stop, until } from '../support/processes.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
+import {
+  cli,
+  createDirectory,
+  type RunningServer,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'true', LOG_LEVEL: 'info', WEB_CONCURRENCY: '2' }
-const pipe = join(directory(), 'log')
+const environment = {
+  DATA_DIR: join(createDirectory(), 'data'),
+  ACCESS_LOG: 'true',
+  LOG_LEVEL: 'info',
+  WEB_CONCURRENCY: '2',
+}
+const pipe = join(createDirectory(), 'log')
 let reader: number
-let service: Serving
-let access: Awaited<ReturnType<typeof installedWithAccess>>
+let service: RunningServer
+let access: Awaited<ReturnType<typeof installWithAccess>>
 
 before(async () => {
   assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
   reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
   const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>"${pipe}"`, 'sh'] as const
-  access = await installedWithAccess(environment)
+  access = await installWithAccess(environment)
   service = await serve(['--no-demo'], environment, { program })
 })
 after(async () => {
-  await stop(service)
+  await stopServer(service)
   closeSync(reader)
 })
 
@@ -49,7 +62,7 @@ test('a stalled log reader delays no request and receives the lost-line count', 
   const times = 50
   const asked = async () => {
     const begun = performance.now()
-    for (let i = 0; i < times; i++) assert.equal((await ask(service, '/stores', access)).status, 200)
+    for (let i = 0; i < times; i++) assert.equal((await sendGet(service, '/stores', access)).status, 200)
     return performance.now() - begun
   }
   const read = await asked()
@@ -64,9 +77,9 @@ test('a stalled log reader delays no request and receives the lost-line count', 
   readAll()
   let log = ''
   const lost = () => [...log.matchAll(/"lost":(\d+),/g)].reduce((sum, [, count]) => sum + Number(count), 0)
-  await until(
+  await waitUntil(
     async () => {
-      await ask(service, '/stores', access)
+      await sendGet(service, '/stores', access)
       log += readAll()
       // The last line of each of the two may have come once there was room.
       return lost() >= times - 2

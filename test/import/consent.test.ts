@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { removeCustomers } from '../../src/store/customers/removal.ts'
-import { openShop, type Shop } from '../support/import-shop.ts'
+import { openImportShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
-  shop = await openShop()
+  shop = await openImportShop()
 })
 after(() => shop.close())
 

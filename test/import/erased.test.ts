@@ -4,12 +4,12 @@ import { after, before, test } from 'node:test'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { eraseRemainingData } from '../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../src/store/privacy/erasure.ts'
-import { openShop, type Shop } from '../support/import-shop.ts'
+import { openImportShop, type Shop } from '../support/import-shop.ts'
 
 const keys = deriveKeys(randomBytes(32))
 let shop: Shop
 before(async () => {
-  shop = await openShop()
+  shop = await openImportShop()
 })
 after(() => shop.close())
 

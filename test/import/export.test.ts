@@ -10,20 +10,20 @@ import { demoSettings } from '../../seed/shop.ts'
 import { importFile } from '../../src/import/import-file.ts'
 import { openSource } from '../../src/import/sources/file.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { smallDemoDatabase } from '../support/demo/demo-database.ts'
-import { begin, directory, run, until } from '../support/processes.ts'
+import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import { type Caller, startTestService } from '../support/service.ts'
 import { environmentOf } from './import-command.ts'
 
-const api = await startTestService({ database: await smallDemoDatabase() })
+const api = await startTestService({ database: await cloneSmallDemoDatabase() })
 after(() => api.stop())
-const other = await api.tenant({ ...demoSettings, readsPerMinute: 'off' })
-const place = directory()
+const other = await api.createService({ ...demoSettings, readsPerMinute: 'off' })
+const place = createDirectory()
 const environment = environmentOf(api, place)
 const at = (name: string) => join(place, name)
 
 const exporting = ({ service }: Caller, kind: string, file: string) =>
-  run(['export', kind, '--service', service.name, '--out', at(file)], environment)
+  runCommand(['export', kind, '--service', service.name, '--out', at(file)], environment)
 /** The lines of a whole list, in an order of their own. */
 const told = async (caller: Caller, path: string) =>
   sorted((await caller.get(path, { accept: 'application/x-ndjson' })).text)
@@ -83,7 +83,10 @@ test('mappings can be exported, imported and used by the command line', async ()
     assert.deepEqual([kind, rejected, changed], [kind, 0, 0])
     assert.equal(await told(other, `${path}?state=mapped`), await told(api, `${path}?state=mapped`))
   }
-  const done = await run(['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name], environment)
+  const done = await runCommand(
+    ['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name],
+    environment,
+  )
   assert.equal(done.code, 0, done.err)
 })
 
@@ -122,7 +125,7 @@ test('a record that is not a valid row is rejected with reason', async () => {
 })
 
 test('an interrupted or killed export keeps the existing file', async () => {
-  const large = await api.tenant()
+  const large = await api.createService()
   const ids = Array.from({ length: 1_200 }, (_, i) => String(i))
   await upsertCustomers(
     api.db,
@@ -134,8 +137,8 @@ test('an interrupted or killed export keeps the existing file', async () => {
   /** Whether it was ended while it wrote: it may have been too fast for us. */
   async function endsBy(signal: 'SIGINT' | 'SIGKILL') {
     await writeFile(file, 'before\n')
-    const one = begin(['export', 'customers', '--service', large.service.name, '--out', file], environment)
-    await until(async () => one.child.exitCode !== null || (await parts()).length, 'something is in it', 30_000)
+    const one = startCommand(['export', 'customers', '--service', large.service.name, '--out', file], environment)
+    await waitUntil(async () => one.child.exitCode !== null || (await parts()).length, 'something is in it', 30_000)
     one.child.kill(signal)
     return (await one.ended).code !== 0
   }
@@ -143,7 +146,7 @@ test('an interrupted or killed export keeps the existing file', async () => {
     ['SIGINT', 0],
     ['SIGKILL', 1],
   ] as const) {
-    await until(() => endsBy(signal), `it is ended by ${signal}`, 60_000)
+    await waitUntil(() => endsBy(signal), `it is ended by ${signal}`, 60_000)
     assert.equal(await readFile(file, 'utf8'), 'before\n', signal)
     assert.equal((await parts()).length, left, signal)
   }
@@ -161,7 +164,7 @@ test('an unknown format or type is rejected with a remedy', async () => {
   assert.deepEqual([odd.code, /must end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
   assert.match(unknown.err, /Allowed choices are stores, staff/)
-  const piped = await run(['export', 'staff', '--service', api.service.name], environment)
+  const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)
   assert.equal(sorted(piped.out), await told(api, '/staff'))
   assert.match(piped.err, /staff of .*, as of \d{4}-/)
 })

@@ -7,11 +7,11 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import { openShop, type Shop } from '../support/import-shop.ts'
+import { openImportShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
-  shop = await openShop()
+  shop = await openImportShop()
 })
 after(() => shop.close())
 

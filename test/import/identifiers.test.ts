@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isEmail } from '../../src/domain/values/email.ts'
-import { openShop } from '../support/import-shop.ts'
+import { openImportShop } from '../support/import-shop.ts'
 import { startTestService } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 for (const [kind, columns, rest] of [

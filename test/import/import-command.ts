@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { directory, run } from '../support/processes.ts'
+import { createDirectory, runCommand } from '../support/processes.ts'
 import type { Caller, TestService } from '../support/service.ts'
 
 /** What `tillbridge import` has come to. */
@@ -19,7 +19,7 @@ export interface ImportRun {
 
 /** Runs `tillbridge import` for services of an installation, with the text of a file. */
 export function importing(installation: TestService) {
-  const place = directory()
+  const place = createDirectory()
   const environment = environmentOf(installation, place)
   return async (
     { service }: Pick<Caller, 'service'>,
@@ -29,7 +29,7 @@ export function importing(installation: TestService) {
   ): Promise<ImportRun> => {
     const path = join(place, file)
     await writeFile(path, text)
-    const { code, out, err } = await run(['import', kind, path, '--service', service.name, ...args], environment)
+    const { code, out, err } = await runCommand(['import', kind, path, '--service', service.name, ...args], environment)
     const [, rejectedPath] = /^The rejected lines are in (.*), with reasons/m.exec(out) ?? []
     const rejectedFile = rejectedPath?.endsWith('.csv') ? await readFile(rejectedPath, 'utf8') : ''
     const figures = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { done, run } from '../support/processes.ts'
+import { runCommand, runSuccessfully } from '../support/processes.ts'
 import type { Accounts } from './real-data/accounts.ts'
 import { type Audit, audit } from './real-data/audit.ts'
 import { openShop } from './real-data/shop.ts'
@@ -106,8 +106,8 @@ test('tests without real data report it and fail if configured', async () => {
   const program = [process.execPath, '--input-type=module', '-e'] as const
   const script = `import { withoutRealData } from ${JSON.stringify(new URL('real-data/convert.ts', import.meta.url).href)}
     console.log(withoutRealData())`
-  const wrong = await run([script], { REAL_DATA_DIR: join(folder, 'nowhere') }, { program })
+  const wrong = await runCommand([script], { REAL_DATA_DIR: join(folder, 'nowhere') }, { program })
   assert.equal(wrong.code, 1)
   assert.match(wrong.err, /REAL_DATA_DIR: the real data is not in .*nowhere/)
-  assert.equal(await done([script], { REAL_DATA_DIR: folder }, { program }), 'false\n')
+  assert.equal(await runSuccessfully([script], { REAL_DATA_DIR: folder }, { program }), 'false\n')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { validateBody } from '../../src/http/body/validate.ts'
-import { bring } from '../support/bringing.ts'
+import { importAndWait } from '../support/bringing.ts'
 import { startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { importing } from './import-command.ts'
@@ -21,7 +21,7 @@ A3,65432,2024-05-10,6.00,TEE,1,6.0000
 `
 
 test('a price finer than the currency rejects only its order', async () => {
-  const tried = await shop.another()
+  const tried = await shop.createShop()
   const reasons = [
     'price has more decimals than AUD has: 2',
     ' Another line of this order is rejected; an order is taken as a whole.',
@@ -29,12 +29,12 @@ test('a price finer than the currency rejects only its order', async () => {
   const dry = await load(tried, 'orders', tooFine, { args: ['--dry-run'] })
   assert.deepEqual([dry.code, dry.counts, dry.reasons], [2, [4, 2, 2], reasons])
 
-  const imported = await shop.another()
+  const imported = await shop.createShop()
   const run = await load(imported, 'orders', tooFine)
   assert.deepEqual([run.code, run.counts, run.reasons], [2, [4, 2, 0, 0, 2], reasons])
 
-  const sent = await shop.another()
-  const { state, new: added, rejected } = await bring(sent, 'orders', tooFine)
+  const sent = await shop.createShop()
+  const { state, new: added, rejected } = await importAndWait(sent, 'orders', tooFine)
   assert.deepEqual([state, added, rejected], ['ok', 2, 2])
 
   for (const at of [imported, sent]) {
@@ -48,7 +48,7 @@ test('a price finer than the currency rejects only its order', async () => {
 })
 
 test("a discount is shown with the currency's decimals", async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const header = 'orderNumber,customerId,placedAt,total,sku,quantity,price,discountAmount'
   const { code } = await load(at, 'orders', `${header}\nD1,65432,2024-05-10,24,TEE,3,10,6\n`)
   assert.equal(code, 0)

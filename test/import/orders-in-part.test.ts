@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
-import { joinRewards, salesOf, startOrderShop, stockOf } from '../support/order-shop.ts'
+import { getSales, getStock, joinRewards, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { importing } from './import-command.ts'
 
@@ -14,7 +14,7 @@ const act = (work: typeof shipOrder, { service }: Caller, number: string) =>
 
 /** A shop with an order of 60.00, which a voucher has paid, of which one line was sent, one called off, and one is to be sent: 20.00 and 5.00 freight. */
 async function withMixed(status: string) {
-  const at = await shop.another()
+  const at = await shop.createShop()
   await joinRewards(shop.api, at)
   assert.equal((await load(at, 'vouchers', 'number,pin,balance,originalAmount\nV1,1,0.00,100.00\n')).code, 0)
   const { code } = await load(
@@ -39,7 +39,7 @@ test('the rest of a partly shipped order is sold and earns alone', async () => {
   const { at, statuses } = await withMixed('shipped')
   await act(shipOrder, at, 'M1')
   assert.deepEqual(await statuses(), ['shipped', 'shipped', 'cancelled'])
-  const [sale, ...others] = await salesOf(at, 'M1')
+  const [sale, ...others] = await getSales(at, 'M1')
   assert.deepEqual(
     [others, sale.total, sale.storeNumber, sale.lines.map((line: { sku: string }) => line.sku)],
     [[], '20.00', '101', ['HOOD-S']],
@@ -51,13 +51,13 @@ test('the rest of a partly shipped order is sold and earns alone', async () => {
 
 test('the rest of a partly shipped order can be cancelled and refunded', async () => {
   const { at, statuses, balance } = await withMixed('shipped')
-  const before = await stockOf(at)
+  const before = await getStock(at)
   await act(cancelOrder, at, 'M1')
   assert.deepEqual(await statuses(), ['shipped', 'cancelled', 'cancelled'])
   assert.equal(await balance(), '20.00')
-  const after = await stockOf(at)
+  const after = await getStock(at)
   assert.deepEqual(after, { ...before, '1001 HOOD-S': (before['1001 HOOD-S'] ?? 0) + 2 })
-  assert.deepEqual(await salesOf(at, 'M1'), [])
+  assert.deepEqual(await getSales(at, 'M1'), [])
 })
 
 test('freight is refunded if nothing was shipped', async () => {

@@ -5,7 +5,7 @@ import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { validateBody } from '../../src/http/body/validate.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
-import { giveBack, made, placed, returnable, startOrderShop, stockOf } from '../support/order-shop.ts'
+import { createReturn, getCreated, getReturnable, getStock, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { type ImportRun, importing } from './import-command.ts'
 
@@ -20,7 +20,7 @@ const orders = (at: Caller, ...lines: string[]): Promise<ImportRun> =>
 const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`)).json.data
 
 test('an imported order is readable, listed and returnable for its rest', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const columns = `id,${header},storeNumber,billingCity,deliveryCity,discountAmount`
   const line = (rest: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${rest}`
   const { code, counts } = await load(
@@ -53,21 +53,21 @@ test('an imported order is readable, listed and returnable for its rest', async 
       ['GONE-1', 'GONE-1', '10.98', 'returned', 1],
     ],
   )
-  assert.deepEqual(await returnable(at, '8001'), [
+  assert.deepEqual(await getReturnable(at, '8001'), [
     { sku: 'HOOD-S', sold: 3, returned: 1, returnable: 2 },
     { sku: 'GONE-1', sold: 1, returned: 1, returnable: 0 },
   ])
-  const stock = (await stockOf(at))['1001 HOOD-S'] ?? 0
-  const tooMany = await giveBack(at, 'OLD-7', { 'HOOD-S': 3 })
+  const stock = (await getStock(at))['1001 HOOD-S'] ?? 0
+  const tooMany = await createReturn(at, 'OLD-7', { 'HOOD-S': 3 })
   assert.deepEqual([tooMany.status, tooMany.json.code], [409, 'quantity_exceeds_returnable'])
-  const back = made(await giveBack(at, 'OLD-7', { 'HOOD-S': 2 }))
+  const back = getCreated(await createReturn(at, 'OLD-7', { 'HOOD-S': 2 }))
   assert.deepEqual([back.orderId, back.total], ['8001', '36.00'])
-  assert.equal((await stockOf(at))['1001 HOOD-S'], stock + 2)
+  assert.equal((await getStock(at))['1001 HOOD-S'], stock + 2)
   assert.equal((await read(at, '8001')).lines[0].status, 'returned')
 })
 
 test('an order import is idempotent and updates orders without local changes', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const first = [
     'O1,65432,2024-05-10,,20.00,TEE,2,10.00,processing,,,,',
     'O2,65432,2024-05-11,,10.00,TEE,1,10.00,processing,,,,',
@@ -83,29 +83,29 @@ test('an order import is idempotent and updates orders without local changes', a
 
   const acting = shop.api.db
   await acting.transaction(tx => shipOrder(tx, at.service, 'O2'))
-  made(await giveBack(at, 'O1', { TEE: 1 }))
+  getCreated(await createReturn(at, 'O1', { TEE: 1 }))
   const { counts, reasons } = await orders(at, ...first)
   assert.deepEqual(counts, [2, 0, 0, 1, 1], 'O2 says what it said')
   assert.deepEqual(reasons, [
     'orderNumber is of an order that was shipped, cancelled or returned here since it was imported',
   ])
-  assert.equal((await returnable(at, 'O1'))[0].returned, 1)
+  assert.equal((await getReturnable(at, 'O1'))[0].returned, 1)
 })
 
 test('imported orders cannot overwrite local ones, and numbering continues after them', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const line = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   await orders(at, line('W0000041'), line('OTHER'))
-  const own = await placed(at, [{ sku: 'TEE', quantity: 1 }])
+  const own = await placeOrder(at, [{ sku: 'TEE', quantity: 1 }])
   assert.equal(own.orderNumber, 'W0000042')
   const { code, reasons } = await orders(at, line('W0000042'), line('W0250000'))
   assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed here']])
-  assert.equal((await placed(at, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
+  assert.equal((await placeOrder(at, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
   assert.deepEqual(await read(at, own.id), own)
 })
 
 test('an order with wrong sums or rejected lines is rejected completely', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const whole = 'Another line of this order is rejected; an order is taken as a whole.'
   const { counts, reasons } = await orders(
     at,
@@ -145,7 +145,7 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
 })
 
 test('an order is rejected completely wherever its rejected line is', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   const others = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
   const { counts } = await orders(at, ...others, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
@@ -158,7 +158,7 @@ test('an order is rejected completely wherever its rejected line is', async () =
 })
 
 test('refunds of imported voucher payments restore at most the issued amount', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const issued = 'number,pin,balance,originalAmount\nV1,1,10.00,50.00\nV2,1,0,20.00\n'
   assert.equal((await load(at, 'vouchers', issued)).code, 0)
   const { code } = await orders(
@@ -172,7 +172,7 @@ test('refunds of imported voucher payments restore at most the issued amount', a
   const balance = async (number: string) =>
     (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
   const { db } = shop.api
-  const { returnNumber } = made(await giveBack(at, 'P1', { TEE: 2 }))
+  const { returnNumber } = made(await createReturn(at, 'P1', { TEE: 2 }))
   await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'receive'))
   const { refunds } = await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'refund'))
   assert.deepEqual([refunds, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
@@ -181,7 +181,7 @@ test('refunds of imported voucher payments restore at most the issued amount', a
 })
 
 test('an NDJSON order can state shared fields once, within one service', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const rows = [
     {
       orderNumber: 'N1',
@@ -204,11 +204,11 @@ test('an NDJSON order can state shared fields once, within one service', async (
     payments.map((each: { reference: string }) => each.reference),
     ['A', 'B'],
   )
-  assert.equal((await (await shop.another()).get('/orders/N1')).status, 404)
+  assert.equal((await (await shop.createShop()).get('/orders/N1')).status, 404)
 })
 
 test('lines without sequence are numbered in file order', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const rows = [
     'orderNumber,customerId,placedAt,total,sequence,sku,quantity,price',
     'S1,65432,2024-05-10,30.00,,TEE,1,10.00',
@@ -228,7 +228,7 @@ test('lines without sequence are numbered in file order', async () => {
 })
 
 test('remarks concern imported lines only', async () => {
-  const at = await shop.another()
+  const at = await shop.createShop()
   const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
   const { counts, out } = await orders(at, line('R1', '10.00'), line('R2', '11.00'))
   assert.deepEqual(counts, [2, 1, 0, 0, 1])
@@ -237,7 +237,7 @@ test('remarks concern imported lines only', async () => {
 
 test('a service with a back office cannot import orders and vouchers', async () => {
   const { db, keys } = shop.api
-  const at = await shop.another()
+  const at = await shop.createShop()
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
   await db.transaction(tx => setBackOffice(tx, keys, at.service, settings))
   for (const kind of ['orders', 'vouchers']) {

@@ -8,7 +8,7 @@ import { importFile } from '../../src/import/import-file.ts'
 import { openSource } from '../../src/import/sources/file.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { type Answer, startTestService, type TestService } from '../support/service.ts'
+import { startTestService, type TestResponse, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { products, sales } from './real-data/adventureworks-sales.ts'
 import { realData, withoutRealData } from './real-data/convert.ts'
@@ -49,7 +49,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   const orders = new Map<string, Line[]>()
   const returns: Line[] = []
   const ids = new Map<string, string>()
-  const answers: Answer[] = []
+  const answers: TestResponse[] = []
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tillbridge-returns-'))

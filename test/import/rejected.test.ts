@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { openShop } from '../support/import-shop.ts'
+import { openImportShop } from '../support/import-shop.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 /** The cells of the rejected lines, without the three in front. */

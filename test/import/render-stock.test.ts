@@ -5,13 +5,13 @@ import { renderStaleStock } from '../../src/jobs/render-stock.ts'
 import { lockStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { openShop } from '../support/import-shop.ts'
-import { begin, directory, stop, until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { createDirectory, startCommand, stopServer, waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
-const environment = { DATABASE_URL: shop.connection, DATA_DIR: directory(), LOG_LEVEL: 'warn' }
+const environment = { DATABASE_URL: shop.connection, DATA_DIR: createDirectory(), LOG_LEVEL: 'warn' }
 const stores = ['s1', 's2', 's3']
 const skus = Array.from({ length: 2_100 }, (_, i) => `k${String(i).padStart(4, '0')}`)
 const lines = (head: string, rows: readonly string[]) => [head, ...rows].join('\n')
@@ -57,7 +57,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
   assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: '' }])
   assert.equal((await shown(mapped, since)).shown, 0)
 
-  const victim = begin(['worker'], { ...environment, FAILPOINT: 'after_stale_stock' })
+  const victim = startCommand(['worker'], { ...environment, FAILPOINT: 'after_stale_stock' })
   assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
   assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: skus[1_999] }])
   assert.deepEqual(await shown(mapped, since), { shown: 2_000, told: 2_000 })
@@ -81,9 +81,9 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
 
   // The lease of the one that was killed ends by itself, twenty seconds later.
   await shop.rows(`update job set leased_until = now() where name = 'render-stock'`)
-  const worker = begin(['worker'], environment)
+  const worker = startCommand(['worker'], environment)
   try {
-    await until(async () => !(await stale()).length, 'nothing is stale', 120_000)
+    await waitUntil(async () => !(await stale()).length, 'nothing is stale', 120_000)
     const renamed = `record::json->>'sku' = 'E-' || sku_id and record::json->>'id' = store_id || '-E-' || sku_id`
     const all = stores.length * skus.length
     assert.deepEqual(await shown(mapped, since), { shown: skus.length, told: skus.length })
@@ -93,7 +93,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
     )
     assert.equal(gone.n, all, 'who follows changes is told that the names of before are gone')
   } finally {
-    await stop(worker)
+    await stopServer(worker)
   }
 })
 
@@ -113,7 +113,7 @@ test('a rename committed before an import or order appears in its writes', async
     // Stock can be read, and not be written.
     await tx.run(sql`lock table stock in share mode`)
     writes = Promise.all([order(), shop.importFile('stock', 'storeNumber,skuId,freeStock\ns1,k0007,9\n')])
-    await until(async () => (await shop.db.rows(waiting)).length === 2, 'both wait for the table', 20_000)
+    await waitUntil(async () => (await shop.db.rows(waiting)).length === 2, 'both wait for the table', 20_000)
     const renamed = skus.slice(0, 701).map(id => `${id},${then}-${id}`)
     await shop.importFile('sku-mapping', lines('skuId,ecommerceSku', renamed))
   })

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { openDatabase, sql } from '../../src/database/db.ts'
 import { importFile } from '../../src/import/import-file.ts'
-import { openShop } from '../support/import-shop.ts'
-import { until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 const stores = Array.from({ length: 60 }, (_, i) => `s${i}`)
@@ -48,7 +48,7 @@ test('lines of a service missing from statistics use index look-ups', async () =
     await db.close()
   }
   const lines = stores.length * skus.length
-  await until(async () => (await counted())?.written === 3 * lines, 'all is counted', 20_000)
+  await waitUntil(async () => (await counted())?.written === 3 * lines, 'all is counted', 20_000)
   const { read = Number.NaN } = (await counted()) ?? {}
   assert.ok(read <= 15 * lines, `${read} rows of the stock were read for ${lines} lines`)
 })

@@ -4,10 +4,10 @@ import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { analyzeGrownTables } from '../../src/store/lists/statistics.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../support/database.ts'
-import { customers } from '../support/walk.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { buildCustomers } from '../support/walk.ts'
 
-const database = await freshDatabase()
+const database = await createTestDatabase()
 after(() => database.drop())
 const { db } = database
 
@@ -27,7 +27,7 @@ test('a table analysed before its rows were committed is analysed again', async 
         return done
       }),
   }
-  await upsertCustomers(holding, service, customers(1, 200))
+  await upsertCustomers(holding, service, buildCustomers(1, 200))
   await analyzeGrownTables(db)
   assert.equal(await known(), 200)
 })

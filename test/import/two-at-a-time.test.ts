@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openShop } from '../support/import-shop.ts'
-import { hold } from '../support/postgres/holding.ts'
-import { until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { holdLocks } from '../support/postgres/holding.ts'
+import { waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 const skus = Array.from({ length: 4_000 }, (_, i) => i)
@@ -26,7 +26,7 @@ const file = (...batches: string[][]) => ['storeNumber,skuId,sku,freeStock', ...
 const stockOf = (store: number) =>
   shop.rows(`select free_stock as count, count(*)::integer as skus from stock where store_id = '${store}' group by 1`)
 /** Keeps batches from going in that have stock of the first store. */
-const holdFirstStore = () => hold(shop.db, `select from store where store_id = '1' for update`)
+const holdFirstStore = () => holdLocks(shop.db, `select from store where store_id = '1' for update`)
 const isLeased = async () =>
   (await shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`))
     .length > 0
@@ -36,7 +36,7 @@ test('parallel batches of an initial load report rejections in file order', asyn
   const unknown = (store: number) => [`${store},,unknown,1`]
   const [one, two] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
   const importing = shop.importFile('stock', file(unknown(1), one, unknown(2), two))
-  await until(async () => (await stockOf(2)).length, 'the second batch is in').finally(letGo)
+  await waitUntil(async () => (await stockOf(2)).length, 'the second batch is in').finally(letGo)
   const { inserted, rejectedFile } = await importing
   assert.equal(inserted, 3_998)
   assert.deepEqual(
@@ -58,7 +58,7 @@ test('a batch waits if it names a SKU of the previous one', async () => {
       batch(2, i => `,E${i}`, 7),
     ),
   )
-  await until(isLeased, 'the first batch waits')
+  await waitUntil(isLeased, 'the first batch waits')
   // As long as the second one would need.
   await delay(300)
   letGo()
@@ -78,7 +78,7 @@ test('batches run sequentially if rejections can stop the import', async () => {
     ),
     { stopAfter: 1 },
   )
-  await until(isLeased, 'the first batch waits')
+  await waitUntil(isLeased, 'the first batch waits')
   // As long as the second one would need.
   await delay(300)
   letGo()
@@ -88,10 +88,10 @@ test('batches run sequentially if rejections can stop the import', async () => {
 
 /** Begins to feed 4,000 sound lines, in two batches of which the first one is held, with one more at the head of the second. */
 async function importHeld(kind: string, head: string, line: (i: number) => string, between: string, held: string) {
-  const letGo = await hold(shop.db, held)
+  const letGo = await holdLocks(shop.db, held)
   const lines = skus.map(line)
   const importing = shop.importFile(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
-  await until(isLeased, 'the first batch waits').catch(error => {
+  await waitUntil(isLeased, 'the first batch waits').catch(error => {
     letGo()
     throw error
   })
@@ -107,7 +107,7 @@ const store = (i: number) => `s${i},n${i},S`
 const aStore = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
 
 test('a value released by a line is free for later lines', async () => {
-  const letGo = await hold(shop.db, firstStore)
+  const letGo = await holdLocks(shop.db, firstStore)
   const lines = (from: number, count: number, at = '') =>
     Array.from({ length: count }, (_, i) => `c${from + i},L,c${from + i}@example.com,${at}`)
   // Of the second batch each one joined the store that is held, and its first line gives up what the third batch begins with.
@@ -118,7 +118,7 @@ test('a value released by a line is free for later lines', async () => {
   ]
   const importing = shop.importFile(customers[0], [customers[1], ...batches.flat()].join('\n'))
   const isIn = async () => (await shop.rows(`select from customer where id = 'c4000'`)).length
-  await until(isIn, 'the third batch is in').finally(letGo)
+  await waitUntil(isIn, 'the third batch is in').finally(letGo)
   const { inserted, changed, rejectedFile } = await importing
   assert.deepEqual([inserted, changed, rejectedFile], [6_000 - 1, 1, undefined])
 })
@@ -133,7 +133,7 @@ for (const [[kind, head], line, table, held, between, rejected] of [
     await empty()
     const { letGo, importing } = await importHeld(kind, head, line, between, held)
     const isIn = async () => (await shop.rows(`select from ${table} where record like '%"${between[0]}"%'`)).length
-    await until(isIn, 'the second batch is in').finally(letGo)
+    await waitUntil(isIn, 'the second batch is in').finally(letGo)
     assert.deepEqual((await importing).inserted, 4_001)
   })
 

@@ -5,7 +5,14 @@ import { expireVouchers } from '../../src/backoffice/embedded/vouchers/decisions
 import { raw, sql } from '../../src/database/db.ts'
 import { changeSettings } from '../../src/store/tenancy/settings.ts'
 import { startTestService } from '../support/service.ts'
-import { forgetFailures, issue, lock, stepsOf, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import {
+  clearFailures,
+  issueVoucher,
+  listLedgerSteps,
+  lockVoucher,
+  stockGiftCards,
+  voucherSettings,
+} from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
 import { importing } from './import-command.ts'
 
@@ -19,7 +26,7 @@ const api = await startTestService({
   log: pino({ level: 'trace' }, { write: note }),
 })
 after(() => api.stop())
-beforeEach(() => forgetFailures(api))
+beforeEach(() => clearFailures(api))
 
 const load = importing(api)
 const header = 'number,pin,balance,originalAmount,expiryDate,status'
@@ -41,8 +48,13 @@ test('an imported voucher can be validated, locked and drawn with its PIN', asyn
     ],
   )
   const { validationId } = (await validate('GV-1', '0042', '60.00')).json.data
-  assert.equal((await lock(api, 'GV-1', validationId)).json.data.status, 'locked')
-  assert.deepEqual(await stepsOf(api, api, 'GV-1'), ['issue active', 'lock locked', 'redeem active', 'lock locked'])
+  assert.equal((await lockVoucher(api, 'GV-1', validationId)).json.data.status, 'locked')
+  assert.deepEqual(await listLedgerSteps(api, api, 'GV-1'), [
+    'issue active',
+    'lock locked',
+    'redeem active',
+    'lock locked',
+  ])
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
@@ -69,8 +81,8 @@ test('each foreign status is mapped and expired vouchers expire daily', async ()
     Promise.all(['S1', 'S2', 'S3', 'S4', 'S5', 'S6'].map(async number => (await lookUp(number, '1')).json.data.status))
   assert.deepEqual(await shown(), ['redeemed', 'pending', 'suspended', 'expired', 'expired', 'redeemed'])
   assert.equal(await expireVouchers(api.db), 1)
-  assert.deepEqual(await stepsOf(api, api, 'S5'), ['issue active', 'expire expired'])
-  assert.deepEqual((await stepsOf(api, api, 'S3')).at(-1), 'suspend suspended')
+  assert.deepEqual(await listLedgerSteps(api, api, 'S5'), ['issue active', 'expire expired'])
+  assert.deepEqual((await listLedgerSteps(api, api, 'S3')).at(-1), 'suspend suspended')
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
@@ -83,9 +95,9 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
   assert.deepEqual(await api.db.rows(entries), before)
   const { counts } = await vouchers('A1,1111,20.00,50.00,2099-01-31,active', 'A2,2345,60.00,,2098-01-31,suspended')
   assert.deepEqual(counts, [2, 0, 1, 0, 1])
-  assert.deepEqual(await stepsOf(api, api, 'A1'), ['issue active', 'lock locked', 'redeem active'])
+  assert.deepEqual(await listLedgerSteps(api, api, 'A1'), ['issue active', 'lock locked', 'redeem active'])
   assert.equal((await vouchers('A1,1111,35.00,50.00,2099-01-31,suspended')).counts[2], 1)
-  assert.deepEqual((await stepsOf(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
+  assert.deepEqual((await listLedgerSteps(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
   const told = (await lookUp('A1', '1111')).json.data
   assert.deepEqual([told.status, told.usedAmount, told.availableAmount], ['suspended', '15.00', '0.00'])
   assert.deepEqual(await api.db.rows(soundness), [])
@@ -93,10 +105,10 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
 
 test('a voucher used or issued here is not overwritten', async () => {
   await stockGiftCards(api, api)
-  const own = (await issue(api)).json.data
+  const own = (await issueVoucher(api)).json.data
   await vouchers('U1,1111,50.00,,,')
   const { validationId } = (await validate('U1', '1111', '10.00')).json.data
-  await lock(api, 'U1', validationId)
+  await lockVoucher(api, 'U1', validationId)
   const { code, reasons, counts } = await vouchers('U1,1111,50.00,,,', 'U1,1111,40.00,,,', `${own.number},1111,7.00,,,`)
   assert.deepEqual([code, counts], [2, [3, 0, 0, 1, 2]])
   const again = 'enter the pin again, which is left out here'
@@ -113,7 +125,7 @@ test('concurrent locks and imports of vouchers keep ledgers consistent', async (
   await vouchers(...lines('50.00'))
   const hold = async (number: string) => {
     const { validationId } = (await validate(number, '1111', '1.00')).json.data
-    return lock(api, number, validationId)
+    return lockVoucher(api, number, validationId)
   }
   const [{ counts }] = await Promise.all([
     vouchers(...lines('20.00')),
@@ -206,7 +218,7 @@ test('a corrected line with its PIN entered again is imported', async () => {
 })
 
 test('only a voucher in a foreign currency is rejected', async () => {
-  const shop = await api.tenant({ currency: 'AUD' })
+  const shop = await api.createService({ currency: 'AUD' })
   const brought = (...lines: string[]) => load(shop, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
   assert.equal((await brought('A1,1,10.50')).code, 0)
   await api.db.transaction(tx => changeSettings(tx, shop.service, { currency: 'JPY' }))

@@ -5,10 +5,10 @@ import { mergeReferences } from '../../src/store/catalog/references.ts'
 import { mergeStores } from '../../src/store/catalog/stores.ts'
 import { lockMapping } from '../../src/store/mappings/mappings.ts'
 import { mapSku, mapSkus } from '../../src/store/mappings/writes.ts'
-import { openShop } from '../support/import-shop.ts'
-import { until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
@@ -19,7 +19,7 @@ async function whileItWaits(write: (tx: Db) => Promise<unknown>, feed: [string, 
   await shop.db.transaction(async tx => {
     await write(tx)
     imported = shop.importFile(...feed)
-    await until(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits', 20_000)
+    await waitUntil(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits', 20_000)
     await then(tx)
   })
   await imported

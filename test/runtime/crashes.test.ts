@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { type Sql, sql } from '../../src/database/db.ts'
-import { type Answered, openShop, voucherOf } from '../support/installations/shop-processes.ts'
-import { orderOf, returnOf } from '../support/order-shop.ts'
-import { serve, stop, until } from '../support/processes.ts'
+import { buildVoucher, openShopForProcesses, type WriteResponse } from '../support/installations/shop-processes.ts'
+import { buildOrder, buildReturn } from '../support/order-shop.ts'
+import { serve, stopServer, waitUntil } from '../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openShopForProcesses()
 /** A process that nothing is done to: it answers the repeats. */
-const steady = await serve(['--no-demo'], shop.environmentOf('steady'))
+const steady = await serve(['--no-demo'], shop.buildEnvironment('steady'))
 after(async () => {
-  await stop(steady)
+  await stopServer(steady)
   await shop.close()
 })
 
@@ -25,7 +25,7 @@ interface Write {
 const count = async (query: Sql) => (await shop.db.row<{ count: number }>(query))?.count ?? -1
 
 const paidBy = (reference: string) =>
-  orderOf([{ sku: 'TEE', quantity: 1 }], { payments: [{ gateway: 'paypal', amount: '10.00', reference }] })
+  buildOrder([{ sku: 'TEE', quantity: 1 }], { payments: [{ gateway: 'paypal', amount: '10.00', reference }] })
 
 /** Of the vouchers that are locked. */
 const pins = new Map<string, string>()
@@ -59,7 +59,7 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     return {
       method: 'POST',
       path: `/orders/${order.data.id}/returns`,
-      body: returnOf({ TEE: 1 }),
+      body: buildReturn({ TEE: 1 }),
       effects: () =>
         count(
           sql`select count(*)::integer from sales_return where service_id = ${shop.service.id} and order_id = ${order.data.id}`,
@@ -70,7 +70,7 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     return {
       method: 'POST',
       path: '/vouchers',
-      body: voucherOf(name),
+      body: buildVoucher(name),
       // One voucher, one mail.
       effects: async () => {
         const made = await count(
@@ -85,7 +85,7 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     }
   },
   async lock(name) {
-    const issued = await shop.send(steady, 'POST', '/vouchers', voucherOf(`for ${name}`))
+    const issued = await shop.send(steady, 'POST', '/vouchers', buildVoucher(`for ${name}`))
     assert.equal(issued.status, 201, issued.code)
     const { number, pin } = issued.data
     pins.set(name, pin)
@@ -111,7 +111,7 @@ for (const border of borders)
     for (const [kind, make] of Object.entries(writes)) {
       const name = `${kind}-${border}`
       const { method, path, body, effects } = await make(name)
-      const doomed = await serve(['--no-demo'], shop.environmentOf('doomed', { FAILPOINT: border }))
+      const doomed = await serve(['--no-demo'], shop.buildEnvironment('doomed', { FAILPOINT: border }))
       await assert.rejects(shop.send(doomed, method, path, body, name), kind)
       assert.equal((await doomed.ended).signal, 'SIGKILL')
       assert.equal(await effects(), committed(border) ? 1 : 0, name)
@@ -130,7 +130,7 @@ for (const border of ['before_commit', 'after_commit'] as const)
   test(`a voucher whose lock is killed at ${border} can be tried immediately`, async () => {
     const name = `lock-for-another-${border}`
     const { method, path, body } = (await writes.lock?.(name)) ?? assert.fail()
-    const doomed = await serve(['--no-demo'], shop.environmentOf('doomed', { FAILPOINT: border }))
+    const doomed = await serve(['--no-demo'], shop.buildEnvironment('doomed', { FAILPOINT: border }))
     await assert.rejects(shop.send(doomed, method, path, body, name))
     const number = path.split('/')[2]
     const another = await shop.send(steady, 'POST', '/vouchers/validate', {
@@ -151,12 +151,12 @@ for (const border of borders)
       const name = `${kind}-database-${border}`
       const make = writes[kind] ?? assert.fail()
       const { method, path, body, effects } = await make(name)
-      const halted = await serve(['--no-demo'], shop.environmentOf('halted', { FAILPOINT: `${border}:stop` }))
+      const halted = await serve(['--no-demo'], shop.buildEnvironment('halted', { FAILPOINT: `${border}:stop` }))
       const answer = shop.send(halted, method, path, body, name)
-      await until(() => isHalted(halted.pid), 'the process halts')
+      await waitUntil(() => isHalted(halted.pid), 'the process halts')
       const { pid } = shop.postgres
       process.kill(pid, 'SIGKILL')
-      await until(
+      await waitUntil(
         () => shop.postgres.pid !== pid && shop.db.row(sql`select 1`).catch(() => false),
         'PostgreSQL is back',
         20_000,
@@ -169,18 +169,18 @@ for (const border of borders)
       assert.equal(again.status, method === 'POST' ? 201 : 200, `${name} ${again.code}`)
       if (first.status < 300) assert.deepEqual(again.data, first.data)
       assert.equal(await effects(), 1, name)
-      await stop(halted)
+      await stopServer(halted)
     }
   })
 
 /** Repeats a request until it is settled. */
 async function settle(method: string, path: string, body: object, key: string) {
-  let answer: Answered | undefined
-  await until(async () => {
+  let answer: WriteResponse | undefined
+  await waitUntil(async () => {
     answer = await shop.send(steady, method, path, body, key)
     return answer.status < 500 && answer.code !== 'idempotency_in_progress'
   }, 'the repeat is settled')
-  return answer as Answered
+  return answer as WriteResponse
 }
 
 const isHalted = (pid: number) =>

@@ -17,9 +17,9 @@ import { RewardAccount, RewardProgram } from '../../src/domain/rewards/rewards.t
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { findRewardAccount, listRewardPrograms } from '../../src/store/rewards/rewards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 
-const { db, drop } = await freshDatabase()
+const { db, drop } = await createTestDatabase()
 after(drop)
 
 const keys = deriveKeys('the keys of this test, and of no installation')

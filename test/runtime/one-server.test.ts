@@ -5,20 +5,20 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
 import { sql } from '../../src/database/db.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { directory, run } from '../support/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createDirectory, runCommand } from '../support/processes.ts'
 
-let database: FreshDatabase
+let database: TestDatabase
 before(async () => {
-  database = await freshDatabase()
+  database = await createTestDatabase()
 })
 after(() => database?.drop())
 
 async function refusals() {
-  const DATA_DIR = join(directory(), 'data')
+  const DATA_DIR = join(createDirectory(), 'data')
   const environment = { DATABASE_URL: database.connection, DATA_DIR, PORT: '0', SECRET_KEY: 'k'.repeat(64) }
-  const started = await run(['start', '--no-demo'], environment)
-  const looked = await run(['doctor'], environment)
+  const started = await runCommand(['start', '--no-demo'], environment)
+  const looked = await runCommand(['doctor'], environment)
   assert.deepEqual([started.code, looked.code], [1, 1])
   return { started: started.err, looked: looked.out }
 }
@@ -31,9 +31,9 @@ test('a hanging first server in DATABASE_URL falls back to the second', async ()
   const proxy = await startPostgresProxy(database.connection)
   after(() => proxy.close())
   const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, before => `${before}127.0.0.1:${port},`)
-  const listed = await run(['service', 'list'], {
+  const listed = await runCommand(['service', 'list'], {
     DATABASE_URL: both,
-    DATA_DIR: directory(),
+    DATA_DIR: createDirectory(),
     SECRET_KEY: 'k'.repeat(64),
   })
   assert.equal(listed.code, 0, listed.err)

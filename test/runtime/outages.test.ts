@@ -14,31 +14,31 @@ import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { installed } from '../support/installations/installations.ts'
-import { isProblem } from '../support/problem.ts'
-import { until } from '../support/processes.ts'
-import { anotherServer, credentials } from '../support/servers.ts'
-import { customers } from '../support/walk.ts'
+import { install } from '../support/installations/installations.ts'
+import { assertProblem } from '../support/problem.ts'
+import { waitUntil } from '../support/processes.ts'
+import { buildCredentials, startSecondServer } from '../support/servers.ts'
+import { buildCustomers } from '../support/walk.ts'
 
 // A PostgreSQL of its own, to be taken away.
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-outage-'))
 const home = join(directory, 'data')
 let postgres: Postgres
 let db: Database
-let server: Awaited<ReturnType<typeof anotherServer>>
+let server: Awaited<ReturnType<typeof startSecondServer>>
 let headers: Record<string, string>
 before(async () => {
   chmodSync(directory, 0o711)
-  await installed({ DATA_DIR: home })
+  await install({ DATA_DIR: home })
   postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
   db = openDatabase(postgres.connection, { max: 5 })
   const keys = deriveKeys(randomBytes(32))
   const service = await addService(db, 'shop', { readsPerMinute: 'off' })
   assert.ok(service)
   const password = await addAccount(db, keys, 'user', service, 'admin')
-  headers = credentials({ username: 'user', password: password ?? '', service })
-  await upsertCustomers(db, service, customers(1, 2))
-  server = await anotherServer({ db, keys })
+  headers = buildCredentials({ username: 'user', password: password ?? '', service })
+  await upsertCustomers(db, service, buildCustomers(1, 2))
+  server = await startSecondServer({ db, keys })
 })
 after(async () => {
   await server.stop()
@@ -90,9 +90,9 @@ test('statements fail fast while PostgreSQL hangs, but slow ones do not', async 
       await Promise.all(waiting.map(one => assert.rejects(one, DatabaseUnavailable)))
       assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
       const refusal = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
-      await until(async () => /does not answer/.test(await refusal()), 'the stall is detected', 30_000)
+      await waitUntil(async () => /does not answer/.test(await refusal()), 'the stall is detected', 30_000)
     })
-    await until(() => patient.row(sql`select 1`).catch(() => false), 'it is asked again', 20_000)
+    await waitUntil(() => patient.row(sql`select 1`).catch(() => false), 'it is asked again', 20_000)
   } finally {
     await patient.close()
   }
@@ -187,7 +187,7 @@ test('an unexpected error returns only the request ID', async () => {
   try {
     for (const path of ['/customers/search', '/customers/000001', '/customers?email=a@example.com']) {
       const answer = await get(path, { 'x-request-id': 'report-this' })
-      isProblem(answer, 'internal_error', server.baseUrl)
+      assertProblem(answer, 'internal_error', server.baseUrl)
       assert.equal(answer.json.requestId, 'report-this')
       assert.deepEqual(Object.keys(answer.json).sort(), ['code', 'requestId', 'status', 'title', 'type'])
     }
@@ -224,7 +224,7 @@ test('requests return 503 with Retry-After until PostgreSQL is back', async () =
   await postgres.stop()
   for (const path of ['/customers/search', '/customers/000001', '/stores']) {
     const answer = await get(path)
-    isProblem(answer, 'service_unavailable', server.baseUrl, path)
+    assertProblem(answer, 'service_unavailable', server.baseUrl, path)
     assert.ok(Number(answer.headers['retry-after']) >= 1)
   }
   const crowd = await Promise.all(Array.from({ length: 60 }, () => get('/stores')))

@@ -3,14 +3,24 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { signHeaders } from '../../src/webhooks/signature.ts'
-import { emptyDatabase, freshDatabase } from '../support/database.ts'
-import { ask, directory, done, makeAccess, passwordIn, run, serve, stop, until } from '../support/processes.ts'
+import { createEmptyDatabase, createTestDatabase } from '../support/database.ts'
+import {
+  createDirectory,
+  createServiceAccess,
+  findPassword,
+  runCommand,
+  runSuccessfully,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 import { startReceiver } from '../support/webhooks/receiver.ts'
 
 test('a secret reset restores shards, and webhooks resume after rotation', async t => {
-  const [control, east, receiver] = [await freshDatabase(), await emptyDatabase(), await startReceiver()]
+  const [control, east, receiver] = [await createTestDatabase(), await createEmptyDatabase(), await startReceiver()]
   t.after(() => Promise.all([control.drop(), east.drop(), receiver.close()]))
-  const home = directory()
+  const home = createDirectory()
   const before = {
     DATA_DIR: join(home, 'data'),
     DATABASE_URL: control.connection,
@@ -19,35 +29,35 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   }
   const addEast = ['shard', 'add', 'east', '--url-file', join(home, 'east.url')]
   writeFileSync(join(home, 'east.url'), `${east.connection}\n`)
-  await done(addEast, before)
-  await done(['service', 'add', 'luma', '--shard', 'east'], before)
-  const said = await done(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
+  await runSuccessfully(addEast, before)
+  await runSuccessfully(['service', 'add', 'luma', '--shard', 'east'], before)
+  const said = await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
   const [, id = ''] = /^Webhook (\S+) created/.exec(said) ?? []
 
   const now = { ...before, SECRET_KEY: 'kept'.repeat(8) }
   const forget = ['secret', 'reset', '--yes']
-  const early = await run(forget, before)
+  const early = await runCommand(forget, before)
   assert.deepEqual(
     [early.code, early.err],
     [1, "tillbridge: The current secret key is the right one, so it can't be reset.\n"],
   )
-  for (const { connection } of [control, east]) await done(forget, { ...now, DATABASE_URL: connection })
-  const { code, out } = await run(['shard', 'list'], now)
+  for (const { connection } of [control, east]) await runSuccessfully(forget, { ...now, DATABASE_URL: connection })
+  const { code, out } = await runCommand(['shard', 'list'], now)
   assert.equal(code, 1)
   assert.match(out, /encrypted with another SECRET_KEY\. To say it anew: tillbridge shard add east/)
-  assert.match(await done(addEast, now), /^Shard east registered \(1 services\)\./)
+  assert.match(await runSuccessfully(addEast, now), /^Shard east registered \(1 services\)\./)
 
-  const { err } = await run(['webhook', 'test', id], now)
+  const { err } = await runCommand(['webhook', 'test', id], now)
   assert.match(err, /^tillbridge: Its secret was made under another SECRET_KEY, .*: rotate it\.\n$/)
   assert.equal(receiver.received.length, 0)
-  const [, secret = ''] = /^Secret: (\S+)$/m.exec(await done(['webhook', 'rotate', id], now)) ?? []
-  await done(['webhook', 'rewind', id, 'beginning'], now)
-  await done(['webhook', 'resume', id], now)
+  const [, secret = ''] = /^Secret: (\S+)$/m.exec(await runSuccessfully(['webhook', 'rotate', id], now)) ?? []
+  await runSuccessfully(['webhook', 'rewind', id, 'beginning'], now)
+  await runSuccessfully(['webhook', 'resume', id], now)
   const service = await serve(['--no-demo'], now)
-  t.after(() => stop(service))
+  t.after(() => stopServer(service))
   writeFileSync(join(home, 'stores.csv'), 'storeId,storeNumber,name\n1,101,Collins Street\n')
-  await done(['import', 'stores', join(home, 'stores.csv')], now)
-  await until(() => receiver.received.length > 0, 'it is told', 30_000)
+  await runSuccessfully(['import', 'stores', join(home, 'stores.csv')], now)
+  await waitUntil(() => receiver.received.length > 0, 'it is told', 30_000)
   const [told] = receiver.received
   assert.ok(told)
   const { 'webhook-id': delivery = '', 'webhook-timestamp': timestamp, 'webhook-signature': signature } = told.headers
@@ -56,28 +66,28 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
 })
 
 test('the bundled PostgreSQL accepts a new secret if no process runs', async () => {
-  const environment = { DATA_DIR: join(directory(), 'data') }
-  const access = await makeAccess(environment)
+  const environment = { DATA_DIR: join(createDirectory(), 'data') }
+  const access = await createServiceAccess(environment)
   const running = await serve(['--no-demo'], environment)
   rmSync(join(environment.DATA_DIR, 'secret'))
-  const early = await run(['secret', 'reset', '--yes'], environment)
+  const early = await runCommand(['secret', 'reset', '--yes'], environment)
   assert.deepEqual([early.code, early.err], [1, 'tillbridge: The database is in use. Stop every process first.\n'])
-  await stop(running)
+  await stopServer(running)
 
-  const refused = await run(['start'], environment)
+  const refused = await runCommand(['start'], environment)
   assert.match(refused.err, /If it is lost permanently: tillbridge secret reset\n$/)
-  const unasked = await run(['secret', 'reset'], environment)
+  const unasked = await runCommand(['secret', 'reset'], environment)
   assert.equal(unasked.code, 1)
   assert.match(
     unasked.err,
     /^Passwords, .* in this database will be permanently lost\..*\n.*type reset: tillbridge: Not confirmed\. The secret key was not reset\.\n$/,
   )
-  assert.match((await run(['start'], environment)).err, /tillbridge secret reset/)
+  assert.match((await runCommand(['start'], environment)).err, /tillbridge secret reset/)
 
-  assert.match(await done(['secret', 'reset', '--yes'], environment), /^Secret key reset\./)
+  assert.match(await runSuccessfully(['secret', 'reset', '--yes'], environment), /^Secret key reset\./)
   const service = await serve(['--no-demo'], environment)
-  assert.equal((await ask(service, '/stores', access)).status, 401)
-  const password = passwordIn(await done(['account', 'rotate', access.username], environment))
-  assert.equal((await ask(service, '/stores', { ...access, password })).status, 200)
-  await stop(service)
+  assert.equal((await sendGet(service, '/stores', access)).status, 401)
+  const password = findPassword(await runSuccessfully(['account', 'rotate', access.username], environment))
+  assert.equal((await sendGet(service, '/stores', { ...access, password })).status, 200)
+  await stopServer(service)
 })

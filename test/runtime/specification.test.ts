@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkout, directory, run } from '../support/processes.ts'
+import { checkout, createDirectory, runCommand } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 
 const program = [process.execPath, join(checkout, 'scenarios/specification/run.ts')] as const
 
 test('the demo fulfils every row of the specification', { timeout: 120_000 }, async () => {
-  const { code, out, err } = await run([], {}, { program })
+  const { code, out, err } = await runCommand([], {}, { program })
   assert.equal(code, 0, `${err}\n${out}`)
   assert.match(out, /^6\d hold, 0 do not, 0 were not tried\.$/m)
   assert.doesNotMatch(out, /✖|–/)
@@ -17,11 +17,11 @@ test('the demo fulfils every row of the specification', { timeout: 120_000 }, as
 test('a check of a live installation writes nothing and reports failures', async () => {
   const api = await startTestService({ role: 'maintainer' })
   try {
-    const ca = join(directory(), 'ca.pem')
+    const ca = join(createDirectory(), 'ca.pem')
     writeFileSync(ca, api.ca)
     const key = Buffer.from(`${api.username}:${api.password}`).toString('base64')
     const where = ['--url', api.baseUrl, '--ca', ca, '--service', api.service.name, '--api-key', key]
-    const { code, out } = await run(where, {}, { program })
+    const { code, out } = await runCommand(where, {}, { program })
     assert.equal(code, 1)
     assert.match(out, /^ {2}✔ 4\. An account is required$/m)
     assert.match(out, /^ {2}✖ inventory: stock per store/m)
@@ -30,6 +30,6 @@ test('a check of a live installation writes nothing and reports failures', async
   } finally {
     await api.stop()
   }
-  const { out } = await run(['--help'], {}, { program })
+  const { out } = await runCommand(['--help'], {}, { program })
   assert.match(out, /npm run scenario -- specification --simulator/)
 })

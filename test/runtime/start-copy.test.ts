@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { installedWithAccess } from '../support/installations/installations.ts'
-import { directory, done, serve, stop } from '../support/processes.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
+import { createDirectory, runSuccessfully, serve, stopServer } from '../support/processes.ts'
 
 test('a command on a copied DATA_DIR leaves the original unchanged', async () => {
-  const home = directory()
+  const home = createDirectory()
   const original = { DATA_DIR: join(home, 'data') }
-  await installedWithAccess(original)
+  await installWithAccess(original)
   const running = await serve([], original)
   const copy = { DATA_DIR: join(home, 'copy') }
   assert.equal(spawnSync('cp', ['-a', original.DATA_DIR, copy.DATA_DIR]).status, 0)
-  await done(['service', 'add', 'later'], original)
-  await done(['service', 'add', 'copied'], copy)
-  const [there, here] = await Promise.all([original, copy].map(each => done(['service', 'list'], each)))
+  await runSuccessfully(['service', 'add', 'later'], original)
+  await runSuccessfully(['service', 'add', 'copied'], copy)
+  const [there, here] = await Promise.all([original, copy].map(each => runSuccessfully(['service', 'list'], each)))
   assert.doesNotMatch(here ?? '', /^later\b/m)
   assert.match(here ?? '', /^luma\b/m)
   assert.match(here ?? '', /^copied\b/m)
   assert.doesNotMatch(there ?? '', /^copied\b/m)
-  await stop(running)
+  await stopServer(running)
 })

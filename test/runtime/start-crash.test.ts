@@ -2,51 +2,51 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeDemoShop } from '../../seed/shop.ts'
-import { installed, installedWithAccess } from '../support/installations/installations.ts'
+import { install, installWithAccess } from '../support/installations/installations.ts'
 import {
-  ask,
-  begin,
-  databaseOf,
-  directory,
-  done,
-  postgresOf,
+  connectToDatabase,
+  createDirectory,
+  findPostgresPid,
   readAccess,
+  runSuccessfully,
+  sendGet,
   serve,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
 test('a start after kill -9 keeps all data', async () => {
-  const environment = { DATA_DIR: join(directory(), 'data') }
-  const access = await installedWithAccess(environment)
+  const environment = { DATA_DIR: join(createDirectory(), 'data') }
+  const access = await installWithAccess(environment)
   const killed = await serve(['--no-demo'], environment)
-  assert.equal((await ask(killed, '/stores', access)).status, 200)
-  assert.deepEqual(await stop(killed, 'SIGKILL'), { code: null, signal: 'SIGKILL' })
+  assert.equal((await sendGet(killed, '/stores', access)).status, 200)
+  assert.deepEqual(await stopServer(killed, 'SIGKILL'), { code: null, signal: 'SIGKILL' })
   const service = await serve(['--no-demo'], environment)
-  assert.equal((await ask(service, '/stores', access)).status, 200)
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
 test('a command after kill -9 needs no start', async () => {
-  const environment = { DATA_DIR: join(directory(), 'data') }
-  const killed = await serve(['--no-demo'], await installed(environment))
-  await done(['service', 'add', 'luma'], environment)
-  await stop(killed, 'SIGKILL')
-  assert.match(await done(['service', 'list'], environment), /^luma /m)
+  const environment = { DATA_DIR: join(createDirectory(), 'data') }
+  const killed = await serve(['--no-demo'], await install(environment))
+  await runSuccessfully(['service', 'add', 'luma'], environment)
+  await stopServer(killed, 'SIGKILL')
+  assert.match(await runSuccessfully(['service', 'list'], environment), /^luma /m)
 })
 
 test('a demo killed during creation is completed by the next start', async () => {
-  const environment = { DATA_DIR: join(directory(), 'data'), PORT: '0' }
+  const environment = { DATA_DIR: join(createDirectory(), 'data'), PORT: '0' }
   for (const moment of ['Customers: ', 'Reward accounts: ']) {
-    const killed = begin(['start'], environment)
-    await until(() => killed.out.includes(moment), moment, 30_000)
-    await stop(killed, 'SIGKILL')
+    const killed = startCommand(['start'], environment)
+    await waitUntil(() => killed.out.includes(moment), moment, 30_000)
+    await stopServer(killed, 'SIGKILL')
     assert.doesNotMatch(killed.out, /serves/)
   }
   const service = await serve([], environment)
   const access = readAccess(environment.DATA_DIR)
-  assert.equal((await ask(access, '/customers/search', access)).status, 200)
-  const database = await databaseOf(environment.DATA_DIR)
+  assert.equal((await sendGet(access, '/customers/search', access)).status, 200)
+  const database = await connectToDatabase(environment.DATA_DIR)
   const count = async (table: string) => Number((await database.query(`select count(*) from ${table}`)).rows[0].count)
   const shop = makeDemoShop()
   const sales = new Set(shop.transactions.map(({ header }) => header.id))
@@ -63,27 +63,27 @@ test('a demo killed during creation is completed by the next start', async () =>
   ] as const)
     assert.equal(await count(table), rows, table)
   await database.end()
-  await stop(service)
+  await stopServer(service)
 })
 
 test('requests return 503 during a PostgreSQL outage and recover', async t => {
-  const environment = { DATA_DIR: join(directory(), 'data') }
-  const access = await installedWithAccess(environment)
+  const environment = { DATA_DIR: join(createDirectory(), 'data') }
+  const access = await installWithAccess(environment)
   const service = await serve(['--no-demo'], environment)
-  assert.equal((await ask(service, '/customers/search', access)).status, 200)
-  const before = postgresOf(environment.DATA_DIR) ?? 0
+  assert.equal((await sendGet(service, '/customers/search', access)).status, 200)
+  const before = findPostgresPid(environment.DATA_DIR) ?? 0
   process.kill(before, 'SIGKILL')
   const killedAt = performance.now()
   const seen: number[] = []
-  await until(async () => {
-    const answer = await ask(service, '/customers/search', access)
+  await waitUntil(async () => {
+    const answer = await sendGet(service, '/customers/search', access)
     seen.push(answer.status)
     if (answer.status === 503) {
       assert.equal(answer.json.code, 'service_unavailable')
       assert.match(answer.headers['retry-after'], /^\d+$/)
-      const ready = await ask(service, '/health/ready')
+      const ready = await sendGet(service, '/health/ready')
       assert.ok([200, 503].includes(ready.status))
-      assert.equal((await ask(service, '/health/live')).status, 200)
+      assert.equal((await sendGet(service, '/health/live')).status, 200)
     }
     return answer.status === 200 && seen.includes(503)
   }, 'it answers again')
@@ -92,6 +92,6 @@ test('requests return 503 during a PostgreSQL outage and recover', async t => {
     [...new Set(seen)].filter(status => status !== 200 && status !== 503),
     [],
   )
-  assert.notEqual(postgresOf(environment.DATA_DIR), before)
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.notEqual(findPostgresPid(environment.DATA_DIR), before)
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })

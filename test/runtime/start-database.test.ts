@@ -6,69 +6,69 @@ import pg from 'pg'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { sql } from '../../src/database/db.ts'
 import { migrationFiles } from '../../src/database/migrate.ts'
-import { addressesAt } from '../support/cluster.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { createUrlBuilder } from '../support/cluster.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import {
-  ask,
-  begin,
-  directory,
-  done,
-  makeAccess,
+  createDirectory,
+  createServiceAccess,
+  pickPort,
   readAccess,
-  run,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  somePort,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
-let database: FreshDatabase
+let database: TestDatabase
 let environment: { DATA_DIR: string; DATABASE_URL: string }
 
 before(async () => {
-  database = await freshDatabase()
-  environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
+  database = await createTestDatabase()
+  environment = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: database.connection }
 })
 after(() => database.drop())
 
 test('DATABASE_URL is used instead of the bundled PostgreSQL', async () => {
   const service = await serve(['--no-demo'], environment)
-  const access = await makeAccess(environment)
-  assert.equal((await ask(service, '/stores', access)).status, 200)
+  const access = await createServiceAccess(environment)
+  assert.equal((await sendGet(service, '/stores', access)).status, 200)
   assert.deepEqual(await database.db.rows(sql`select name from service`), [{ name: 'luma' }])
   assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'postgres')))
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
 test('a start with an existing service creates no demo', async () => {
   const service = await serve([], environment)
   assert.doesNotMatch(service.out, /demo|password/)
-  await stop(service)
+  await stopServer(service)
 })
 
 test('two installations can share a database', async () => {
   const SECRET_KEY = fs.readFileSync(join(environment.DATA_DIR, 'secret'), 'utf8').trim()
-  const other = { ...environment, DATA_DIR: join(directory(), 'data'), SECRET_KEY }
+  const other = { ...environment, DATA_DIR: join(createDirectory(), 'data'), SECRET_KEY }
   const own = { ...environment, SECRET_KEY }
-  const access = await makeAccess(own, 'shared')
+  const access = await createServiceAccess(own, 'shared')
   const [one, two] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
-  for (const service of [one, two]) assert.equal((await ask(service, '/stores', access)).status, 200)
-  for (const service of [one, two]) assert.deepEqual(await stop(service), { code: 0, signal: null })
+  for (const service of [one, two]) assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  for (const service of [one, two]) assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
 for (const [title, url, why] of [
-  ['a server that is away', () => `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`, /ECONNREFUSED/],
+  ['a server that is away', () => `postgres://tillbridge:hunter2@127.0.0.1:${pickPort()}/tillbridge`, /ECONNREFUSED/],
   ['a host that nobody knows', () => 'postgres://tillbridge:hunter2@db.invalid/tillbridge', /ENOTFOUND|EAI_AGAIN/],
   [
     'an address that cannot be read',
     () => 'postgres://tillbridge:hunter2@db:port/tillbridge',
     /DATABASE_URL must be a URL/,
   ],
-  ['a database that is missing', () => addressesAt(database.connection)('nowhere'), /"nowhere" does not exist/],
+  ['a database that is missing', () => createUrlBuilder(database.connection)('nowhere'), /"nowhere" does not exist/],
 ] as const)
   test(`${title} stops start and command without showing the password`, async () => {
     for (const args of [['start'], ['service', 'list']]) {
-      const { code, out, err } = await run(args, { ...environment, DATABASE_URL: url(), PORT: '0' })
+      const { code, out, err } = await runCommand(args, { ...environment, DATABASE_URL: url(), PORT: '0' })
       assert.equal(code, 1)
       assert.equal(out, '')
       assert.match(err, /^tillbridge: .*DATABASE_URL.*\n$/)
@@ -78,8 +78,8 @@ for (const [title, url, why] of [
   })
 
 test('doctor reports an unreachable database and checks the rest', async () => {
-  const DATABASE_URL = `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`
-  const { code, out } = await run(['doctor'], { ...environment, DATABASE_URL })
+  const DATABASE_URL = `postgres://tillbridge:hunter2@127.0.0.1:${pickPort()}/tillbridge`
+  const { code, out } = await runCommand(['doctor'], { ...environment, DATABASE_URL })
   assert.equal(code, 1)
   assert.match(out, /^FAIL {2}Database +The database cannot be reached: .*Check DATABASE_URL\.$/m)
   assert.match(out, /^FAIL {2}Services +Not checked: fix the database first\.$/m)
@@ -88,7 +88,7 @@ test('doctor reports an unreachable database and checks the rest', async () => {
 })
 
 test('a killed migration leaves nothing and the next completes it', async () => {
-  const fresh = await freshDatabase()
+  const fresh = await createTestDatabase()
   const other = new pg.Client(fresh.connection)
   await other.connect()
   const tables = async () =>
@@ -101,16 +101,16 @@ test('a killed migration leaves nothing and the next completes it', async () => 
     // The name is taken until this transaction ends, so that the migration waits in its middle.
     await other.query('begin; create table account_service (id integer)')
     const settings = { ...environment, DATABASE_URL: fresh.connection }
-    const killed = begin(['migrate'], settings)
+    const killed = startCommand(['migrate'], settings)
     const waiting = `select from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
-    await until(async () => (await other.query(waiting)).rowCount, 'the migration waits')
-    await stop(killed, 'SIGKILL')
+    await waitUntil(async () => (await other.query(waiting)).rowCount, 'the migration waits')
+    await stopServer(killed, 'SIGKILL')
     await other.query('rollback')
-    await until(async () => (await tables()).length <= 1, 'nothing is left of it')
+    await waitUntil(async () => (await tables()).length <= 1, 'nothing is left of it')
     assert.deepEqual(await tables(), ['migration'])
-    assert.equal(await done(['migrate'], settings), `Applied: ${(await migrationFiles()).join(', ')}.\n`)
+    assert.equal(await runSuccessfully(['migrate'], settings), `Applied: ${(await migrationFiles()).join(', ')}.\n`)
     assert.deepEqual(await tables(), all)
-    assert.equal(await done(['migrate'], settings), 'The database is up to date.\n')
+    assert.equal(await runSuccessfully(['migrate'], settings), 'The database is up to date.\n')
   } finally {
     await other.end()
     await fresh.drop()
@@ -118,10 +118,10 @@ test('a killed migration leaves nothing and the next completes it', async () => 
 })
 
 test('a database of a later version is rejected in one line', async () => {
-  const fresh = await freshDatabase()
+  const fresh = await createTestDatabase()
   try {
     await fresh.db.pool.query(`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'later')`)
-    const { code, err } = await run(['start'], { ...environment, DATABASE_URL: fresh.connection, PORT: '0' })
+    const { code, err } = await runCommand(['start'], { ...environment, DATABASE_URL: fresh.connection, PORT: '0' })
     assert.equal(code, 1)
     assert.match(
       err,
@@ -133,7 +133,7 @@ test('a database of a later version is rejected in one line', async () => {
 })
 
 test('access.json is created without DATA_DIR and names the serving process', async () => {
-  const fresh = await freshDatabase()
+  const fresh = await createTestDatabase()
   // What a back office has is there sooner than a demo.
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   try {
@@ -142,7 +142,7 @@ test('access.json is created without DATA_DIR and names the serving process', as
       BACK_OFFICE_URL: simulator.url,
       BACK_OFFICE_COUNTRY: 'AU',
       RUN_JOBS: 'false',
-      DATA_DIR: join(directory(), 'data'),
+      DATA_DIR: join(createDirectory(), 'data'),
       DATABASE_URL: fresh.connection,
       SECRET_KEY: 'k'.repeat(32),
       TLS_CERT_FILE: join(environment.DATA_DIR, 'tls/cert.pem'),
@@ -155,10 +155,10 @@ test('access.json is created without DATA_DIR and names the serving process', as
 
     const second = await serve([], settings)
     assert.deepEqual(readAccess(settings.DATA_DIR), access, 'the first one still serves')
-    for (const service of [first, second]) await stop(service)
+    for (const service of [first, second]) await stopServer(service)
     const third = await serve([], settings)
     assert.deepEqual(readAccess(settings.DATA_DIR), { ...access, baseUrl: third.baseUrl })
-    await stop(third)
+    await stopServer(third)
   } finally {
     await simulator.close()
     await fresh.drop()

@@ -3,24 +3,24 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { installed } from '../support/installations/installations.ts'
+import { install } from '../support/installations/installations.ts'
 import {
-  ask,
-  begin,
-  directory,
-  done,
+  createDirectory,
   type Environment,
+  pickPort,
   readAccess,
-  run,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  served,
-  somePort,
-  stop,
-  until,
-  withTakenPort,
+  startCommand,
+  stopServer,
+  waitUntil,
+  waitUntilServing,
+  withOccupiedPort,
 } from '../support/processes.ts'
 
-const installation = (): Environment & { DATA_DIR: string } => ({ DATA_DIR: join(directory(), 'data') })
+const installation = (): Environment & { DATA_DIR: string } => ({ DATA_DIR: join(createDirectory(), 'data') })
 
 for (const [title, settings] of [
   ['a port that is taken', (PORT: string) => ({ PORT })],
@@ -30,61 +30,61 @@ for (const [title, settings] of [
 ] as const)
   test(`a first start on ${title} creates nothing`, async () => {
     // Whether its tables are there makes no difference to the others.
-    const environment = title === 'a port that is taken' ? installation() : await installed(installation())
-    await withTakenPort(async port => {
-      const { code, out } = await run(['start'], { ...environment, ...settings(port) })
+    const environment = title === 'a port that is taken' ? installation() : await install(installation())
+    await withOccupiedPort(async port => {
+      const { code, out } = await runCommand(['start'], { ...environment, ...settings(port) })
       assert.equal(code, 1)
       assert.doesNotMatch(out, /demo/)
     })
     assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'access.json')))
-    assert.doesNotMatch(await done(['service', 'list'], environment), /demo/)
-    assert.doesNotMatch(await done(['account', 'list'], environment), /demo/)
+    assert.doesNotMatch(await runSuccessfully(['service', 'list'], environment), /demo/)
+    assert.doesNotMatch(await runSuccessfully(['account', 'list'], environment), /demo/)
   })
 
 test('the server is not ready while several processes create the shop', async () => {
-  const environment = { ...installation(), WEB_CONCURRENCY: '2', PORT: somePort() }
+  const environment = { ...installation(), WEB_CONCURRENCY: '2', PORT: pickPort() }
   const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
   const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
-  const service = begin(['start'], environment)
-  await until(() => service.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
-  const early = await ask(there, '/health/ready')
+  const service = startCommand(['start'], environment)
+  await waitUntil(() => service.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
+  const early = await sendGet(there, '/health/ready')
   assert.equal(early.status, 503)
   assert.ok(early.headers['retry-after'])
-  assert.equal((await ask(there, '/health/live')).status, 200)
-  await served(service, environment)
+  assert.equal((await sendGet(there, '/health/live')).status, 200)
+  await waitUntilServing(service, environment)
   assert.ok(service.out.includes(readAccess(environment.DATA_DIR).password))
-  for (let i = 0; i < 6; i++) assert.equal((await ask(there, '/health/ready')).status, 200)
-  await stop(service)
+  for (let i = 0; i < 6; i++) assert.equal((await sendGet(there, '/health/ready')).status, 200)
+  await stopServer(service)
 })
 
 test('start and doctor report lost back office settings', async () => {
   const simulator = await startSimulator({ sizes: { persons: 3 } })
-  const environment = await installed(installation())
+  const environment = await install(installation())
   const settings = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' }
   const missing =
     /The service shop .*apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
   try {
     const first = await serve([], { ...environment, ...settings, RUN_JOBS: 'false' })
     assert.equal(first.err, '')
-    await stop(first)
+    await stopServer(first)
 
     const bare = await serve([], environment)
     const [line = ''] = bare.err.split('\n').filter(each => each.includes('BACK_OFFICE'))
     assert.equal(JSON.parse(line).level, 40, bare.err)
     assert.match(JSON.parse(line).msg, missing)
     assert.doesNotMatch(line, /RetailAPI/)
-    const { code, out } = await run(['doctor'], environment)
+    const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)
     assert.match(out, new RegExp(`^FAIL {2}Back office +${missing.source}`, 'm'))
-    await stop(bare)
+    await stopServer(bare)
 
     const again = await serve([], { ...environment, ...settings })
     assert.doesNotMatch(again.err, /BACK_OFFICE/)
-    await stop(again)
-    await done(['back-office', 'set', 'shop', 'driver=embedded'], environment)
+    await stopServer(again)
+    await runSuccessfully(['back-office', 'set', 'shop', 'driver=embedded'], environment)
     const meant = await serve([], environment)
     assert.doesNotMatch(meant.err, /BACK_OFFICE/)
-    await stop(meant)
+    await stopServer(meant)
   } finally {
     await simulator.close()
   }

@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { installedWithAccess } from '../support/installations/installations.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
-import { ask, begin, checkout, databaseOf, directory, done, postgresOf, served, until } from '../support/processes.ts'
+import {
+  checkout,
+  connectToDatabase,
+  createDirectory,
+  findPostgresPid,
+  runSuccessfully,
+  sendGet,
+  startCommand,
+  waitUntil,
+  waitUntilServing,
+} from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), PORT: '0', LOG_LEVEL: 'warn' }
+const environment = { DATA_DIR: join(createDirectory(), 'data'), PORT: '0', LOG_LEVEL: 'warn' }
 const dataDir = environment.DATA_DIR
 
 /** `npm start` as a person types it. */
 async function npmStart() {
-  const npm = begin(['start', '--', '--no-demo'], environment, { cwd: checkout, program: ['npm'] })
-  return served(npm, environment)
+  const npm = startCommand(['start', '--', '--no-demo'], environment, { cwd: checkout, program: ['npm'] })
+  return waitUntilServing(npm, environment)
 }
 
-const access = installedWithAccess(environment)
+const access = installWithAccess(environment)
 
 // A terminal sends Ctrl-C to the whole group of processes; a process supervisor may signal npm alone.
 for (const [title, signal, target] of [
@@ -25,16 +35,19 @@ for (const [title, signal, target] of [
   test(`${title} finishes running requests, stops PostgreSQL and exits with 0`, async () => {
     const credentials = await access
     const npm = await npmStart()
-    const postgres = postgresOf(dataDir) ?? 0
-    const other = await databaseOf(dataDir)
+    const postgres = findPostgresPid(dataDir) ?? 0
+    const other = await connectToDatabase(dataDir)
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
-    const slow = ask(npm, '/customers/search', credentials)
-    await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
+    const slow = sendGet(npm, '/customers/search', credentials)
+    await waitUntil(
+      async () => (await other.query('select from pg_locks where not granted')).rowCount,
+      'the request waits',
+    )
     process.kill(target(npm.pid), signal)
-    await until(
+    await waitUntil(
       () =>
-        ask(npm, '/health/live').then(
+        sendGet(npm, '/health/live').then(
           () => false,
           () => true,
         ),
@@ -49,6 +62,9 @@ for (const [title, signal, target] of [
   })
 
 test("`npx tillbridge` is the checkout's command line", async () => {
-  const said = await done(['tillbridge', 'service', 'list'], environment, { cwd: checkout, program: ['npx'] })
+  const said = await runSuccessfully(['tillbridge', 'service', 'list'], environment, {
+    cwd: checkout,
+    program: ['npx'],
+  })
   assert.match(said, /^luma /m)
 })

@@ -3,28 +3,28 @@ import * as fs from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type HttpsRequest, sendHttpsRequest } from '../support/https-request.ts'
 import {
-  ask,
-  directory,
-  done,
-  makeAccess,
-  run,
-  type Serving,
+  createDirectory,
+  createServiceAccess,
+  findWorkerPids,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  stop,
-  until,
-  workersOf,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
 const refusal = 'is not the secret that this database was first started with'
 const lost = 'If it is lost permanently: tillbridge secret reset'
-let database: FreshDatabase
+let database: TestDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
-let access: Awaited<ReturnType<typeof makeAccess>>
+let access: Awaited<ReturnType<typeof createServiceAccess>>
 
 /** What was made while the secret was right: where a walk is, a session of the console, customers under their keys. */
 let cursor: string
@@ -39,7 +39,7 @@ const creating = (name: string): HttpsRequest => ({
 const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 /** Asks by the password of the account, or as these headers tell. */
-async function send({ baseUrl, caFile = '' }: Serving, asked: HttpsRequest, as?: Record<string, string>) {
+async function send({ baseUrl, caFile = '' }: RunningServer, asked: HttpsRequest, as?: Record<string, string>) {
   const agent = new Agent({ ca: fs.readFileSync(caFile) })
   const { username, password, serviceName } = access
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -48,9 +48,9 @@ async function send({ baseUrl, caFile = '' }: Serving, asked: HttpsRequest, as?:
 }
 
 before(async () => {
-  database = await freshDatabase()
-  settings = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
-  access = await makeAccess({ ...settings, SECRET_KEY: right })
+  database = await createTestDatabase()
+  settings = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: database.connection }
+  access = await createServiceAccess({ ...settings, SECRET_KEY: right })
   const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
   for (const each of [ann, bea]) assert.equal((await send(service, creating(each))).status, 201)
   const page = await send(service, { method: 'GET', path: '/customers/search?limit=1' })
@@ -60,7 +60,7 @@ before(async () => {
   assert.deepEqual([page.status, signedIn.status], [200, 200], signedIn.text)
   cursor = page.body.meta?.endCursor ?? ''
   cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
-  await stop(service)
+  await stopServer(service)
 })
 after(() => database.drop())
 
@@ -72,7 +72,7 @@ for (const args of [
   ['account', 'rotate', 'luma-admin'],
 ])
   test(`\`tillbridge ${args.join(' ')}\` with a wrong secret stops with a remedy`, async () => {
-    const { code, out, err } = await run(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
+    const { code, out, err } = await runCommand(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
     assert.deepEqual([code, out], [1, ''])
     assert.equal(
       err,
@@ -82,7 +82,7 @@ for (const args of [
   })
 
 test('a command without secret reports it and creates none', async () => {
-  const { code, err } = await run(['start'], { ...settings, PORT: '0' })
+  const { code, err } = await runCommand(['start'], { ...settings, PORT: '0' })
   const file = join(settings.DATA_DIR, 'secret')
   assert.equal(code, 1)
   assert.equal(
@@ -93,44 +93,44 @@ test('a command without secret reports it and creates none', async () => {
 })
 
 test('doctor reports a wrong secret and a missing one', async () => {
-  const other = await run(['doctor'], { ...settings, SECRET_KEY: wrong })
+  const other = await runCommand(['doctor'], { ...settings, SECRET_KEY: wrong })
   assert.equal(other.code, 1)
   assert.match(other.out, new RegExp(`^FAIL {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
   assert.match(other.out, /^FAIL {2}Back office +Not checked: fix the secret first\.$/m)
-  const none = await run(['doctor'], settings)
+  const none = await runCommand(['doctor'], settings)
   assert.match(none.out, /^FAIL {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)
-  assert.match((await run(['doctor'], { ...settings, SECRET_KEY: right })).out, /^PASS {2}Secret /m)
+  assert.match((await runCommand(['doctor'], { ...settings, SECRET_KEY: right })).out, /^PASS {2}Secret /m)
 })
 
 test('migrations neither need nor create a secret', async () => {
-  const fresh = await freshDatabase()
-  const DATA_DIR = join(directory(), 'data')
+  const fresh = await createTestDatabase()
+  const DATA_DIR = join(createDirectory(), 'data')
   try {
     const there = { DATA_DIR, DATABASE_URL: fresh.connection }
-    await done(['migrate'], there)
+    await runSuccessfully(['migrate'], there)
     assert.ok(!fs.existsSync(join(DATA_DIR, 'secret')))
-    await done(['account', 'list'], { ...there, SECRET_KEY: right })
-    assert.equal((await run(['account', 'list'], { ...there, SECRET_KEY: wrong })).code, 1)
+    await runSuccessfully(['account', 'list'], { ...there, SECRET_KEY: right })
+    assert.equal((await runCommand(['account', 'list'], { ...there, SECRET_KEY: wrong })).code, 1)
   } finally {
     await fresh.drop()
   }
 })
 
 test('a file without a valid secret is named and unchanged', async () => {
-  const fresh = await freshDatabase()
-  const home = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: fresh.connection }
+  const fresh = await createTestDatabase()
+  const home = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: fresh.connection }
   const file = join(home.DATA_DIR, 'secret')
   const noSecret = `tillbridge: ${file} must contain a secret of at least 32 characters. Restore the file, or delete it to create a new secret.\n`
   try {
     fs.mkdirSync(home.DATA_DIR)
     for (const text of ['', 'x', `${right}\n${right}\n`]) {
       fs.writeFileSync(file, text)
-      const { code, err } = await run(['start', '--no-demo'], { ...home, PORT: '0' })
+      const { code, err } = await runCommand(['start', '--no-demo'], { ...home, PORT: '0' })
       assert.deepEqual([code, err, fs.readFileSync(file, 'utf8')], [1, noSecret, text])
     }
     fs.writeFileSync(file, `${right}\n`)
-    await done(['account', 'list'], home)
-    assert.equal((await run(['account', 'list'], { ...home, SECRET_KEY: wrong })).code, 1)
+    await runSuccessfully(['account', 'list'], home)
+    assert.equal((await runCommand(['account', 'list'], { ...home, SECRET_KEY: wrong })).code, 1)
   } finally {
     await fresh.drop()
   }
@@ -144,32 +144,32 @@ test('the database stores only a keyed digest of the secret', async () => {
 })
 
 test('a right secret starts the server, and each process checks it', async () => {
-  const environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
+  const environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
   const file = join(environment.DATA_DIR, 'secret')
   const service = await serve(['--no-demo'], environment)
-  const mine = await makeAccess(environment)
+  const mine = await createServiceAccess(environment)
   const secret = fs.readFileSync(file, 'utf8')
   fs.writeFileSync(file, wrong)
-  const [child = 0] = workersOf(service)
+  const [child = 0] = findWorkerPids(service)
   process.kill(child, 'SIGKILL')
-  await until(() => service.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
-  assert.equal((await ask(service, '/stores', mine)).status, 200)
+  await waitUntil(() => service.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
+  assert.equal((await sendGet(service, '/stores', mine)).status, 200)
   fs.writeFileSync(file, secret)
-  await stop(service)
+  await stopServer(service)
 
-  const keyed = await run(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
+  const keyed = await runCommand(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
   assert.equal(
     keyed.err,
     `tillbridge: SECRET_KEY ${refusal}: leave it out, and the one in ${file} counts.\n`,
     'the way out that there is',
   )
   const again = await serve(['--no-demo'], environment)
-  assert.equal((await ask(again, '/stores', mine)).status, 200)
-  await stop(again)
+  assert.equal((await sendGet(again, '/stores', mine)).status, 200)
+  await stopServer(again)
 })
 
 test('correcting the secret restores cursors, sessions and stored responses', async () => {
-  const refused = await run(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
+  const refused = await runCommand(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
   assert.equal(refused.code, 1)
   const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
   const next = await send(service, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
@@ -178,5 +178,5 @@ test('correcting the secret restores cursors, sessions and stored responses', as
   assert.equal(listed.status, 200, listed.text)
   const again = await send(service, creating(ann))
   assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
-  await stop(service)
+  await stopServer(service)
 })

@@ -6,26 +6,26 @@ import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { isRunning } from '../support/postgres/processes.ts'
 import {
-  ask,
-  begin,
-  directory,
-  done,
-  postgresOf,
-  run,
-  type Serving,
+  createDirectory,
+  findPostgresPid,
+  pickPort,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  served,
-  somePort,
-  stop,
-  withTakenPort,
+  startCommand,
+  stopServer,
+  waitUntilServing,
+  withOccupiedPort,
 } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
 const dataDir = environment.DATA_DIR
 
 test('every invalid setting is listed without secrets and nothing starts', async () => {
-  const DATA_DIR = join(directory(), 'data')
-  const { code, out, err } = await run(['start'], {
+  const DATA_DIR = join(createDirectory(), 'data')
+  const { code, out, err } = await runCommand(['start'], {
     DATA_DIR,
     PORT: 'https',
     WEB_CONCURRENCY: '0',
@@ -53,28 +53,28 @@ test('every invalid setting is listed without secrets and nothing starts', async
 })
 
 test('.env is read and overridden by the environment', async () => {
-  const cwd = directory()
+  const cwd = createDirectory()
   fs.writeFileSync(
     join(cwd, '.env'),
     `# ours\nDATA_DIR="${dataDir}"\n  LOG_LEVEL = info \nPORT=https\n#WEB_CONCURRENCY=0\n`,
   )
-  const { code, err } = await run(['start'], {}, { cwd })
+  const { code, err } = await runCommand(['start'], {}, { cwd })
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: PORT must be an integer from 0 to 65535; it is "https"\.\n$/)
-  const service = begin(['start', '--no-demo'], { PORT: '0' }, { cwd })
-  await served(service, environment)
+  const service = startCommand(['start', '--no-demo'], { PORT: '0' }, { cwd })
+  await waitUntilServing(service, environment)
   assert.match(service.err, /"level":30/)
   assert.ok(fs.existsSync(join(dataDir, 'secret')))
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
 test('--no-demo creates no service and prints the next step', async () => {
   const service = await serve(['--no-demo'], environment)
   assert.match(service.out, /tillbridge service add/)
   assert.doesNotMatch(service.out, /curl|password/)
-  assert.equal((await done(['service', 'list'], environment)).trim().split('\n').length, 2)
+  assert.equal((await runSuccessfully(['service', 'list'], environment)).trim().split('\n').length, 2)
   assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
-  await stop(service)
+  await stopServer(service)
 })
 
 for (const [title, settings] of [
@@ -83,22 +83,22 @@ for (const [title, settings] of [
   ['a busy port with several processes', (PORT: string) => ({ PORT, WEB_CONCURRENCY: '2' })],
 ] as const)
   test(`${title} prints one clear line and stops PostgreSQL again`, async () => {
-    await withTakenPort(async port => {
+    await withOccupiedPort(async port => {
       const given = settings(port)
-      const { code, err } = await run(['start', '--no-demo'], { ...environment, LOG_LEVEL: 'warn', ...given })
+      const { code, err } = await runCommand(['start', '--no-demo'], { ...environment, LOG_LEVEL: 'warn', ...given })
       assert.equal(code, 1)
       const name = 'PLAIN_PORT' in given ? 'PLAIN_PORT' : 'PORT'
       assert.equal(
         err,
         `tillbridge: Port ${port} of 127.0.0.1 is in use by another program; set ${name} to a free one.\n`,
       )
-      assert.ok(!isRunning(postgresOf(dataDir) ?? 0))
+      assert.ok(!isRunning(findPostgresPid(dataDir) ?? 0))
       assert.ok(!fs.existsSync(join(dataDir, 'database.json')))
     })
   })
 
 test('an address of another machine prints one clear line', async () => {
-  const { code, err } = await run(['start', '--no-demo'], {
+  const { code, err } = await runCommand(['start', '--no-demo'], {
     ...environment,
     PORT: '0',
     HOST: '192.0.2.1',
@@ -109,15 +109,15 @@ test('an address of another machine prints one clear line', async () => {
 })
 
 test('a data directory that cannot be created prints one line', async () => {
-  const file = join(directory(), 'file')
+  const file = join(createDirectory(), 'file')
   fs.writeFileSync(file, '')
-  const { code, err } = await run(['start', '--no-demo'], { DATA_DIR: join(file, 'data'), PORT: '0' })
+  const { code, err } = await runCommand(['start', '--no-demo'], { DATA_DIR: join(file, 'data'), PORT: '0' })
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: .*data.*\n$/)
 })
 
 test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
-  const plain = somePort()
+  const plain = pickPort()
   const service = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
   const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
     request(`http://127.0.0.1:${plain}/stores?password=x`, response => {
@@ -133,10 +133,10 @@ test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
   assert.equal(status, 403)
   assert.equal(JSON.parse(body).code, 'https_required')
   assert.doesNotMatch(body, /password=x/)
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
-const protocol = ({ baseUrl, caFile = '' }: Serving) =>
+const protocol = ({ baseUrl, caFile = '' }: RunningServer) =>
   new Promise<unknown>((resolve, reject) => {
     const { port, hostname } = new URL(baseUrl)
     const socket = connect({
@@ -156,17 +156,17 @@ const protocol = ({ baseUrl, caFile = '' }: Serving) =>
 test('HTTP/2 is off unless HTTP2=true', async () => {
   const off = await serve(['--no-demo'], environment)
   assert.equal(await protocol(off), 'http/1.1')
-  await stop(off)
+  await stopServer(off)
   const on = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
   assert.equal(await protocol(on), 'h2')
-  assert.equal((await ask(on, '/health/ready')).status, 200)
-  assert.deepEqual(await stop(on), { code: 0, signal: null })
+  assert.equal((await sendGet(on, '/health/ready')).status, 200)
+  assert.deepEqual(await stopServer(on), { code: 0, signal: null })
 })
 
 test('PUBLIC_URL is the base of error links', async () => {
   const service = await serve(['--no-demo'], { ...environment, PUBLIC_URL: 'https://api.example.com/' })
-  const { status, json } = await ask(service, '/stores')
+  const { status, json } = await sendGet(service, '/stores')
   assert.equal(status, 401)
   assert.match(json.type, /^https:\/\/api\.example\.com\/errors\//)
-  await stop(service)
+  await stopServer(service)
 })

@@ -7,22 +7,35 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { installedWithAccess } from '../support/installations/installations.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
-import { ask, cli, databaseOf, directory, postgresOf, type Serving, serve, stop, until } from '../support/processes.ts'
+import {
+  cli,
+  connectToDatabase,
+  createDirectory,
+  findPostgresPid,
+  type RunningServer,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
-const access = installedWithAccess(environment)
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
+const access = installWithAccess(environment)
 
 /** A request that waits, because another session has locked its table. */
-async function askSlowly(service: Serving) {
-  const other = await databaseOf(environment.DATA_DIR)
+async function askSlowly(service: RunningServer) {
+  const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
-  const answer = ask(service, '/customers/search', await access)
+  const answer = sendGet(service, '/customers/search', await access)
   answer.catch(() => {})
-  await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
-  return { other, answer, postgres: postgresOf(environment.DATA_DIR) ?? 0 }
+  await waitUntil(
+    async () => (await other.query('select from pg_locks where not granted')).rowCount,
+    'the request waits',
+  )
+  return { other, answer, postgres: findPostgresPid(environment.DATA_DIR) ?? 0 }
 }
 
 test('a second, later signal ends the server immediately', async () => {
@@ -31,50 +44,50 @@ test('a second, later signal ends the server immediately', async () => {
   const slow = await askSlowly(service)
   service.child.kill('SIGINT')
   await delay(1_200)
-  assert.deepEqual(await stop(service, 'SIGINT'), { code: 1, signal: null })
+  assert.deepEqual(await stopServer(service, 'SIGINT'), { code: 1, signal: null })
   await assert.rejects(slow.answer)
-  await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
+  await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
 test('SIGHUP without a terminal changes nothing and is logged', async () => {
   const service = await serve(['--no-demo'], environment)
   service.child.kill('SIGHUP')
-  await until(() => service.err.includes('\n'), 'it is told')
+  await waitUntil(() => service.err.includes('\n'), 'it is told')
   const { level, msg } = JSON.parse(service.err)
   assert.deepEqual(
     [level, msg],
     [40, 'SIGHUP ignored: certificates reload when their files change, settings need a restart'],
   )
-  assert.equal((await ask(service, '/stores', await access)).status, 200)
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.equal((await sendGet(service, '/stores', await access)).status, 200)
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
 test('closing the terminal finishes requests and stops PostgreSQL', async () => {
   const terminal = ['sh', '-c', `exec script -qec "${process.execPath} ${cli} $0 $*" /dev/null`] as const
   const service = await serve(['--no-demo'], environment, { program: terminal })
   const slow = await askSlowly(service)
-  await stop(service, 'SIGKILL')
+  await stopServer(service, 'SIGKILL')
   await delay(300)
   await slow.other.query('commit')
   await slow.other.end()
   assert.equal((await slow.answer).status, 200)
-  await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
+  await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
 test('SHUTDOWN_DELAY_SECONDS drains load balancers, even with DRAIN_SECONDS=0', async () => {
   const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', SHUTDOWN_DELAY_SECONDS: '600' })
   service.child.kill('SIGTERM')
-  await until(async () => (await ask(service, '/health/ready')).status === 503, 'it is told')
-  assert.equal((await ask(service, '/stores', await access)).status, 200)
+  await waitUntil(async () => (await sendGet(service, '/health/ready')).status === 503, 'it is told')
+  assert.equal((await sendGet(service, '/stores', await access)).status, 200)
   await delay(1_200)
-  assert.deepEqual(await stop(service), { code: 1, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 1, signal: null })
 })
 
 test('requests still running after DRAIN_SECONDS are cut off', async () => {
   const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
   const slow = await askSlowly(service)
   const begun = performance.now()
-  const ended = stop(service)
+  const ended = stopServer(service)
   await assert.rejects(slow.answer)
   assert.deepEqual(await ended, { code: 0, signal: null })
   assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
@@ -88,7 +101,7 @@ test('idle connections do not delay the stop', async () => {
     get(`${service.baseUrl}/health/live`, { agent }, answer => answer.resume().on('end', resolve)),
   )
   const begun = performance.now()
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
   assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
   agent.destroy()
 })
@@ -104,15 +117,15 @@ for (const drain of ['25', '0'])
     stream.resume()
     await once(stream, 'end')
     const begun = performance.now()
-    assert.deepEqual(await stop(service), { code: 0, signal: null })
+    assert.deepEqual(await stopServer(service), { code: 0, signal: null })
     assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
     assert.equal(service.err, '')
     session.destroy()
   })
 
 /** The same over HTTP/2. */
-async function askSlowlyByHttp2(service: Serving) {
-  const other = await databaseOf(environment.DATA_DIR)
+async function askSlowlyByHttp2(service: RunningServer) {
+  const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
   const { username, password, serviceName } = await access
@@ -123,7 +136,10 @@ async function askSlowlyByHttp2(service: Serving) {
     authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
     'x-service-name': serviceName,
   })
-  await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
+  await waitUntil(
+    async () => (await other.query('select from pg_locks where not granted')).rowCount,
+    'the request waits',
+  )
   return { other, stream, session }
 }
 
@@ -133,7 +149,7 @@ test('a running HTTP/2 request is finished', async () => {
   // Listened for before it can come: the answer, and the end of the connection, may overtake the end of the other session.
   const answered = once(stream, 'response')
   const received = text(stream)
-  const ended = stop(service)
+  const ended = stopServer(service)
   await delay(300)
   await other.query('commit')
   await other.end()
@@ -149,7 +165,7 @@ test('an HTTP/2 request still running after DRAIN_SECONDS is cut off', async () 
   const { stream, session } = await askSlowlyByHttp2(service)
   stream.on('error', () => {})
   const begun = performance.now()
-  assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
   assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
   session.destroy()
 })

@@ -6,24 +6,24 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { installed } from '../support/installations/installations.ts'
+import { install } from '../support/installations/installations.ts'
 import {
-  ask,
-  begin,
-  directory,
-  done,
+  createDirectory,
+  pickPort,
+  type RunningServer,
   readAccess,
-  run,
-  type Serving,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  served,
-  somePort,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
+  waitUntilServing,
 } from '../support/processes.ts'
 
-const files = directory()
-const environment = { DATA_DIR: join(directory(), 'data') }
+const files = createDirectory()
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
 
 /** Makes a certificate and its key with openssl; with `ca`, signed by that one. */
 function makeCertificate(name: string, { names = 'DNS:localhost,IP:127.0.0.1', days = '365' } = {}) {
@@ -51,7 +51,7 @@ function makeCertificate(name: string, { names = 'DNS:localhost,IP:127.0.0.1', d
 const subjectOf = (file: string) => new X509Certificate(fs.readFileSync(file)).fingerprint256
 
 /** The fingerprint of the certificate that a new connection is shown. */
-const shown = ({ baseUrl }: Serving) =>
+const shown = ({ baseUrl }: RunningServer) =>
   new Promise<string>((resolve, reject) => {
     const { port } = new URL(baseUrl)
     const socket = connect({
@@ -68,34 +68,34 @@ const shown = ({ baseUrl }: Serving) =>
   })
 
 test('a local certificate is created once and kept with the data', async () => {
-  const first = await serve(['--no-demo'], await installed(environment))
+  const first = await serve(['--no-demo'], await install(environment))
   const fingerprint = await shown(first)
-  await stop(first)
+  await stopServer(first)
   const second = await serve(['--no-demo'], environment)
   assert.equal(await shown(second), fingerprint)
-  await stop(second)
+  await stopServer(second)
 })
 
 test('TLS_CERT_FILE and TLS_KEY_FILE are reloaded without a restart', async t => {
   const mine = makeCertificate('mine')
   const service = await serve(['--no-demo'], { ...environment, ...mine, LOG_LEVEL: 'info' })
   assert.equal(await shown(service), subjectOf(mine.TLS_CERT_FILE))
-  assert.equal((await ask(service, '/health/ready')).status, 200)
+  assert.equal((await sendGet(service, '/health/ready')).status, 200)
   assert.doesNotMatch(service.out, /cacert/)
 
   const next = makeCertificate('next')
   fs.renameSync(next.TLS_CERT_FILE, mine.TLS_CERT_FILE)
   fs.renameSync(next.TLS_KEY_FILE, mine.TLS_KEY_FILE)
   const replacedAt = performance.now()
-  await until(async () => (await shown(service)) === subjectOf(mine.TLS_CERT_FILE), 'the new one is shown', 15_000)
+  await waitUntil(async () => (await shown(service)) === subjectOf(mine.TLS_CERT_FILE), 'the new one is shown', 15_000)
   t.diagnostic(`taken over after ${Math.round(performance.now() - replacedAt)} ms`)
-  assert.equal((await ask(service, '/health/ready')).status, 200)
+  assert.equal((await sendGet(service, '/health/ready')).status, 200)
 
   const inUse = await shown(service)
   fs.writeFileSync(mine.TLS_CERT_FILE, 'not a certificate')
-  await until(() => service.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
+  await waitUntil(() => service.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
   assert.equal(await shown(service), inUse)
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
 })
 
 for (const [title, settings, line] of [
@@ -125,7 +125,7 @@ for (const [title, settings, line] of [
   ],
 ] as const)
   test(`${title} stops the start with a line that names it`, async () => {
-    const { code, out, err } = await run(['start', '--no-demo'], { ...environment, ...settings(), PORT: '0' })
+    const { code, out, err } = await runCommand(['start', '--no-demo'], { ...environment, ...settings(), PORT: '0' })
     assert.equal(code, 1)
     assert.equal(out, '')
     assert.match(err, line)
@@ -137,31 +137,31 @@ test('a certificate with ten days left is reported at the start', async () => {
     ['365', false],
   ] as const) {
     const mine = makeCertificate(`ends-in-${days}`, { days })
-    const port = somePort()
+    const port = pickPort()
     const service = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
     assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(service.err), isTold, service.err)
     const told = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(told) ?? []
     const { validToDate } = new X509Certificate(fs.readFileSync(mine.TLS_CERT_FILE))
     assert.equal(Number(end) * 1_000, validToDate.getTime())
-    await stop(service)
+    await stopServer(service)
   }
 })
 
 test('doctor reports an expiring certificate and a mismatched key', async () => {
-  await done(['service', 'add', 'luma'], environment)
-  await done(['account', 'add', 'webshop'], environment)
-  const soon = await run(['doctor'], { ...environment, ...makeCertificate('soon', { days: '10' }) })
+  await runSuccessfully(['service', 'add', 'luma'], environment)
+  await runSuccessfully(['account', 'add', 'webshop'], environment)
+  const soon = await runCommand(['doctor'], { ...environment, ...makeCertificate('soon', { days: '10' }) })
   assert.equal(soon.code, 1)
   assert.match(soon.out, /^FAIL {2}Certificate +The certificate expires in (9|10) days\. Renew it\.$/m)
   const unfit = { ...makeCertificate('f'), TLS_KEY_FILE: makeCertificate('g').TLS_KEY_FILE }
-  const wrong = await run(['doctor'], { ...environment, ...unfit })
+  const wrong = await runCommand(['doctor'], { ...environment, ...unfit })
   assert.equal(wrong.code, 1)
   assert.match(wrong.out, /^FAIL {2}Certificate +The key in \S+ must belong to the certificate in \S+\.$/m)
 })
 
 test('a first request is printed with a custom certificate too', async t => {
-  const DATA_DIR = join(directory(), 'data')
+  const DATA_DIR = join(createDirectory(), 'data')
   // What a back office has is there sooner than a demo.
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   t.after(() => simulator.close())
@@ -172,12 +172,16 @@ test('a first request is printed with a custom certificate too', async t => {
     RUN_JOBS: 'false',
   }
   const settings = { ...makeCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
-  const service = await served(begin(['start'], settings), settings)
+  const service = await waitUntilServing(startCommand(['start'], settings), settings)
   const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
   assert.doesNotMatch(line, /-k|--insecure|--cacert/)
-  const { code, out } = await run(['-c', line], { CURL_CA_BUNDLE: settings.TLS_CERT_FILE }, { program: ['bash'] })
+  const { code, out } = await runCommand(
+    ['-c', line],
+    { CURL_CA_BUNDLE: settings.TLS_CERT_FILE },
+    { program: ['bash'] },
+  )
   assert.equal(code, 0)
   assert.equal(JSON.parse(out).data.length, 2)
   assert.deepEqual(Object.keys(readAccess(DATA_DIR)), ['baseUrl', 'username', 'password', 'serviceName'])
-  await stop(service)
+  await stopServer(service)
 })

@@ -2,32 +2,32 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { installedWithAccess } from '../support/installations/installations.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
 import {
-  ask,
-  databaseOf,
-  directory,
-  done,
-  makeAccess,
-  postgresOf,
-  type Serving,
+  connectToDatabase,
+  createDirectory,
+  createServiceAccess,
+  findPostgresPid,
+  findWorkerPids,
+  type RunningServer,
+  runSuccessfully,
+  sendGet,
   serve,
-  stop,
-  until,
-  workersOf,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
+const environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
 const dataDir = environment.DATA_DIR
-let service: Serving
-let access: Awaited<ReturnType<typeof installedWithAccess>>
+let service: RunningServer
+let access: Awaited<ReturnType<typeof installWithAccess>>
 
 before(async () => {
-  access = await installedWithAccess(environment)
+  access = await installWithAccess(environment)
   service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
 })
-after(() => stop(service))
+after(() => stopServer(service))
 
 /** The process numbers that requests were answered by, as the log has them. */
 const answeredBy = () =>
@@ -38,11 +38,11 @@ const answeredBy = () =>
       .map(line => JSON.parse(line).pid as number),
   )
 
-const workers = () => workersOf(service)
+const workers = () => findWorkerPids(service)
 
 async function untilBothServe() {
-  await until(async () => {
-    await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', access)))
+  await waitUntil(async () => {
+    await Promise.all(Array.from({ length: 8 }, () => sendGet(service, '/stores', access)))
     return workers().length === 2 && workers().every(pid => answeredBy().has(pid))
   }, 'both workers serve')
 }
@@ -56,9 +56,9 @@ test('two processes serve one port with WEB_CONCURRENCY=2', async () => {
 test('a killed worker is replaced while the other one serves', async () => {
   const [victim = 0, survivor = 0] = workers()
   process.kill(victim, 'SIGKILL')
-  await until(() => service.err.includes('starting another one'), 'its parent knows')
-  assert.equal((await ask(service, '/stores', access)).status, 200)
-  await until(() => workers().length === 2, 'it is replaced')
+  await waitUntil(() => service.err.includes('starting another one'), 'its parent knows')
+  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  await waitUntil(() => workers().length === 2, 'it is replaced')
   assert.ok(workers().includes(survivor))
   await untilBothServe()
 })
@@ -66,7 +66,7 @@ test('a killed worker is replaced while the other one serves', async () => {
 test('a halted or killed worker leaves new connections to the other', async () => {
   const [halted = 0] = workers()
   process.kill(halted, 'SIGSTOP')
-  const answers = await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', access)))
+  const answers = await Promise.all(Array.from({ length: 8 }, () => sendGet(service, '/stores', access)))
   for (const answer of answers) assert.equal(answer.status, 200)
   process.kill(halted, 'SIGKILL')
   await untilBothServe()
@@ -75,17 +75,19 @@ test('a halted or killed worker leaves new connections to the other', async () =
 test('workers killed during an outage are replaced afterwards', async () => {
   const [first = 0] = workers()
   process.kill(first, 'SIGKILL')
-  process.kill(postgresOf(dataDir) ?? 0, 'SIGKILL')
-  await until(() => workers().length === 2 && !workers().includes(first), 'it is replaced', 20_000)
+  process.kill(findPostgresPid(dataDir) ?? 0, 'SIGKILL')
+  await waitUntil(() => workers().length === 2 && !workers().includes(first), 'it is replaced', 20_000)
   await untilBothServe()
 })
 
 test('a revocation applies in every process within 5 seconds', async t => {
-  const other = await makeAccess(environment, 'other')
+  const other = await createServiceAccess(environment, 'other')
   const statuses = async () =>
-    new Set((await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', other)))).map(one => one.status))
+    new Set(
+      (await Promise.all(Array.from({ length: 8 }, () => sendGet(service, '/stores', other)))).map(one => one.status),
+    )
   assert.deepEqual(await statuses(), new Set([200]))
-  await done(['account', 'revoke', other.username], environment)
+  await runSuccessfully(['account', 'revoke', other.username], environment)
   const revokedAt = performance.now()
   let lastSeen = revokedAt
   while (performance.now() - revokedAt < 6_000) {
@@ -103,14 +105,14 @@ for (const [title, target] of [
 ] as const)
   test(`${title} lets every worker finish and exits with 0`, async () => {
     await untilBothServe()
-    const [postgres, pids] = [postgresOf(dataDir) ?? 0, workers()]
-    const other = await databaseOf(dataDir)
+    const [postgres, pids] = [findPostgresPid(dataDir) ?? 0, workers()]
+    const other = await connectToDatabase(dataDir)
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
     // Each asks the database for itself, which those who begin to walk a list do not.
-    const slow = Array.from({ length: 6 }, () => ask(service, '/customers/nobody', access))
+    const slow = Array.from({ length: 6 }, () => sendGet(service, '/customers/nobody', access))
     const waiting = 'select from pg_locks where not granted'
-    await until(async () => ((await other.query(waiting)).rowCount ?? 0) >= 6, 'the requests wait')
+    await waitUntil(async () => ((await other.query(waiting)).rowCount ?? 0) >= 6, 'the requests wait')
     process.kill(target(service.pid), 'SIGTERM')
     await delay(500)
     await other.query('commit')
@@ -124,8 +126,8 @@ for (const [title, target] of [
 
 test('workers end after kill -9 of their parent', async () => {
   const pids = workers()
-  await stop(service, 'SIGKILL')
-  await until(() => !pids.some(isRunning), 'the workers end')
+  await stopServer(service, 'SIGKILL')
+  await waitUntil(() => !pids.some(isRunning), 'the workers end')
   service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
   await untilBothServe()
 })

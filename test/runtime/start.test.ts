@@ -2,58 +2,58 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { isRunning, modeOf, needsRoot } from '../support/postgres/processes.ts'
+import { getMode, isRunning, needsRoot } from '../support/postgres/processes.ts'
 import {
-  ask,
-  begin,
-  databaseOf,
-  directory,
-  done,
-  postgresOf,
+  connectToDatabase,
+  createDirectory,
+  findPostgresPid,
+  pickPort,
+  type RunningServer,
   readAccess,
-  run,
-  type Serving,
+  runCommand,
+  runSuccessfully,
+  sendGet,
   serve,
-  served,
-  somePort,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
+  waitUntilServing,
 } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data') }
+const environment = { DATA_DIR: join(createDirectory(), 'data') }
 const dataDir = environment.DATA_DIR
-let service: Serving
+let service: RunningServer
 let firstPassword: string
 let firstCustomers: string
 /** Milliseconds. */
 let firstTook: number
 /** What is answered while the shop is made. */
-let early: Record<'ready' | 'live', Awaited<ReturnType<typeof ask>>>
+let early: Record<'ready' | 'live', Awaited<ReturnType<typeof sendGet>>>
 
 before(async () => {
   const begun = performance.now()
-  const port = somePort()
-  const first = begin(['start'], { ...environment, PORT: port, LOG_LEVEL: 'warn' })
-  await until(() => first.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
+  const port = pickPort()
+  const first = startCommand(['start'], { ...environment, PORT: port, LOG_LEVEL: 'warn' })
+  await waitUntil(() => first.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
   const there = { baseUrl: `https://localhost:${port}`, caFile: join(dataDir, 'tls/ca.pem') }
-  early = { ready: await ask(there, '/health/ready'), live: await ask(there, '/health/live') }
-  service = await served(first, environment)
+  early = { ready: await sendGet(there, '/health/ready'), live: await sendGet(there, '/health/live') }
+  service = await waitUntilServing(first, environment)
   firstTook = performance.now() - begun
   firstPassword = readAccess(dataDir).password
 })
-after(() => service && stop(service))
+after(() => service && stopServer(service))
 
 test('the server becomes ready once the first start creates the shop', async () => {
   assert.deepEqual([early.ready.status, early.live.status], [503, 200])
   assert.ok(early.ready.headers['retry-after'])
-  assert.equal((await ask(service, '/health/ready')).status, 200)
+  assert.equal((await sendGet(service, '/health/ready')).status, 200)
 })
 
 test('the first start prints a complete curl command', async () => {
   const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
   assert.match(line, /--cacert /)
   assert.doesNotMatch(line, / -k|--insecure/)
-  const { code, out, err } = await run(['-c', line], {}, { program: ['bash'] })
+  const { code, out, err } = await runCommand(['-c', line], {}, { program: ['bash'] })
   assert.equal(code, 0, err)
   assert.equal(JSON.parse(out).data.length, 2)
 })
@@ -66,7 +66,7 @@ test('the first start prints address, user, password, service and documentation 
   assert.match(service.out, new RegExp(`^ +service +${access.serviceName}$`, 'm'))
   const docs = /API reference: (\S+)$/m.exec(service.out)?.[1] ?? ''
   assert.equal(docs, `${access.baseUrl}/docs`)
-  assert.equal((await ask(service, '/docs')).status, 200)
+  assert.equal((await sendGet(service, '/docs')).status, 200)
 })
 
 test('the first start prints a link that signs in once', async () => {
@@ -75,7 +75,7 @@ test('the first start prints a link that signs in once', async () => {
   assert.equal(base, service.baseUrl)
   const body = JSON.stringify({ link })
   const curl = (path: string) =>
-    run(
+    runCommand(
       [
         '-s',
         '--cacert',
@@ -96,29 +96,29 @@ test('the first start prints a link that signs in once', async () => {
 })
 
 test('access.json contains the same data, readable by its owner only', async () => {
-  assert.equal(modeOf(join(dataDir, 'access.json')), 0o600)
+  assert.equal(getMode(join(dataDir, 'access.json')), 0o600)
   const access = readAccess(dataDir)
   assert.deepEqual(Object.keys(access), ['baseUrl', 'username', 'password', 'serviceName', 'caFile'])
   assert.equal(access.baseUrl, service.baseUrl)
   assert.ok(service.out.includes(access.password))
-  const answer = await ask(access, '/customers/search?limit=3', access)
+  const answer = await sendGet(access, '/customers/search?limit=3', access)
   assert.equal(answer.json.data.length, 3)
   firstCustomers = answer.json.data
 })
 
 test('the certificate also covers 127.0.0.1', async () => {
   const baseUrl = service.baseUrl.replace('localhost', '127.0.0.1')
-  assert.equal((await ask({ ...service, baseUrl }, '/health/ready')).status, 200)
+  assert.equal((await sendGet({ ...service, baseUrl }, '/health/ready')).status, 200)
 })
 
 test('the database, the keys and the secret are private', () => {
   for (const file of ['secret', 'database.json', 'tls/key.pem', 'tls/ca-key.pem'])
-    if (fs.existsSync(join(dataDir, file))) assert.equal(modeOf(join(dataDir, file)), 0o600, file)
-  assert.equal(modeOf(join(dataDir, 'postgres/data')), 0o700)
+    if (fs.existsSync(join(dataDir, file))) assert.equal(getMode(join(dataDir, file)), 0o600, file)
+  assert.equal(getMode(join(dataDir, 'postgres/data')), 0o700)
 })
 
 test('a second start is rejected without disturbing the first', async () => {
-  const { code, out, err } = await run(['start'], { ...environment, PORT: '0' })
+  const { code, out, err } = await runCommand(['start'], { ...environment, PORT: '0' })
   assert.equal(code, 1)
   assert.equal(out, '')
   assert.equal(
@@ -126,16 +126,16 @@ test('a second start is rejected without disturbing the first', async () => {
     `tillbridge: ${join(dataDir, 'postgres')} is in use by process ${service.pid}. Only one process can own it.\n`,
   )
   const access = readAccess(dataDir)
-  assert.equal((await ask(access, '/customers/search', access)).status, 200)
+  assert.equal((await sendGet(access, '/customers/search', access)).status, 200)
 })
 
 test('a command rejected by the running PostgreSQL prints its message', async () => {
-  const postgres = await databaseOf(dataDir)
+  const postgres = await connectToDatabase(dataDir)
   const allow = (isSo: boolean) =>
     postgres.query(`update pg_database set datallowconn = ${isSo} where datname = current_database()`)
   try {
     await allow(false)
-    const { code, err } = await run(['service', 'list'], environment)
+    const { code, err } = await runCommand(['service', 'list'], environment)
     const why = 'database "tillbridge" is not currently accepting connections'
     assert.deepEqual(
       [code, err],
@@ -152,17 +152,20 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     const access = readAccess(dataDir)
     // A job may have logged that the database refused connections in the test above.
     const loggedBefore = service.err
-    const postgres = postgresOf(dataDir) ?? 0
+    const postgres = findPostgresPid(dataDir) ?? 0
     assert.ok(isRunning(postgres))
-    const other = await databaseOf(dataDir)
+    const other = await connectToDatabase(dataDir)
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
-    const slow = ask(service, '/customers/search?limit=3', access)
-    await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
-    const ended = stop(service, signal)
-    await until(
+    const slow = sendGet(service, '/customers/search?limit=3', access)
+    await waitUntil(
+      async () => (await other.query('select from pg_locks where not granted')).rowCount,
+      'the request waits',
+    )
+    const ended = stopServer(service, signal)
+    await waitUntil(
       () =>
-        ask(service, '/health/live').then(
+        sendGet(service, '/health/live').then(
           () => false,
           error => error.code === 'ECONNREFUSED',
         ),
@@ -181,7 +184,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
   })
 
 test('the next start is fast, keeps the data and hides the password', async t => {
-  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
   const begun = performance.now()
   service = await serve([], environment)
   const took = performance.now() - begun
@@ -194,43 +197,43 @@ test('the next start is fast, keeps the data and hides the password', async t =>
   assert.doesNotMatch(service.out, /First start|Migrated/)
   assert.ok(!service.out.includes(firstPassword))
   assert.ok(service.out.includes(`The credentials of ${access.username} are in ${join(dataDir, 'access.json')}.`))
-  assert.deepEqual((await ask(access, '/customers/search?limit=3', access)).json.data, firstCustomers)
+  assert.deepEqual((await sendGet(access, '/customers/search?limit=3', access)).json.data, firstCustomers)
 })
 
 test('starts without access.json keep the first password alive', async () => {
   const access = readAccess(dataDir)
   for (let i = 0; i < 2; i++) {
-    await stop(service)
+    await stopServer(service)
     fs.rmSync(join(dataDir, 'access.json'), { force: true })
     service = await serve([], environment)
     assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
     assert.match(service.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
   }
-  assert.equal((await ask(service, '/customers/search', access)).status, 200)
-  assert.match(await done(['account', 'list'], environment), /^demo +demo +admin +1 /m)
+  assert.equal((await sendGet(service, '/customers/search', access)).status, 200)
+  assert.match(await runSuccessfully(['account', 'list'], environment), /^demo +demo +admin +1 /m)
   fs.writeFileSync(join(dataDir, 'access.json'), JSON.stringify(access))
 })
 
 test('an ended password in access.json is reported as invalid', async () => {
-  await done(['account', 'rotate', 'demo'], environment)
-  await done(['account', 'revoke', 'demo', '--previous-secret'], environment)
-  await stop(service)
+  await runSuccessfully(['account', 'rotate', 'demo'], environment)
+  await runSuccessfully(['account', 'revoke', 'demo', '--previous-secret'], environment)
+  await stopServer(service)
   service = await serve([], environment)
   assert.match(service.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
   assert.equal(readAccess(dataDir).password, firstPassword, 'the file is left as it is')
 })
 
 test('a revoked demo account stays revoked', async () => {
-  await done(['account', 'revoke', 'demo'], environment)
-  await stop(service)
+  await runSuccessfully(['account', 'revoke', 'demo'], environment)
+  await stopServer(service)
   service = await serve([], environment)
   assert.doesNotMatch(service.out, /password/)
-  assert.doesNotMatch(await done(['account', 'list'], environment), /demo/)
+  assert.doesNotMatch(await runSuccessfully(['account', 'list'], environment), /demo/)
 })
 
 test('root starts in a directory accessible only to root', { skip: needsRoot }, async () => {
-  const DATA_DIR = join(directory(0o700), 'data')
-  const alone = await serve(['--no-demo'], { DATA_DIR }, { cwd: directory(0o700) })
-  assert.equal((await ask(alone, '/health/ready')).status, 200)
-  assert.deepEqual(await stop(alone), { code: 0, signal: null })
+  const DATA_DIR = join(createDirectory(0o700), 'data')
+  const alone = await serve(['--no-demo'], { DATA_DIR }, { cwd: createDirectory(0o700) })
+  assert.equal((await sendGet(alone, '/health/ready')).status, 200)
+  assert.deepEqual(await stopServer(alone), { code: 0, signal: null })
 })

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { urlOf } from '../../scenarios/support/standby.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
-import { john } from '../support/customer-bodies.ts'
-import { isProblem } from '../support/problem.ts'
-import { ask, directory, run, serve, somePort, until } from '../support/processes.ts'
-import { anotherServer, credentials } from '../support/servers.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { assertProblem } from '../support/problem.ts'
+import { createDirectory, pickPort, runCommand, sendGet, serve, waitUntil } from '../support/processes.ts'
+import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import type { Caller } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 
-const home = directory()
+const home = createDirectory()
 const servers = new Map<string, Postgres>()
 let shop: Spread
 let luma: Caller
@@ -32,7 +32,8 @@ before(async () => {
   await shop.add('west', urls[1])
   luma = callerOf(shop, await shop.place('luma', 'east'))
   nova = callerOf(shop, await shop.place('nova', 'west'))
-  for (const each of [luma, nova]) assert.equal((await post(each, '/customers', john(), keyed())).status, 201)
+  for (const each of [luma, nova])
+    assert.equal((await post(each, '/customers', buildCustomer(), withKey())).status, 201)
 })
 after(async () => {
   await shop.stop()
@@ -43,27 +44,28 @@ test("a dead server's services return 503 while others continue", async () => {
   const west = servers.get('west')
   process.kill(west?.pid ?? 0, 'SIGKILL')
   await west?.ended
-  await until(async () => (await nova.get('/stores')).status === 503, 'the server is gone', 30_000)
-  for (const answer of [await nova.get('/stores'), await post(nova, '/customers', john(), keyed())]) {
-    isProblem(answer, 'service_unavailable', shop.baseUrl)
+  await waitUntil(async () => (await nova.get('/stores')).status === 503, 'the server is gone', 30_000)
+  for (const answer of [await nova.get('/stores'), await post(nova, '/customers', buildCustomer(), withKey())]) {
+    assertProblem(answer, 'service_unavailable', shop.baseUrl)
     assert.ok(Number(answer.headers['retry-after']) > 0)
   }
-  for (const each of [luma, shop]) assert.equal((await post(each, '/customers', john(), keyed())).status, 201)
-  assert.equal((await shop.raw('/health/ready')).status, 200)
+  for (const each of [luma, shop])
+    assert.equal((await post(each, '/customers', buildCustomer(), withKey())).status, 201)
+  assert.equal((await shop.sendRaw('/health/ready')).status, 200)
 })
 
 test('a process started during the outage does not wait and exposes it', async () => {
-  const port = somePort()
+  const port = pickPort()
   const data = { DATA_DIR: join(home, 'data') }
   const process = await serve(['--no-demo'], { ...shop.environment, ...data, METRICS_PORT: port, LOG_LEVEL: 'error' })
   const access = { ...luma, serviceName: 'luma' }
-  assert.equal((await ask(process, '/stores', access)).status, 200)
-  assert.equal((await ask(process, '/stores', { ...nova, serviceName: 'nova' })).status, 503)
+  assert.equal((await sendGet(process, '/stores', access)).status, 200)
+  assert.equal((await sendGet(process, '/stores', { ...nova, serviceName: 'nova' })).status, 503)
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   assert.match(await metrics(), /^tillbridge_shard_up\{database="east"\} 1$/m)
   assert.match(await metrics(), /^tillbridge_shard_up\{database="west"\} 0$/m)
   const readsRest = /^tillbridge_database_connections\{pool="east reads",state="idle"\} [1-9]/m
-  await until(async () => readsRest.test(await metrics()), 'the connection that has read rests')
+  await waitUntil(async () => readsRest.test(await metrics()), 'the connection that has read rests')
   assert.doesNotMatch(process.err, /postgres:\/\//, 'no address is in the log')
   process.child.kill()
   await process.ended
@@ -72,22 +74,22 @@ test('a process started during the outage does not wait and exposes it', async (
 test('commands for other services continue and global ones name the shard', async () => {
   assert.match(await shop.command('service', 'set', 'luma', 'currency=AUD'), /currency = AUD/)
   for (const args of [['shard', 'list'], ['service', 'list'], ['alert', 'list'], ['doctor']]) {
-    const { code, out, err } = await run(args, shop.environment)
+    const { code, out, err } = await runCommand(args, shop.environment)
     assert.equal(code, 1)
     assert.match(`${out}${err}`, /The database west: The database cannot be reached/)
   }
 })
 
 test('a recovered shard serves again without restart, even elsewhere', async () => {
-  const other = await anotherServer(shop)
+  const other = await startSecondServer(shop)
   try {
-    assert.equal((await other.ask('/stores', { headers: credentials(nova) })).status, 503)
+    assert.equal((await other.ask('/stores', { headers: buildCredentials(nova) })).status, 503)
     await shop.add('west', await startServer('west'))
     const found = () => nova.get('/customers/search?updated_after=2020-01-01%2000:00:00')
-    await until(async () => (await found()).status === 200, 'it is served again', 30_000)
+    await waitUntil(async () => (await found()).status === 200, 'it is served again', 30_000)
     assert.equal((await found()).json.data.length, 1)
-    const again = async () => (await other.ask('/stores', { headers: credentials(nova) })).status === 200
-    await until(again, 'each process has found it', 30_000)
+    const again = async () => (await other.ask('/stores', { headers: buildCredentials(nova) })).status === 200
+    await waitUntil(again, 'each process has found it', 30_000)
   } finally {
     await other.stop()
   }

@@ -3,23 +3,23 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { openDatabase, sql } from '../../src/database/db.ts'
-import { john } from '../support/customer-bodies.ts'
-import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { rowsOf } from '../support/postgres/rows-of.ts'
-import { isProblem } from '../support/problem.ts'
-import { begin, directory, run, until } from '../support/processes.ts'
-import { anotherServer, credentials } from '../support/servers.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { countRowsByTable } from '../support/postgres/rows-of.ts'
+import { assertProblem } from '../support/problem.ts'
+import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
+import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import type { Caller } from '../support/service.ts'
-import { isReplay, keyed, post, put } from '../support/write.ts'
+import { assertReplay, post, put, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 
 let shop: Spread
-let east: FreshDatabase
+let east: TestDatabase
 let luma: Caller
 
 before(async () => {
   shop = await startSpread()
-  east = await emptyDatabase()
+  east = await createEmptyDatabase()
   await shop.add('east', east.connection)
   luma = callerOf(shop, await shop.place('luma', 'east', 'currency=AUD', 'timeZone=Australia/Melbourne'))
 })
@@ -28,12 +28,12 @@ after(async () => {
   await east.drop()
 })
 
-const countOf = async ({ db }: Pick<FreshDatabase, 'db'>, { id }: Caller['service']) =>
+const countOf = async ({ db }: Pick<TestDatabase, 'db'>, { id }: Caller['service']) =>
   (await db.row<{ count: number }>(sql`select count(*)::integer as count from customer where service_id = ${id}`))
     ?.count
 
 test("a shard service's data is only on its shard", async () => {
-  const created = await post(luma, '/customers', john(), keyed())
+  const created = await post(luma, '/customers', buildCustomer(), withKey())
   assert.equal(created.status, 201)
   const { data } = (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json
   assert.deepEqual(
@@ -51,35 +51,35 @@ test('settings are stored on the shard, and accounts see both services', async (
   assert.equal((await shop.get('/settings')).json.data.currency, 'USD')
   await shop.command('account', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
   const second = { ...luma, service: shop.service }
-  await until(async () => (await callerOf(shop, second).get('/stores')).status === 200, 'the assignment is known')
+  await waitUntil(async () => (await callerOf(shop, second).get('/stores')).status === 200, 'the assignment is known')
   const changed = await put(luma, '/settings', { currency: 'NZD' })
   assert.equal(changed.status, 200)
-  await until(async () => (await luma.get('/settings')).json.data.currency === 'NZD', 'the setting is in force')
+  await waitUntil(async () => (await luma.get('/settings')).json.data.currency === 'NZD', 'the setting is in force')
   assert.match(await shop.command('service', 'show', 'luma'), /^currency = NZD$/m)
 })
 
 test('services are listed with their shards, and shards with counts', async () => {
   assert.match(await shop.command('service', 'list'), /^luma +east +currency +NZD$/m)
   assert.match(await shop.command('shard', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
-  const { code, err } = await run(['shard', 'remove', 'east'], shop.environment)
+  const { code, err } = await runCommand(['shard', 'remove', 'east'], shop.environment)
   assert.equal(code, 1)
   assert.match(err, /Shard east has 1 services/)
 })
 
 test('accounts stay in the control database and their audit entries follow', async () => {
-  const key = keyed()
+  const key = withKey()
   const first = await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key)
   assert.equal(first.status, 201)
-  isReplay(await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key), first)
+  assertReplay(await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key), first)
   const { apiKey } = first.json.data
   const till = { authorization: `Basic ${apiKey}`, 'x-service-name': 'luma' }
-  assert.equal((await shop.raw('/stores', { headers: till })).status, 200)
+  assert.equal((await shop.sendRaw('/stores', { headers: till })).status, 200)
   const names = (await luma.get('/accounts')).json.data.map(({ username }: { username: string }) => username)
   assert.deepEqual(names, ['luma-admin', 'luma-till'])
 
-  const worker = begin(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
+  const worker = startCommand(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
   const linesOf = async () => (await luma.get('/audit?record=/accounts/luma-till')).json.data
-  await until(async () => (await linesOf()).length > 0, 'the line is handed on', 30_000)
+  await waitUntil(async () => (await linesOf()).length > 0, 'the line is handed on', 30_000)
   const [line, ...more] = await linesOf()
   const { username, operation, subject, fields } = line
   assert.deepEqual(
@@ -96,9 +96,9 @@ test('accounts stay in the control database and their audit entries follow', asy
 })
 
 test("a process without prior knowledge serves a shard's service", async () => {
-  const other = await anotherServer(shop)
+  const other = await startSecondServer(shop)
   try {
-    assert.equal((await other.ask('/stores', { headers: credentials(luma) })).status, 200)
+    assert.equal((await other.ask('/stores', { headers: buildCredentials(luma) })).status, 200)
   } finally {
     await other.stop()
   }
@@ -106,19 +106,19 @@ test("a process without prior knowledge serves a shard's service", async () => {
 
 test('a shard is not an installation and cannot be started', async () => {
   const environment = { ...shop.environment, DATABASE_URL: east.connection }
-  const { code, err } = await run(['start'], environment)
+  const { code, err } = await runCommand(['start'], environment)
   assert.equal(code, 1)
   assert.match(err, /DATABASE_URL names the shard east of an installation/)
 })
 
 test('an unsuitable database cannot be added as a shard', async () => {
-  const other = await freshDatabase()
-  const wrong = join(directory(), 'wrong')
+  const other = await createTestDatabase()
+  const wrong = join(createDirectory(), 'wrong')
   const refused = async (name: string, url: string, secret = shop.secret) => {
     const file = `${wrong}-${name}`
     writeFileSync(file, url)
     const args = ['shard', 'add', name, '--url-file', file]
-    const { code, err } = await run(args, { ...shop.environment, SECRET_KEY: secret })
+    const { code, err } = await runCommand(args, { ...shop.environment, SECRET_KEY: secret })
     assert.equal(code, 1)
     assert.ok(!err.includes(url), 'no address is told')
     return err
@@ -137,19 +137,19 @@ test('an unsuitable database cannot be added as a shard', async () => {
 test('an interrupted service add resumes, and an existing service is kept', async () => {
   await shop.db.run(sql`insert into service (name, shard_name) values ('halfway', 'east')`)
   assert.match(await shop.command('service', 'add', 'halfway', '--shard', 'east'), /Service halfway created/)
-  const { code, err } = await run(['service', 'add', 'halfway', '--shard', 'east'], shop.environment)
+  const { code, err } = await runCommand(['service', 'add', 'halfway', '--shard', 'east'], shop.environment)
   assert.equal(code, 1)
   assert.match(err, /Service halfway exists already/)
 })
 
 test("a shard's service missing from a restored control database returns completely", async () => {
   const lost = await shop.place('lost', 'east')
-  assert.equal((await post(callerOf(shop, lost), '/customers', john(), keyed())).status, 201)
+  assert.equal((await post(callerOf(shop, lost), '/customers', buildCustomer(), withKey())).status, 201)
   await shop.db.run(sql`delete from service where name = 'lost'`)
   await shop.db.run(sql`select setval(pg_get_serial_sequence('service', 'service_id'), ${lost.service.id - 1})`)
 
   // Until then its number, and its name, are nobody else's.
-  const again = await run(['service', 'add', 'other', '--shard', 'east'], shop.environment)
+  const again = await runCommand(['service', 'add', 'other', '--shard', 'east'], shop.environment)
   assert.match(again.err, /missing from the control database/)
 
   await shop.add('east', east.connection)
@@ -165,12 +165,12 @@ test("a shard's service missing from a restored control database returns complet
 })
 
 test('a control database backup names missing shards, and doctor their command', async () => {
-  const file = join(directory(), 'control.tillbridge')
+  const file = join(createDirectory(), 'control.tillbridge')
   assert.match(
     await shop.command('backup', file),
     /^Shard east is not included\. To back it up: tillbridge backup <file> --shard east$/m,
   )
-  const { out } = await run(['doctor'], shop.environment)
+  const { out } = await runCommand(['doctor'], shop.environment)
   assert.match(
     out,
     /FAIL: No backup exists\. Run this every night: tillbridge backup <file> --shard east \(docs\/operate\/backup-and-restore\.md\)/,
@@ -178,48 +178,48 @@ test('a control database backup names missing shards, and doctor their command',
 })
 
 test("a shard is restored separately, and its services' old cursors expire", async () => {
-  const file = join(directory(), 'east.tillbridge')
+  const file = join(createDirectory(), 'east.tillbridge')
   const { endCursor } = (await luma.get('/changes')).json.meta
   await shop.command('backup', file, '--shard', 'east')
-  const place = await emptyDatabase()
-  const { code, err } = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  const place = await createEmptyDatabase()
+  const { code, err } = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
   assert.equal(code, 0, err)
   await shop.add('east', place.connection)
   await east.db.run(sql`delete from customer`)
-  await until(
+  await waitUntil(
     async () => (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data?.length === 1,
     'the new place is asked',
   )
-  isProblem(await luma.get(`/changes?after_cursor=${endCursor}`), 'cursor_expired', shop.baseUrl)
+  assertProblem(await luma.get(`/changes?after_cursor=${endCursor}`), 'cursor_expired', shop.baseUrl)
   const before = east
   east = place
   await before.drop()
 })
 
 test("removing a shard's service deletes both sides and its backup is complete", async () => {
-  const file = join(directory(), 'luma.tillbridge')
+  const file = join(createDirectory(), 'luma.tillbridge')
   // Its line waits for being handed on.
-  assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, keyed())).status, 201)
+  assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, withKey())).status, 201)
   const said = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
   assert.match(said, /Accounts deleted with it: luma-last, luma-till/)
-  for (const { db } of [shop, east]) assert.deepEqual(await rowsOf(db, luma.service), {})
-  isProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
+  for (const { db } of [shop, east]) assert.deepEqual(await countRowsByTable(db, luma.service), {})
+  assertProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
 
-  const alone = await emptyDatabase()
+  const alone = await createEmptyDatabase()
   try {
     const environment = { ...shop.environment, DATABASE_URL: alone.connection }
-    const { code, err } = await run(['restore', file], environment)
+    const { code, err } = await runCommand(['restore', file], environment)
     assert.equal(code, 0, err)
     const db = openDatabase(alone.connection, { max: 1 })
     assert.deepEqual(await db.row(sql`select name, shard_name from service`), { name: 'luma', shard_name: null })
-    const server = await anotherServer({ db, keys: shop.keys })
-    const asked = async (path: string) => (await server.ask(path, { headers: credentials(luma) })).json.data
+    const server = await startSecondServer({ db, keys: shop.keys })
+    const asked = async (path: string) => (await server.ask(path, { headers: buildCredentials(luma) })).json.data
     const accounts = (await asked('/accounts')).map(({ username }: { username: string }) => username)
     assert.deepEqual(accounts.toSorted(), ['luma-admin', 'luma-last', 'luma-till'])
     assert.equal((await asked('/audit?record=/accounts/luma-last')).length, 1)
     await server.stop()
     await db.close()
-    assert.match((await run(['service', 'list'], environment)).out, /^luma +currency +NZD$/m)
+    assert.match((await runCommand(['service', 'list'], environment)).out, /^luma +currency +NZD$/m)
   } finally {
     await alone.drop()
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freshEmail, john } from '../support/customer-bodies.ts'
+import { buildCustomer, newEmail } from '../support/customer-bodies.ts'
 import type { Caller } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 
 /** Something that goes on until it is told to end; its answer is what it has come to. */
 export interface Going<T> {
@@ -35,7 +35,7 @@ export const writing = (caller: Caller) =>
     let longestMs = 0
     let paused = 0
     for (let last = performance.now(); !isOver(); ) {
-      const [body, key] = [john({ contact: { email: freshEmail() } }), keyed()]
+      const [body, key] = [buildCustomer({ contact: { email: newEmail() } }), withKey()]
       let answer = await post(caller, '/customers', body, key)
       for (; isPaused(answer); answer = await post(caller, '/customers', body, key)) {
         paused++

@@ -3,8 +3,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
-import { type Credentials, directory, done, type Environment, passwordIn, run } from '../support/processes.ts'
-import { credentials } from '../support/servers.ts'
+import {
+  type Credentials,
+  createDirectory,
+  type Environment,
+  findPassword,
+  runCommand,
+  runSuccessfully,
+} from '../support/processes.ts'
+import { buildCredentials } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 
 /** A control database with one service in it, its API, and commands for it. */
@@ -22,7 +29,7 @@ export interface Spread extends TestService {
 
 export async function startSpread(environment: Environment = {}): Promise<Spread> {
   const shop = await startTestService({ environment })
-  const home = directory()
+  const home = createDirectory()
   const of = {
     ...environment,
     DATABASE_URL: shop.database.connection,
@@ -30,14 +37,14 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
     DATA_DIR: join(home, 'data'),
   }
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  const command = (...args: string[]) => done(args, of)
+  const command = (...args: string[]) => runSuccessfully(args, of)
   return Object.assign(shop, {
     environment: of,
     command,
     async move(name: string, to: string) {
       const args = ['service', 'move', name, '--to', to]
       for (let tries = 0; tries < 3; tries++) {
-        const { code, out, err } = await run(args, of)
+        const { code, out, err } = await runCommand(args, of)
         if (code === 0) return out
         assert.match(err, /writes would have paused for too long. All is undone/)
       }
@@ -53,7 +60,7 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
       const said = await command('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
       const service = await shop.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
       if (!service) throw new Error('the service was made')
-      return { username: `${name}-admin`, password: passwordIn(said), serviceName: name, service }
+      return { username: `${name}-admin`, password: findPassword(said), serviceName: name, service }
     },
   })
 }
@@ -61,6 +68,6 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
 /** Somebody who asks the API of the installation. */
 export function callerOf(shop: TestService, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
   const request: Caller['request'] = (path, asking = {}) =>
-    shop.raw(path, { ...asking, headers: { ...credentials(access), ...asking.headers } })
+    shop.sendRaw(path, { ...asking, headers: { ...buildCredentials(access), ...asking.headers } })
   return { ...access, request, get: (path, headers) => request(path, headers ? { headers } : {}) }
 }

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { abandonedMoves } from '../../src/store/moves/moves.ts'
-import { john } from '../support/customer-bodies.ts'
-import { begin, directory, run, until } from '../support/processes.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 import { isOnlyAt, serversIn } from './servers.ts'
 
-const servers = serversIn(directory())
+const servers = serversIn(createDirectory())
 let shop: Spread
 let luma: Caller
 let customers = 0
@@ -30,8 +30,8 @@ after(async () => {
 
 /** Waits until a write is carried out. */
 async function writes() {
-  const [body, key] = [john(), keyed()]
-  await until(async () => (await post(luma, '/customers', body, key)).status === 201, 'it is written', 30_000)
+  const [body, key] = [buildCustomer(), withKey()]
+  await waitUntil(async () => (await post(luma, '/customers', body, key)).status === 201, 'it is written', 30_000)
   customers++
 }
 
@@ -44,7 +44,7 @@ async function isServed() {
 
 /** Moves it with a mover that is killed, or halted, at a border. */
 async function movedTo(database: string, FAILPOINT: string) {
-  const mover = begin(['service', 'move', 'luma', '--to', database], { ...shop.environment, FAILPOINT })
+  const mover = startCommand(['service', 'move', 'luma', '--to', database], { ...shop.environment, FAILPOINT })
   if (!FAILPOINT.endsWith(':stop')) assert.equal((await mover.ended).signal, 'SIGKILL', mover.err)
   return mover
 }
@@ -52,16 +52,16 @@ async function movedTo(database: string, FAILPOINT: string) {
 /** Whether a process was stopped by a signal (proc_pid_stat(5)). */
 const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
-const undo = () => run(['service', 'move', 'luma', '--undo'], shop.environment)
+const undo = () => runCommand(['service', 'move', 'luma', '--undo'], shop.environment)
 
 // Asked of the database: a command that is tried until it may takes most of the CPU of this file.
 const abandoned = () =>
-  until(async () => (await abandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
+  waitUntil(async () => (await abandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
 
 /** Asserts that `doctor` tells of the move: under way at first, then as one that nobody is at. */
 async function isTold() {
   const told = async () => {
-    const { code, out } = await run(['doctor', '--json'], shop.environment)
+    const { code, out } = await runCommand(['doctor', '--json'], shop.environment)
     assert.equal(code, 1)
     return JSON.parse(out).find(({ check }: { check: string }) => check === 'Moves') as { ok: boolean; detail: string }
   }
@@ -110,10 +110,10 @@ for (const border of ['service_let_go', 'service_switched', 'service_opened'])
 
 test('a worker finishes a killed move automatically', async () => {
   await movedTo(other, 'service_switched')
-  const worker = begin(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
+  const worker = startCommand(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
   await writes()
   ;[there, other] = [other, there]
-  await until(
+  await waitUntil(
     async () => (await servers.ask(other, 'select from service')).length === 0,
     'nothing is left where it was',
     60_000,
@@ -126,7 +126,7 @@ test('a worker finishes a killed move automatically', async () => {
 })
 
 test('a failure after the switch opens the service and cleans up', async () => {
-  const { code, out, err } = await run(['service', 'move', 'luma', '--to', other], {
+  const { code, out, err } = await runCommand(['service', 'move', 'luma', '--to', other], {
     ...shop.environment,
     FAILPOINT: 'service_switched:fail',
   })
@@ -139,7 +139,7 @@ test('a failure after the switch opens the service and cleans up', async () => {
 })
 
 test('a command failing after the switch names location and cleanup', async () => {
-  const { code, err } = await run(['service', 'move', 'luma', '--to', other], {
+  const { code, err } = await runCommand(['service', 'move', 'luma', '--to', other], {
     ...shop.environment,
     FAILPOINT: 'service_opened:fail',
   })
@@ -160,9 +160,9 @@ test('a killed target leaves no replication slot at the source', async () => {
     'alter table customer enable always trigger stand_still',
   ])
     await servers.ask(other, text)
-  const mover = begin(['service', 'move', 'luma', '--to', other], shop.environment)
+  const mover = startCommand(['service', 'move', 'luma', '--to', other], shop.environment)
   const copies = () => servers.ask(there, `select from pg_replication_slots where slot_name ~ '^pg_[0-9]+_sync_'`)
-  await until(async () => (await copies()).length > 0, 'a table is being copied', 60_000)
+  await waitUntil(async () => (await copies()).length > 0, 'a table is being copied', 60_000)
   await servers.kill(other)
   assert.equal((await mover.ended).code, 1)
   assert.match(mover.err, /served where it was/)
@@ -179,7 +179,7 @@ test('a killed target leaves no replication slot at the source', async () => {
 test('a killed target is cleaned up once it is back', async () => {
   const mover = await movedTo(other, 'service_drained:stop')
   // Whoever goes on before it has halted lets it halt for ever.
-  await until(() => isHalted(mover.child.pid), 'it is drained, and halts', 60_000)
+  await waitUntil(() => isHalted(mover.child.pid), 'it is drained, and halts', 60_000)
   await servers.kill(other)
   mover.child.kill('SIGCONT')
   assert.equal((await mover.ended).code, 1)

@@ -2,33 +2,42 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { john } from '../support/customer-bodies.ts'
-import { databaseOf, directory, done, readAccess, type Serving, serve, stop, until } from '../support/processes.ts'
-import { askAt, basic } from '../support/servers.ts'
-import { keyed } from '../support/write.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import {
+  connectToDatabase,
+  createDirectory,
+  type RunningServer,
+  readAccess,
+  runSuccessfully,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
+import { basicAuth, createRequester } from '../support/servers.ts'
+import { withKey } from '../support/write.ts'
 import { serversIn } from './servers.ts'
 
-const home = directory()
+const home = createDirectory()
 const environment = { DATA_DIR: join(home, 'data') }
 const servers = serversIn(home)
-let process: Serving
+let process: RunningServer
 let name: string
-let ask: ReturnType<typeof askAt>
+let ask: ReturnType<typeof createRequester>
 let headers: Record<string, string>
 
 before(async () => {
   process = await serve([], environment)
   const access = readAccess(environment.DATA_DIR)
   name = access.serviceName
-  headers = { authorization: basic(`${access.username}:${access.password}`), 'x-service-name': name }
-  ask = askAt({ baseUrl: process.baseUrl, ca: readFileSync(process.caFile ?? '', 'utf8') })
+  headers = { authorization: basicAuth(`${access.username}:${access.password}`), 'x-service-name': name }
+  ask = createRequester({ baseUrl: process.baseUrl, ca: readFileSync(process.caFile ?? '', 'utf8') })
   const file = join(home, 'east.url')
   const url = await servers.start('east')
   writeFileSync(file, url)
-  await done(['shard', 'add', 'east', '--url-file', file], environment)
+  await runSuccessfully(['shard', 'add', 'east', '--url-file', file], environment)
 })
 after(async () => {
-  await stop(process)
+  await stopServer(process)
   await servers.stop()
 })
 
@@ -54,7 +63,7 @@ async function told() {
   return lists
 }
 
-const post = (path: string, body: object, key = keyed()) =>
+const post = (path: string, body: object, key = withKey()) =>
   ask(path, {
     method: 'POST',
     headers: { ...headers, ...key, 'content-type': 'application/json' },
@@ -62,31 +71,31 @@ const post = (path: string, body: object, key = keyed()) =>
   })
 
 test('a shop moves out of the bundled database completely', async () => {
-  const account = [{ username: 'before', role: 'visitor' }, keyed()] as const
+  const account = [{ username: 'before', role: 'visitor' }, withKey()] as const
   const made = await post('/accounts', ...account)
   assert.equal(made.status, 201)
   const before = await told()
   assert.ok(before.size >= 5, [...before.keys()].join(', '))
   assert.ok((before.get('/products')?.lines.length ?? 0) > 100)
 
-  const said = await done(['service', 'move', name, '--to', 'east'], environment)
+  const said = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
   assert.match(said, /Old copy of .* deleted/)
 
   const after = await told()
   for (const [path, list] of before) assert.deepEqual(after.get(path), list, path)
   const again = await post('/accounts', ...account)
   assert.deepEqual([again.text, again.headers['idempotent-replayed']], [made.text, 'true'])
-  assert.equal((await post('/customers', john())).status, 201)
+  assert.equal((await post('/customers', buildCustomer())).status, 201)
   assert.equal((await post('/accounts', { username: 'behind', role: 'visitor' })).status, 201)
   const subjects = async () => {
     const { json } = await ask('/audit?limit=100', { headers })
     return json.data.map(({ subject }: { subject: string }) => subject) as string[]
   }
-  await until(async () => (await subjects()).includes('/accounts/behind'), 'the line is handed on', 30_000)
+  await waitUntil(async () => (await subjects()).includes('/accounts/behind'), 'the line is handed on', 30_000)
   const accounts = (await subjects()).filter(subject => subject.startsWith('/accounts/'))
   assert.deepEqual(accounts.toSorted(), ['/accounts/before', '/accounts/behind'], 'each line once')
 
-  const client = await databaseOf(environment.DATA_DIR)
+  const client = await connectToDatabase(environment.DATA_DIR)
   try {
     const { rows } = await client.query<{ name: string }>(`
       select c.oid::regclass::text as name from pg_class c join pg_attribute a on attrelid = c.oid and attname = 'service_id'

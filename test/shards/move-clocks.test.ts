@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createPrimary, type DebianServer, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { freePort } from '../../scenarios/support/free-port.ts'
 import { faketime, noFaketime } from '../../scenarios/support/haproxy.ts'
-import { directory, run } from '../support/processes.ts'
+import { createDirectory, runCommand } from '../support/processes.ts'
 import { followingChanges, followingList, writing } from './following.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 
@@ -15,7 +15,7 @@ describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noF
 
   /** Starts a server whose clock is so many seconds ahead, and makes it known. */
   async function add(name: string, aheadSeconds: number) {
-    const place = { home: join(directory(), name), port: await freePort() }
+    const place = { home: join(createDirectory(), name), port: await freePort() }
     const server = createPrimary(place)
     const clock = {
       LD_PRELOAD: faketime,
@@ -61,7 +61,7 @@ describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noF
     })
 
   test('a move is rejected if the target clock is further behind', async () => {
-    const { code, err } = await run(['service', 'move', 'to-ahead', '--to', 'right'], shop.environment)
+    const { code, err } = await runCommand(['service', 'move', 'to-ahead', '--to', 'right'], shop.environment)
     assert.equal(code, 1)
     assert.match(err, /The clocks of ahead and right are 4\.\d s apart: set both by NTP\./)
   })

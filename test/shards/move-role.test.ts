@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { john } from '../support/customer-bodies.ts'
-import { directory, done, run } from '../support/processes.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 import { serversIn } from './servers.ts'
 
 // Databases that belong to a role which is no superuser, and signs in with a password.
 
-const home = directory()
+const home = createDirectory()
 const servers = serversIn(home)
 let shop: Spread
 let luma: Caller
@@ -45,8 +45,8 @@ after(async () => {
 })
 
 test('a role without superuser rights gets a list of required grants', async () => {
-  const move = () => run(['service', 'move', 'luma', '--to', 'west'], shop.environment)
-  const made = await post(luma, '/customers', john(), keyed())
+  const move = () => runCommand(['service', 'move', 'luma', '--to', 'west'], shop.environment)
+  const made = await post(luma, '/customers', buildCustomer(), withKey())
   assert.equal(made.status, 201)
 
   await servers.ask('west', 'revoke create on database shop from shop')
@@ -75,12 +75,12 @@ test('a role without superuser rights gets a list of required grants', async () 
 test('a database without create permission is rejected with a remedy', async () => {
   await servers.ask('east', `create database "of-root"`)
   const environment = { DATABASE_URL: Object.assign(new URL(owned.east), { pathname: '/of-root' }).href }
-  const refused = await run(['migrate'], environment)
+  const refused = await runCommand(['migrate'], environment)
   const wayOut = 'alter database "of-root" owner to shop'
   assert.deepEqual(
     [refused.code, refused.err],
     [1, `tillbridge: The role shop can't create tables in the database "of-root". Run: ${wayOut}\n`],
   )
   await servers.ask('east', wayOut)
-  assert.match(await done(['migrate'], environment), /^Applied: 0001_/)
+  assert.match(await runSuccessfully(['migrate'], environment), /^Applied: 0001_/)
 })

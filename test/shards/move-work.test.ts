@@ -3,17 +3,17 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { begin, directory, until } from '../support/processes.ts'
+import { createDirectory, startCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
-import { changesIn, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
-import { keyed, post } from '../support/write.ts'
+import { parseChanges, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
+import { post, withKey } from '../support/write.ts'
 import { writing } from './following.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 import { isOnlyAt, serversIn } from './servers.ts'
 
 // What is under way for a service that moves: files, and deliveries.
 
-const home = directory()
+const home = createDirectory()
 const servers = serversIn(home)
 let shop: Spread
 let luma: Caller
@@ -39,9 +39,9 @@ test('a running import finishes before the move and the next follows', async () 
   for (let i = 0; i < 60_000; i++) lines.write(`s${i},S${i},Ann,Lee\n`)
   await new Promise(resolve => lines.end(resolve))
   const file = join(home, 'staff.csv')
-  const importing = begin(['import', 'staff', file, '--service', 'luma'], shop.environment)
+  const importing = startCommand(['import', 'staff', file, '--service', 'luma'], shop.environment)
   const running = `select from sync_run where sync = 'staff' and ended_at is null`
-  await until(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
+  await waitUntil(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
   const said = shop.move('luma', 'west')
   const imported = await importing.ended
   assert.equal(imported.code, 0, importing.err)
@@ -50,22 +50,22 @@ test('a running import finishes before the move and the next follows', async () 
   assert.equal(found?.count, 60_000)
   await shop.command('import', 'staff', file, '--service', 'luma')
   assert.equal((await servers.ask('west', `select from sync_run where sync = 'staff'`)).length, 2)
-  await post(luma, '/customers', { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }, keyed())
+  await post(luma, '/customers', { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }, withKey())
   await isOnlyAt(servers, 'west', 'east', luma.service)
 })
 
 test('deliveries continue in order across a move', async () => {
-  const made = await post(luma, '/webhooks', { url: receiver.url, kinds: ['customer'] }, keyed())
+  const made = await post(luma, '/webhooks', { url: receiver.url, kinds: ['customer'] }, withKey())
   assert.equal(made.status, 201, made.text)
-  const worker = begin(['worker'], { ...shop.environment, WEBHOOK_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' })
+  const worker = startCommand(['worker'], { ...shop.environment, WEBHOOK_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' })
   try {
     const writers = [writing(luma), writing(luma)]
-    await until(() => receiver.received.length > 0, 'the first delivery', 30_000)
+    await waitUntil(() => receiver.received.length > 0, 'the first delivery', 30_000)
     await shop.move('luma', 'east')
     await delay(500)
     const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
-    const told = () => new Set(changesIn(receiver.received).map(({ id }) => id))
-    await until(() => ids.every(id => told().has(id)), 'each change is told', 60_000)
+    const told = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
+    await waitUntil(() => ids.every(id => told().has(id)), 'each change is told', 60_000)
     const deliveries = new Map<string, string>()
     const once: typeof receiver.received = []
     for (const each of receiver.received) {
@@ -74,7 +74,7 @@ test('deliveries continue in order across a move', async () => {
       if (!deliveries.has(id)) once.push(each)
       deliveries.set(id, each.body)
     }
-    const changes = changesIn(once)
+    const changes = parseChanges(once)
     assert.deepEqual(changes.map(({ id }) => id).toSorted(), ids.toSorted(), 'in one delivery each')
     const stamps = changes.map(({ changedAt }) => changedAt)
     assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')

@@ -7,18 +7,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { readService } from '../../src/store/tenancy/services.ts'
-import { john } from '../support/customer-bodies.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
 import { openEvents } from '../support/event-stream.ts'
-import { directory, run } from '../support/processes.ts'
-import { credentials } from '../support/servers.ts'
+import { createDirectory, runCommand } from '../support/processes.ts'
+import { buildCredentials } from '../support/servers.ts'
 import type { Caller } from '../support/service.ts'
-import { addVouchers, lock, stepsOf, validationOf } from '../support/voucher-shop.ts'
-import { isReplay, keyed, post } from '../support/write.ts'
+import { addVouchers, getValidationId, listLedgerSteps, lockVoucher } from '../support/voucher-shop.ts'
+import { assertReplay, post, withKey } from '../support/write.ts'
 import { followingChanges, followingList, writing } from './following.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 import { isOnlyAt, serversIn } from './servers.ts'
 
-const servers = serversIn(directory())
+const servers = serversIn(createDirectory())
 let shop: Spread
 let luma: Caller
 let urls: string[]
@@ -93,23 +93,23 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
   } finally {
     await db.close()
   }
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   const first = await post(luma, '/customers', body, key)
-  const validations = [await validationOf(luma, 'V-1'), await validationOf(luma, 'V-2')]
-  assert.equal((await lock(luma, 'V-1', validations[0] ?? '')).status, 200)
+  const validations = [await getValidationId(luma, 'V-1'), await getValidationId(luma, 'V-2')]
+  assert.equal((await lockVoucher(luma, 'V-1', validations[0] ?? '')).status, 200)
   const { endCursor } = (await luma.get('/changes?kinds=customer&limit=1000')).json.meta
 
   await shop.move('luma', 'east')
 
-  isReplay(await post(luma, '/customers', body, key), first)
-  assert.equal((await post(luma, '/customers', john(), key)).json.code, 'idempotency_key_reused')
-  assert.equal((await lock(luma, 'V-1', validations[0] ?? '')).status, 200, 'its own lock')
-  assert.equal((await lock(luma, 'V-2', validations[1] ?? '')).status, 200, 'its validation')
-  const made = await post(luma, '/customers', john(), keyed())
+  assertReplay(await post(luma, '/customers', body, key), first)
+  assert.equal((await post(luma, '/customers', buildCustomer(), key)).json.code, 'idempotency_key_reused')
+  assert.equal((await lockVoucher(luma, 'V-1', validations[0] ?? '')).status, 200, 'its own lock')
+  assert.equal((await lockVoucher(luma, 'V-2', validations[1] ?? '')).status, 200, 'its validation')
+  const made = await post(luma, '/customers', buildCustomer(), withKey())
   const { data } = (await luma.get(`/changes?kinds=customer&limit=1000&after_cursor=${endCursor}`)).json
   assert.ok(data.some(({ id }: { id: string }) => id === made.json.data.id))
   const east = openDatabase(urls[0] ?? '', { max: 1 })
-  assert.ok((await stepsOf({ db: east }, luma, 'V-2')).length > 0)
+  assert.ok((await listLedgerSteps({ db: east }, luma, 'V-2')).length > 0)
   await east.close()
   assert.match(await shop.command('service', 'show', 'luma'), /^currency = AUD$/m)
   assert.ok((await luma.get('/requests')).json.data.length > 10, 'the request log has come along')
@@ -131,7 +131,7 @@ test('a bulk export across a move is cut and can be repeated', async () => {
   }
   await db.close()
   const path = '/customers/search'
-  const headers = { ...credentials(luma), accept: 'application/x-ndjson' }
+  const headers = { ...buildCredentials(luma), accept: 'application/x-ndjson' }
   const asked = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   response.pause()
@@ -152,7 +152,7 @@ test('a bulk export across a move is cut and can be repeated', async () => {
 
 test('an impossible move is rejected with a remedy and no change', async () => {
   const refused = async (...args: string[]) => {
-    const { code, err } = await run(['service', 'move', ...args], shop.environment)
+    const { code, err } = await runCommand(['service', 'move', ...args], shop.environment)
     assert.equal(code, 1)
     return err
   }
@@ -165,6 +165,6 @@ test('an impossible move is rejected with a remedy and no change', async () => {
   )
   assert.match(await shop.move('luma', 'east'), /luma is in east already/)
   assert.match(await shop.command('service', 'move', 'luma', '--undo'), /luma is not being moved/)
-  assert.match((await run(['service', 'move', '--help'], shop.environment)).out, /service move luma --to eu-2/)
+  assert.match((await runCommand(['service', 'move', '--help'], shop.environment)).out, /service move luma --to eu-2/)
   await isOnlyAt(servers, 'east', 'west', luma.service)
 })

@@ -2,30 +2,30 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
-import { isProblem } from '../support/problem.ts'
-import { directory, run, until } from '../support/processes.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { assertProblem } from '../support/problem.ts'
+import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 
 let shop: Spread
-let place: FreshDatabase
+let place: TestDatabase
 let rome: Caller
 let cursor: string
 
 /** A data database that was lost, and restored from before two of its three services were made. */
 before(async () => {
   shop = await startSpread()
-  const east = await emptyDatabase()
-  place = await emptyDatabase()
+  const east = await createEmptyDatabase()
+  place = await createEmptyDatabase()
   await shop.add('east', east.connection)
   await shop.place('paris', 'east')
-  const file = join(directory(), 'east.tillbridge')
+  const file = join(createDirectory(), 'east.tillbridge')
   await shop.command('backup', file, '--shard', 'east')
   rome = callerOf(shop, await shop.place('rome', 'east'))
   await shop.place('oslo', 'east')
   cursor = (await rome.get('/changes')).json.meta.endCursor
-  const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  const restored = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
   assert.equal(restored.code, 0, restored.err)
   await east.drop()
 })
@@ -41,27 +41,27 @@ test('an outdated restored shard is reported by every command', async () => {
   const said = await shop.add('east', place.connection)
   assert.deepEqual(said.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
   assert.match(said, /\(1 services\)/)
-  const { out } = await run(['doctor'], shop.environment)
+  const { out } = await runCommand(['doctor'], shop.environment)
   for (const name of ['oslo', 'rome']) assert.ok(out.includes(`  FAIL: ${wayOut(name)}\n`), out)
   assert.doesNotMatch(out, /paris is not in east/)
   for (const args of [
     ['show', 'rome'],
     ['remove', 'rome', '--yes', 'rome'],
   ]) {
-    const { code, err } = await run(['service', ...args], shop.environment)
+    const { code, err } = await runCommand(['service', ...args], shop.environment)
     assert.deepEqual([code, err], [1, `tillbridge: ${wayOut('rome')}\n`])
   }
 })
 
 test('a lost service is created again under its number', async () => {
   assert.match(await shop.command('service', 'add', 'rome', '--shard', 'east'), /^Service rome created\./)
-  await until(async () => (await rome.get('/stores')).status === 200, 'it is served', 30_000)
-  isProblem(await rome.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', shop.baseUrl)
+  await waitUntil(async () => (await rome.get('/stores')).status === 200, 'it is served', 30_000)
+  assertProblem(await rome.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', shop.baseUrl)
 })
 
 test('a lost service can be deleted with its account', async () => {
   const said = await shop.command('service', 'remove', 'oslo', '--no-backup', '--yes', 'oslo')
   assert.match(said, /Service oslo deleted\. Accounts deleted with it: oslo-admin\./)
   assert.equal(await shop.db.run(sql`select from service where name = 'oslo'`), 0)
-  assert.doesNotMatch((await run(['doctor'], shop.environment)).out, /is not in east/)
+  assert.doesNotMatch((await runCommand(['doctor'], shop.environment)).out, /is not in east/)
 })

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { readServiceOfJob } from '../../src/store/tenancy/services.ts'
-import { john } from '../support/customer-bodies.ts'
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
-import { rowsOf } from '../support/postgres/rows-of.ts'
-import { directory, run, until } from '../support/processes.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { countRowsByTable } from '../support/postgres/rows-of.ts'
+import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
-import { keyed, post } from '../support/write.ts'
+import { post, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 import { serversIn } from './servers.ts'
 
-const servers = serversIn(directory())
+const servers = serversIn(createDirectory())
 let shop: Spread
-let place: FreshDatabase
+let place: TestDatabase
 let west: string
 let luma: Caller
 let nova: Caller
@@ -22,19 +22,19 @@ let nova: Caller
 /** Two services of a database that is backed up, and lost after one of them has moved. */
 before(async () => {
   shop = await startSpread()
-  place = await emptyDatabase()
+  place = await createEmptyDatabase()
   await shop.add('east', await servers.start('east'))
   west = await servers.start('west')
   await shop.add('west', west)
   luma = callerOf(shop, await shop.place('luma', 'east'))
   nova = callerOf(shop, await shop.place('nova', 'east'))
   for (const each of [luma, nova]) await writes(each)
-  const file = join(directory(), 'east.tillbridge')
+  const file = join(createDirectory(), 'east.tillbridge')
   await shop.command('backup', file, '--shard', 'east')
   await shop.move('luma', 'west')
   await writes(luma)
   await servers.kill('east')
-  const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  const restored = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
   assert.equal(restored.code, 0, restored.err)
   assert.match(restored.out, /It is shard east\. Next, .*: tillbridge shard add east$/m)
 })
@@ -44,18 +44,19 @@ after(async () => {
   await servers.stop()
 })
 
-const writes = async (caller: Caller) => assert.equal((await post(caller, '/customers', john(), keyed())).status, 201)
+const writes = async (caller: Caller) =>
+  assert.equal((await post(caller, '/customers', buildCustomer(), withKey())).status, 201)
 
 /** Waits until a service is served, with so many customers, and written. */
 async function isServed(caller: Caller, customers: number) {
   const found = async () => (await caller.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data
-  await until(async () => (await found())?.length === customers, 'it is served from there', 30_000)
+  await waitUntil(async () => (await found())?.length === customers, 'it is served from there', 30_000)
   await writes(caller)
 }
 
 /** What doctor says of data databases. */
 async function told() {
-  const { out } = await run(['doctor', '--json'], shop.environment)
+  const { out } = await runCommand(['doctor', '--json'], shop.environment)
   return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''
 }
 
@@ -124,6 +125,6 @@ test('an ignored copy is deleted with its service', async () => {
   await shop.add('east', place.connection)
   assert.equal(await place.db.run(sql`select from service where name = 'luma' and move_state = 'moved_away'`), 1)
   await shop.command('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')
-  assert.deepEqual(await rowsOf(place.db, luma.service), {})
+  assert.deepEqual(await countRowsByTable(place.db, luma.service), {})
   await isServed(nova, 2)
 })

@@ -5,9 +5,9 @@ import { forwardAudit } from '../../src/jobs/forward-audit.ts'
 import type { JobRun } from '../../src/jobs/job.ts'
 import { placeService } from '../../src/store/shards/shards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 
-const [control, data] = await Promise.all([freshDatabase(), freshDatabase()])
+const [control, data] = await Promise.all([createTestDatabase(), createTestDatabase()])
 after(() => Promise.all([control.drop(), data.drop()]))
 
 test('audit entries wait until the shard has the service', async () => {

@@ -4,20 +4,20 @@ import { apiKeyOf } from '../../src/store/accounts/accounts.ts'
 import type { Caller, TestService } from './service.ts'
 import { post } from './write.ts'
 
-let made = 0
+let accountCount = 0
 /** A username that no other test has. */
-export const freshUsername = () => `colleague${++made}`
+export const newUsername = () => `colleague${++accountCount}`
 
 /** Makes an account over the API, and returns what was answered. */
-export async function makeAccount(admin: Caller, role: Role, username = freshUsername()) {
+export async function createAccount(admin: Caller, role: Role, username = newUsername()) {
   const answer = await post(admin, '/accounts', { username, role })
   assert.equal(answer.status, 201, answer.text)
   return answer.json.data as { username: string; password: string; apiKey: string }
 }
 
 /** What a password opens a service with. */
-export const statusWith = async (
-  { raw }: TestService,
+export const getStatusWithPassword = async (
+  { sendRaw: raw }: TestService,
   { service }: Pick<Caller, 'service'>,
   { username, password }: { username: string; password: string },
   path = '/stores',

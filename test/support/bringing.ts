@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { until } from './processes.ts'
-import type { Answer, Caller } from './service.ts'
+import { waitUntil } from './processes.ts'
+import type { Caller, TestResponse } from './service.ts'
 
 /** Sends a file to import, by default CSV. `type` can be followed by a query: `stock?stop_after=1`. */
-export const sendFile = (
+export const uploadFile = (
   shop: Caller,
   type: string,
   body: string | Buffer,
   headers: Record<string, string> = {},
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   shop.request(`/imports?type=${type.replace('?', '&')}`, {
     method: 'POST',
     headers: Object.assign({ 'content-type': 'text/csv' }, headers),
@@ -16,12 +16,13 @@ export const sendFile = (
   })
 
 /** Waits until a file that was taken is in; the import (`Import`), and its path. */
-export async function ended(shop: Caller, { status, headers, text }: Answer) {
+export async function waitForImport(shop: Caller, { status, headers, text }: TestResponse) {
   assert.equal(status, 202, text)
   const path = String(headers.location)
-  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
+  await waitUntil(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
   return Object.assign((await shop.get(path)).json.data, { path })
 }
 
 /** Sends a file, and waits until it is in. */
-export const bring = async (...sent: Parameters<typeof sendFile>) => ended(sent[0], await sendFile(...sent))
+export const importAndWait = async (...sent: Parameters<typeof uploadFile>) =>
+  waitForImport(sent[0], await uploadFile(...sent))

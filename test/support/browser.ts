@@ -37,7 +37,7 @@ export interface Page {
   /** Sets the size of the window and the preferred colour scheme. */
   appear(appearance: Appearance): Promise<void>
   /** Clears the HTTP cache, as for a first visit. */
-  forgetPages(): Promise<void>
+  clearCache(): Promise<void>
   close(): Promise<void>
 }
 
@@ -139,7 +139,7 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
     },
     key: (name, shift) => page.keyboard.press(shift ? `Shift+${name}` : name),
     type: text => page.keyboard.insertText(text),
-    async forgetPages() {
+    async clearCache() {
       await devTools.send('Network.clearBrowserCache')
     },
     async screenshot() {

@@ -10,9 +10,9 @@ import { startPostgres } from '../../src/postgres/postgres.ts'
 /** Where test databases are made, and the migrated, empty one that they are clones of. */
 export interface TestCluster {
   /** The address of a database of it. */
-  at(database: string): string
+  directUrl(database: string): string
   /** The address by which the service reaches it: `at`, or through the pooler that TEST_DATABASE_POOLER names. */
-  through(database: string): string
+  clientUrl(database: string): string
   template: string
   /** The server's process, where it is the bundled one. */
   pid?: number
@@ -27,20 +27,20 @@ export interface TestCluster {
 export async function openTestCluster(): Promise<TestCluster> {
   const given = process.env.TEST_DATABASE_URL
   const { url, stop, ...server } = given ? { url: given, stop: async () => {} } : await startBundled()
-  const at = addressesAt(url)
+  const at = createUrlBuilder(url)
   const template = `tillbridge_template_${process.pid}`
-  await asAdmin(at, `drop database if exists "${template}"`, `create database "${template}"`)
+  await runAsAdmin(at, `drop database if exists "${template}"`, `create database "${template}"`)
   const db = openDatabase(at(template), { max: 1 })
   await migrate(db)
   await db.close()
   return {
-    at,
-    through: throughPooler(at),
+    directUrl: at,
+    clientUrl: toPoolerUrlBuilder(at),
     template,
     ...server,
     async close() {
-      const made = [template, ...Object.values(demosOf(template))]
-      await asAdmin(at, ...made.map(name => `drop database if exists "${name}" with (force)`))
+      const made = [template, ...Object.values(getDemoDatabaseNames(template))]
+      await runAsAdmin(at, ...made.map(name => `drop database if exists "${name}" with (force)`))
       await stop()
     },
   }
@@ -74,20 +74,21 @@ async function startBundled() {
 /** PgBouncer's in transaction mode, in front of the server: what is tested goes through it. */
 const pooler = process.env.TEST_DATABASE_POOLER
 export const isPooled = pooler !== undefined
-export const throughPooler = (at: TestCluster['at']) => (pooler === undefined ? at : addressesAt(pooler))
+export const toPoolerUrlBuilder = (at: TestCluster['directUrl']) =>
+  pooler === undefined ? at : createUrlBuilder(pooler)
 
 /** The addresses of the databases beside the one that a URL names. */
-export const addressesAt = (url: string) => (database: string) =>
+export const createUrlBuilder = (url: string) => (database: string) =>
   Object.assign(new URL(url), { pathname: `/${database}` }).href
 
 /** The names of databases with the demo shop that are made beside a template: the whole, little of it, and one that is being made. */
-export const demosOf = (template: string) => ({
+export const getDemoDatabaseNames = (template: string) => ({
   whole: `${template}_demo`,
   small: `${template}_demo_small`,
   draft: `${template}_demo_draft`,
 })
 
-export async function asAdmin(at: TestCluster['at'], ...statements: string[]) {
+export async function runAsAdmin(at: TestCluster['directUrl'], ...statements: string[]) {
   const client = new pg.Client({ connectionString: at('postgres') })
   await client.connect()
   try {

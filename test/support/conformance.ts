@@ -1,12 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Answer } from './service.ts'
+import type { TestResponse } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document from outside, as far as these tests know
 export type Node = any
 
 /** Compiles schemas of an OpenAPI 3.1 document by their place in it: its schemas are JSON Schema 2020-12 as they stand. */
-export function schemasOf(document: object) {
+export function compileSchemas(document: object) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi.json')
@@ -20,39 +20,39 @@ export function schemasOf(document: object) {
   }
 }
 
-export const pointerTo = (...steps: (string | number)[]) =>
+export const toPointer = (...steps: (string | number)[]) =>
   steps.map(step => `/${encodeURI(String(step).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
 /** Headers of the connection rather than of the answer. */
 const transport = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding', 'content-type'])
 
 /** Checks answers against what the document says of their operation, status, content type, headers and body. */
-export function conformance(document: Node) {
-  const faultsOf = schemasOf(document)
+export function createConformanceCheck(document: Node) {
+  const validateValue = compileSchemas(document)
   const resolve = (node: Node, pointer: string): { node: Node; pointer: string } => {
     if (!node?.$ref) return { node, pointer }
     const steps = node.$ref.slice(2).split('/')
-    return { node: steps.reduce((at: Node, step: string) => at[step], document), pointer: pointerTo(...steps) }
+    return { node: steps.reduce((at: Node, step: string) => at[step], document), pointer: toPointer(...steps) }
   }
 
   /** The documented path that a request's path is one of; those without parameters come first. */
-  const templateOf = (path: string) =>
+  const findTemplate = (path: string) =>
     Object.keys(document.paths)
       .sort((a, b) => a.split('{').length - b.split('{').length)
       .find(template => new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
 
-  return function check(method: string, path: string, answer: Answer): { operation?: string; faults: string[] } {
-    const template = templateOf(path.split('?')[0] ?? '')
+  return function check(method: string, path: string, answer: TestResponse): { operation?: string; faults: string[] } {
+    const template = findTemplate(path.split('?')[0] ?? '')
     const operation = template && document.paths[template][method.toLowerCase()]
     if (!operation) return { faults: ['no such operation'] }
     const steps = ['paths', template, method.toLowerCase(), 'responses', answer.status]
-    const { node: response, pointer } = resolve(operation.responses[answer.status], pointerTo(...steps))
+    const { node: response, pointer } = resolve(operation.responses[answer.status], toPointer(...steps))
     if (!response) return { operation: operation.operationId, faults: [`${answer.status} is not documented`] }
-    const faults = [...headerFaults(response, answer), ...bodyFaults(response, pointer, answer)]
+    const faults = [...checkHeaders(response, answer), ...checkBody(response, pointer, answer)]
     return { operation: operation.operationId, faults }
   }
 
-  function headerFaults({ headers = {} }: Node, answer: Answer) {
+  function checkHeaders({ headers = {} }: Node, answer: TestResponse) {
     const faults: string[] = []
     const known = new Map(Object.entries<Node>(headers).map(([name, header]) => [name.toLowerCase(), header]))
     for (const [name, header] of known) {
@@ -61,17 +61,17 @@ export function conformance(document: Node) {
       if (value === undefined && node.required) faults.push(`${name} is missing`)
       if (value === undefined) continue
       const read = node.schema.type === 'integer' ? Number(value) : value
-      faults.push(...faultsOf(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
+      faults.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
     }
     for (const name of Object.keys(answer.headers))
       if (!known.has(name) && !transport.has(name)) faults.push(`${name} is not documented`)
     return faults
   }
 
-  function bodyFaults({ content }: Node, pointer: string, { headers, text, json }: Answer) {
+  function checkBody({ content }: Node, pointer: string, { headers, text, json }: TestResponse) {
     const type = headers['content-type']?.split(';')[0]
     if (!content) return text ? ['there is a body'] : []
     if (!type || !content[type]) return [`${type} is not documented`]
-    return faultsOf(pointer + pointerTo('content', type, 'schema'), /[/+]json$/.test(type) ? json : text)
+    return validateValue(pointer + toPointer('content', type, 'schema'), /[/+]json$/.test(type) ? json : text)
   }
 }

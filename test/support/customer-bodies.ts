@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { sql } from '../../src/database/db.ts'
 import type { ErrorCode } from '../../src/errors/api-error.ts'
-import { isProblem } from './problem.ts'
-import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
-import { keyed, post, put } from './write.ts'
+import { assertProblem } from './problem.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from './service.ts'
+import { post, put, withKey } from './write.ts'
 
-let made = 0
-export const freshEmail = () => `shopper${++made}@example.com`
+let emailCount = 0
+export const newEmail = () => `shopper${++emailCount}@example.com`
 
 /** A body with all that is required. */
-export const john = (more: object = {}) => ({
+export const buildCustomer = (more: object = {}) => ({
   firstname: 'John',
   surname: 'Smith',
-  contact: { email: freshEmail() },
+  contact: { email: newEmail() },
   ...more,
 })
 
 /** What else a customer can be given. */
-export const everything = {
+export const allCustomerFields = {
   title: 'Dr',
   firstname: 'Mary-Jane',
   surname: "O'Neill",
@@ -36,7 +36,7 @@ export const everything = {
     country: 'Australia',
   },
 }
-export const everyPhone = { home: '(03) 9123-4567', mobile: '+61 400 123 456', work: '03.9123/4568' }
+export const allPhones = { home: '(03) 9123-4567', mobile: '+61 400 123 456', work: '03.9123/4568' }
 
 /** A shop that a maintainer writes customers to, without a limit. */
 export const startCustomerShop = () =>
@@ -46,29 +46,29 @@ export const startCustomerShop = () =>
   })
 
 /** Creates a customer, and returns its record. */
-export async function created(caller: Caller, body: object = john()) {
+export async function createCustomer(caller: Caller, body: object = buildCustomer()) {
   const answer = await post(caller, '/customers', body)
   assert.equal(answer.status, 201, answer.text)
   return answer.json.data
 }
 
 /** Asks for a customer under a key, one of its own unless told. */
-export const create = (caller: Pick<Caller, 'request'>, body: unknown, key: string = randomUUID()) =>
-  post(caller, '/customers', body, keyed(key))
+export const postCustomer = (caller: Pick<Caller, 'request'>, body: unknown, key: string = randomUUID()) =>
+  post(caller, '/customers', body, withKey(key))
 
 /** How many customers of a service have this e-mail address. */
-export const having = async ({ db, service }: Pick<TestService, 'db' | 'service'>, email: string) =>
+export const countCustomersByEmail = async ({ db, service }: Pick<TestService, 'db' | 'service'>, email: string) =>
   (await db.rows(sql`select from customer where service_id = ${service.id} and lower(email) = lower(${email})`)).length
 
 /** Changes a customer, and returns its record. */
-export async function changed(caller: Caller, id: string, change: object) {
+export async function updateCustomer(caller: Caller, id: string, change: object) {
   const answer = await put(caller, `/customers/${id}`, change)
   assert.equal(answer.status, 200, answer.text)
   return answer.json.data
 }
 
 /** What an answer warns of. */
-export const warningsIn = ({ meta }: { meta?: { warnings: { code: string }[] } }) =>
+export const getWarningCodes = ({ meta }: { meta?: { warnings: { code: string }[] } }) =>
   meta?.warnings.map(({ code }) => code) ?? []
 
 /** How many customers there are, of all services. */
@@ -76,15 +76,15 @@ export const countCustomers = async ({ db }: Pick<TestService, 'db'>) =>
   (await db.row<{ n: number }>(sql`select count(*)::integer as n from customer`))?.n as number
 
 /** Asserts that whatever this does leaves as many customers as there were. */
-export async function makesNone(service: Pick<TestService, 'db'>, work: () => Promise<void>) {
+export async function assertCreatesNoCustomer(service: Pick<TestService, 'db'>, work: () => Promise<void>) {
   const before = await countCustomers(service)
   await work()
   assert.equal(await countCustomers(service), before)
 }
 
 /** Asserts a refusal that names exactly these places. */
-export function isRefused({ baseUrl }: TestService, answer: Answer, code: ErrorCode, ...pointers: string[]) {
-  isProblem(answer, code, baseUrl)
+export function assertRejected({ baseUrl }: TestService, answer: TestResponse, code: ErrorCode, ...pointers: string[]) {
+  assertProblem(answer, code, baseUrl)
   assert.deepEqual(
     (answer.json.errors ?? []).map((each: { pointer: string }) => each.pointer),
     pointers,
@@ -93,7 +93,7 @@ export function isRefused({ baseUrl }: TestService, answer: Answer, code: ErrorC
 }
 
 /** Resolves once so many connections to the database wait for a lock. */
-export async function waiting({ db }: TestService, count: number) {
+export async function waitForBlockedConnections({ db }: TestService, count: number) {
   const deadline = performance.now() + 30_000
   for (;;) {
     const row = await db.row<{ n: number }>(
@@ -108,15 +108,20 @@ export async function waiting({ db }: TestService, count: number) {
  * Changes a customer while other work on its row is under way: the change comes to the row first, the work behind it, and both wait there
  * until they are let go. Returns the customer's record after both.
  */
-export async function changedBeside(shop: TestService, id: string, change: object, work: () => Promise<unknown>) {
+export async function updateCustomerDuring(
+  shop: TestService,
+  id: string,
+  change: object,
+  work: () => Promise<unknown>,
+) {
   const holder = await shop.db.pool.connect()
   try {
     await holder.query('begin')
     await holder.query('select from customer where id = $1 for update', [id])
     const first = put(shop, `/customers/${id}`, change)
-    await waiting(shop, 1)
+    await waitForBlockedConnections(shop, 1)
     const second = work()
-    await waiting(shop, 2)
+    await waitForBlockedConnections(shop, 2)
     await holder.query('commit')
     await Promise.all([first, second])
   } finally {

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type Database, openDatabase } from '../../src/database/db.ts'
-import { addressesAt, asAdmin, isPooled, openTestCluster, type TestCluster, throughPooler } from './cluster.ts'
+import {
+  createUrlBuilder,
+  isPooled,
+  openTestCluster,
+  runAsAdmin,
+  type TestCluster,
+  toPoolerUrlBuilder,
+} from './cluster.ts'
 
 /** A database of its own, migrated and empty. */
-export interface FreshDatabase {
+export interface TestDatabase {
   db: Database
   /** What `pg` and `psql` reach it by. */
   connection: string
@@ -14,11 +21,11 @@ export interface FreshDatabase {
 /** The cluster of the whole run, or one of this file's own where it runs alone. */
 let cluster: Promise<TestCluster> | undefined
 
-function clusterOfTheRun(): TestCluster | undefined {
+function getRunCluster(): TestCluster | undefined {
   const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: template } = process.env
   if (!url || !template) return
-  const at = addressesAt(url)
-  return { at, through: throughPooler(at), template, close: async () => {} }
+  const at = createUrlBuilder(url)
+  return { directUrl: at, clientUrl: toPoolerUrlBuilder(at), template, close: async () => {} }
 }
 
 /** Connections to a database of a test. */
@@ -26,7 +33,7 @@ export const openTestDatabase = (connection: string) =>
   openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {}, pooled: isPooled })
 
 /** What a process of its own is set to, to reach the same database. */
-export const reaching = ({ connection }: Pick<FreshDatabase, 'connection'>) => ({
+export const getDatabaseEnvironment = ({ connection }: Pick<TestDatabase, 'connection'>) => ({
   DATABASE_URL: connection,
   DATABASE_POOLER: isPooled ? 'transaction' : 'off',
 })
@@ -34,26 +41,28 @@ export const reaching = ({ connection }: Pick<FreshDatabase, 'connection'>) => (
 let open = 0
 
 /** Clones a migrated, empty database. A cluster of this file's own goes when the last one is dropped. */
-export const freshDatabase = () => makeDatabase(({ template }) => `template "${template}" strategy file_copy`)
+export const createTestDatabase = () => createDatabase(({ template }) => `template "${template}" strategy file_copy`)
 
 /** Makes a database in which there is nothing yet. */
-export const emptyDatabase = () => makeDatabase(() => '')
+export const createEmptyDatabase = () => createDatabase(() => '')
 
 /** Makes a database; `made` says of what, as `create database` takes it. */
-export async function makeDatabase(made: (cluster: TestCluster) => string | Promise<string>): Promise<FreshDatabase> {
+export async function createDatabase(
+  getOptions: (cluster: TestCluster) => string | Promise<string>,
+): Promise<TestDatabase> {
   open++
-  cluster ??= Promise.resolve(clusterOfTheRun() ?? openTestCluster())
-  const there = await cluster
-  const { at, through } = there
+  cluster ??= Promise.resolve(getRunCluster() ?? openTestCluster())
+  const openCluster = await cluster
+  const { directUrl: at, clientUrl: through } = openCluster
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await asAdmin(at, `create database "${name}" ${await made(there)}`)
+  await runAsAdmin(at, `create database "${name}" ${await getOptions(openCluster)}`)
   const db = openTestDatabase(through(name))
   return {
     db,
     connection: through(name),
     async drop() {
       await db.close()
-      await asAdmin(at, `drop database "${name}" with (force)`)
+      await runAsAdmin(at, `drop database "${name}" with (force)`)
       if (--open > 0) return
       const last = await cluster
       cluster = undefined

@@ -2,7 +2,7 @@ import { connect } from 'node:http2'
 import { request } from 'node:https'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { credentials } from './servers.ts'
+import { buildCredentials } from './servers.ts'
 import type { Caller } from './service.ts'
 
 /** An event as it came; a block of nothing but comments has no fields. */
@@ -34,7 +34,7 @@ export interface EventStream {
   close(): void
 }
 
-interface Opening {
+interface StreamRequest {
   at: { baseUrl: string; ca: string }
   caller: Pick<Caller, 'username' | 'password' | 'service'>
   path: string
@@ -42,36 +42,42 @@ interface Opening {
   http2?: boolean
 }
 
-export async function openEvents({ at, caller, path, headers = {}, http2 = false }: Opening): Promise<EventStream> {
-  const sent = { ...credentials(caller), accept: 'text/event-stream', ...headers }
-  const opened = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
-  let rest = ''
-  let taken = 0
+export async function openEvents({
+  at,
+  caller,
+  path,
+  headers = {},
+  http2 = false,
+}: StreamRequest): Promise<EventStream> {
+  const requestHeaders = { ...buildCredentials(caller), accept: 'text/event-stream', ...headers }
+  const response = await (http2 ? openOverHttp2 : openOverHttp1)(at, path, requestHeaders)
+  let incompleteBlock = ''
+  let readCount = 0
   const stream: EventStream = {
-    status: opened.status,
-    headers: opened.headers,
+    status: response.status,
+    headers: response.headers,
     text: '',
     events: [],
     lastId: headers['last-event-id'],
     async next() {
-      const ends = performance.now() + 20_000
-      while (stream.events.length <= taken) {
-        if (performance.now() > ends) throw new Error(`No event came; so far: ${stream.text}`)
+      const deadline = performance.now() + 20_000
+      while (stream.events.length <= readCount) {
+        if (performance.now() > deadline) throw new Error(`No event came; so far: ${stream.text}`)
         await delay(5)
       }
-      return stream.events[taken++] as Event
+      return stream.events[readCount++] as Event
     },
-    ended: new Promise(resolve => opened.body.once('close', resolve)),
-    pause: () => opened.body.pause(),
-    resume: () => opened.body.resume(),
-    close: opened.close,
+    ended: new Promise(resolve => response.body.once('close', resolve)),
+    pause: () => response.body.pause(),
+    resume: () => response.body.resume(),
+    close: response.close,
   }
-  opened.body.on('error', () => {})
-  opened.body.setEncoding('utf8').on('data', (text: string) => {
+  response.body.on('error', () => {})
+  response.body.setEncoding('utf8').on('data', (text: string) => {
     stream.text += text
-    const blocks = (rest + text).split('\n\n')
-    rest = blocks.pop() ?? ''
-    for (const event of blocks.map(eventIn)) {
+    const blocks = (incompleteBlock + text).split('\n\n')
+    incompleteBlock = blocks.pop() ?? ''
+    for (const event of blocks.map(parseEvent)) {
       stream.lastId = event.id ?? stream.lastId
       if (event.data !== undefined) stream.events.push(event)
     }
@@ -79,7 +85,7 @@ export async function openEvents({ at, caller, path, headers = {}, http2 = false
   return stream
 }
 
-function eventIn(block: string): Event {
+function parseEvent(block: string): Event {
   const fields = block.split('\n').flatMap(line => {
     const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? []
     return name ? [[name, value] as const] : []
@@ -89,37 +95,50 @@ function eventIn(block: string): Event {
   return data ? { ...event, data } : event
 }
 
-interface Opened {
+interface StreamResponse {
   status: number
   headers: object
   body: Readable
   close(): void
 }
 
-function overHttp1({ baseUrl, ca }: Opening['at'], path: string, headers: Record<string, string>): Promise<Opened> {
+function openOverHttp1(
+  { baseUrl, ca }: StreamRequest['at'],
+  path: string,
+  headers: Record<string, string>,
+): Promise<StreamResponse> {
   return new Promise((resolve, reject) => {
-    const asked = request(`${baseUrl}${path}`, { ca, headers, agent: false }, response =>
+    const clientRequest = request(`${baseUrl}${path}`, { ca, headers, agent: false }, response =>
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
         body: response,
-        close: () => asked.destroy(),
+        close: () => clientRequest.destroy(),
       }),
     )
-    asked.on('error', reject)
-    asked.end()
+    clientRequest.on('error', reject)
+    clientRequest.end()
   })
 }
 
-function overHttp2({ baseUrl, ca }: Opening['at'], path: string, headers: Record<string, string>): Promise<Opened> {
+function openOverHttp2(
+  { baseUrl, ca }: StreamRequest['at'],
+  path: string,
+  headers: Record<string, string>,
+): Promise<StreamResponse> {
   const session = connect(baseUrl, { ca })
   return new Promise((resolve, reject) => {
     session.on('error', reject)
     const body = session.request({ ':path': path, ...headers })
     body.on('error', reject)
     body.once('close', () => session.close())
-    body.once('response', told =>
-      resolve({ status: Number(told[':status']), headers: told, body, close: () => session.destroy() }),
+    body.once('response', responseHeaders =>
+      resolve({
+        status: Number(responseHeaders[':status']),
+        headers: responseHeaders,
+        body,
+        close: () => session.destroy(),
+      }),
     )
   })
 }

@@ -10,9 +10,9 @@ import { defaultSettings, type Service } from '../../src/domain/tenancy/service-
 import { type ImportOptions, importFile, type Summary } from '../../src/import/import-file.ts'
 import { importTypes } from '../../src/import/pipeline/import-types.ts'
 import { type Format, openSource } from '../../src/import/sources/file.ts'
-import { type FreshDatabase, freshDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 
-export interface Imported extends Summary {
+export interface ImportResult extends Summary {
   /** The text of the rejected file; undefined where there is none. */
   rejectedFile: string | undefined
 }
@@ -23,13 +23,13 @@ export interface Shop {
   service: Service
   directory: string
   /** What `pg` reaches the database by. */
-  connection: FreshDatabase['connection']
+  connection: TestDatabase['connection']
   /** Imports text or bytes as a file of this kind. */
-  importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<Imported>
+  importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<ImportResult>
   /** Imports a stream. */
   stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<Summary>
   /** The contents of all tables that imports write, including change timestamps. */
-  everything(): Promise<string>
+  dumpTables(): Promise<string>
   /** Rows of a statement. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   rows(text: string): Promise<any[]>
@@ -42,8 +42,8 @@ const tables = [
   ...['sales_order', 'order_line', 'order_payment', 'voucher', 'voucher_entry'],
 ]
 
-export async function openShop(): Promise<Shop> {
-  const { db, connection, drop } = await freshDatabase()
+export async function openImportShop(): Promise<Shop> {
+  const { db, connection, drop } = await createTestDatabase()
   const row = await db.row<{ id: number }>(sql`insert into service (name) values ('shop') returning service_id as id`)
   const service: Service = { id: row?.id ?? 0, name: 'shop', settings: { ...defaultSettings, currency: 'GBP' } }
   const keys = deriveKeys(randomBytes(32))
@@ -63,7 +63,7 @@ export async function openShop(): Promise<Shop> {
     },
     stream: (kind, chunks, format) =>
       importFile(db, service, kind, { name: 'a stream', format, stream: Readable.from(chunks) }),
-    async everything() {
+    async dumpTables() {
       const texts = await Promise.all(
         tables.map(table =>
           db.row(sql`select string_agg(t::text, E'\n' order by t::text) as text from ${raw(table)} t`),

@@ -12,9 +12,9 @@ import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { openMailTransport } from '../../src/mail/transport.ts'
 import { type MailStatus, queueVoucherMail, type VoucherMail } from '../../src/store/mail/mails.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { type FreshDatabase, freshDatabase } from './database.ts'
-import { until as met } from './processes.ts'
-import { keptLog } from './servers.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { waitUntil } from './processes.ts'
+import { captureLog } from './servers.ts'
 import { type SmtpSink, startSink } from './smtp-sink.ts'
 
 export const gift: VoucherMail = {
@@ -32,7 +32,7 @@ export const gift: VoucherMail = {
 }
 
 /** An e-mail as it is stored, with its job. */
-interface Row {
+interface MailRow {
   email_id: string
   status: string
   attempts: number
@@ -47,14 +47,14 @@ interface Row {
 export function setUpMailing() {
   const keys = deriveKeys(randomBytes(32))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-mail-'))
-  let database: FreshDatabase
+  let database: TestDatabase
   let service: Service
   let sink: SmtpSink
-  const begun: Worker[] = []
-  const logged = keptLog('info')
+  const workers: Worker[] = []
+  const logged = captureLog('info')
 
   before(async () => {
-    database = await freshDatabase()
+    database = await createTestDatabase()
     const made = await addService(database.db, 'luma', {
       retailerName: 'Luma & Söhne',
       emailSender: 'gifts@luma.example',
@@ -65,12 +65,12 @@ export function setUpMailing() {
     sink = await startSink()
   })
   afterEach(async () => {
-    await Promise.all(begun.splice(0).map(worker => worker.stop(0)))
+    await Promise.all(workers.splice(0).map(worker => worker.stop(0)))
     await database.db.run(sql`delete from email`)
     await database.db.run(sql`delete from job`)
     await database.db.run(sql`delete from alert`)
     sink.delivered.length = 0
-    sink.mishaps.length = 0
+    sink.faults.length = 0
     logged.clear()
   })
   after(async () => {
@@ -79,13 +79,13 @@ export function setUpMailing() {
     await rm(directory, { recursive: true, force: true })
   })
 
-  const mails = () =>
-    database.db.rows<Row>(sql`
+  const listMails = () =>
+    database.db.rows<MailRow>(sql`
       select m.*, extract(epoch from due_at - now())::float8 as wait
         from email m left join job j on j.service_id = m.service_id and j.subject = m.email_id order by created_at`)
-  const mail = async () => (await mails())[0] as Row
+  const getMail = async () => (await listMails())[0] as MailRow
   const until = (condition: () => unknown, what: string) =>
-    met(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
+    waitUntil(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 
   return {
     keys,
@@ -104,30 +104,30 @@ export function setUpMailing() {
       return logged.text
     },
     /** A worker; it is stopped after the test. */
-    begin(post = openMailTransport({ smtpUrl: sink.url, dataDir: directory })) {
-      const worker = startWorker({ db: database.db, keys, log: logged.log, mailTransport: post })
-      begun.push(worker)
+    startMailWorker(transport = openMailTransport({ smtpUrl: sink.url, dataDir: directory })) {
+      const worker = startWorker({ db: database.db, keys, log: logged.log, mailTransport: transport })
+      workers.push(worker)
       return worker
     },
     queue: (more: Partial<VoucherMail> = {}) =>
       database.db.transaction(tx => queueVoucherMail(tx, keys, service, { ...gift, ...more })),
     /** The oldest e-mail there is. */
-    mail,
+    mail: getMail,
     until,
-    untilSent: () => until(async () => (await mails()).every(({ status }) => status === 'sent'), 'all are sent'),
-    untilFailed: () => until(async () => (await mail()).status === 'failed', 'it has failed'),
+    untilSent: () => until(async () => (await listMails()).every(({ status }) => status === 'sent'), 'all are sent'),
+    untilFailed: () => until(async () => (await getMail()).status === 'failed', 'it has failed'),
     /** The attempt is over, and the next one has its time. */
     untilAttempted: (attempts: number) =>
       until(async () => {
-        const { attempts: made, wait } = await mail()
+        const { attempts: made, wait } = await getMail()
         return made === attempts && wait !== null && wait > 1
       }, `attempt ${attempts}`),
-    hasten: () => database.db.run(sql`update job set due_at = now() where name = 'send-email'`),
+    makeDue: () => database.db.run(sql`update job set due_at = now() where name = 'send-email'`),
   }
 }
 
 /** How far a voucher's newest e-mail has come; undefined where none was ever queued. */
-export async function voucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
+export async function getVoucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
   const row = await db.row<{ status: MailStatus }>(sql`
     select status from email where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
   return row?.status

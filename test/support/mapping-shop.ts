@@ -6,8 +6,8 @@ import { upsertStock } from '../../src/store/inventory/stock.ts'
 import type { Caller, TestService } from './service.ts'
 
 /** A shop that the e-commerce platform knows nothing of: two stores, a hoodie in two sizes of black and one of red, two customers. */
-export async function unmappedShop(
-  { db, tenant }: Pick<TestService, 'db' | 'tenant'>,
+export async function createUnmappedShop(
+  { db, createService: tenant }: Pick<TestService, 'db' | 'createService'>,
   settings: Partial<Settings> = {},
 ): Promise<Caller> {
   const shop = await tenant({ writesPerMinute: 'off', readsPerMinute: 'off', ...settings })

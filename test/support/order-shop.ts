@@ -7,7 +7,7 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from './service.ts'
 import { post } from './write.ts'
 
 const prices: Record<string, string> = {
@@ -50,7 +50,7 @@ export async function fillShop(db: Database, service: Service) {
 export interface OrderShop {
   api: TestService
   /** A shop of its own, so that nobody else moves its stock. */
-  another(settings?: Partial<Settings>): Promise<Caller>
+  createShop(settings?: Partial<Settings>): Promise<Caller>
 }
 
 /** The API with such a shop, for a maintainer. */
@@ -65,8 +65,8 @@ export async function startOrderShop(): Promise<OrderShop> {
   await fillShop(api.db, api.service)
   return {
     api,
-    async another(more = {}) {
-      const caller = await api.tenant({ ...settings, ...more })
+    async createShop(more = {}) {
+      const caller = await api.createService({ ...settings, ...more })
       await fillShop(api.db, caller.service)
       return caller
     },
@@ -98,60 +98,60 @@ export interface OrderLine {
 }
 
 /** Dollars of a number of cents. */
-export const dollars = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
-export const cents = (text: string) => Math.round(Number(text) * 100)
+export const toDollars = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+export const toCents = (text: string) => Math.round(Number(text) * 100)
 
 /** An order of these lines, paid in full. */
-export function orderOf(lines: OrderLine[], more: object = {}) {
+export function buildOrder(lines: OrderLine[], more: object = {}) {
   const due = lines.reduce((sum, { sku, quantity, discounts = [] }) => {
-    const off = discounts.reduce((total, { amount }) => total + cents(amount), 0)
-    return sum + cents(prices[sku] ?? '0.00') * quantity - off
+    const discount = discounts.reduce((total, { amount }) => total + toCents(amount), 0)
+    return sum + toCents(prices[sku] ?? '0.00') * quantity - discount
   }, 0)
   return {
     customerId: '65432',
     billingAddress: address,
     deliveryAddress: address,
     lines,
-    payments: [{ gateway: 'paypal', amount: dollars(due), reference: 'PAYID-1' }],
+    payments: [{ gateway: 'paypal', amount: toDollars(due), reference: 'PAYID-1' }],
     ...more,
   }
 }
 
 /** What a return of so many of each SKU says. */
-export const returnOf = (units: Record<string, number>, more: object = {}) => ({
+export const buildReturn = (units: Record<string, number>, more: object = {}) => ({
   lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity, reasonCode: 'SIZE' })),
   ...more,
 })
 
 /** Asks for a return of so many of each SKU. */
-export const giveBack = (
+export const createReturn = (
   caller: Caller,
   orderId: string,
   units: Record<string, number>,
   more: object = {},
   headers: Record<string, string> = {},
-) => post(caller, `/orders/${orderId}/returns`, returnOf(units, more), headers)
+) => post(caller, `/orders/${orderId}/returns`, buildReturn(units, more), headers)
 
 export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
   db.transaction(tx => advanceReturn(tx, service, returnNumber, 'cancel'))
 
 /** What of an order can still be returned. */
-export const returnable = async (caller: Caller, orderId: string) =>
+export const getReturnable = async (caller: Caller, orderId: string) =>
   (await caller.get(`/orders/${orderId}/returnable`)).json.data
 
 /** Places an order that has to be taken; returns its record. */
-export async function placed(caller: Caller, lines: OrderLine[], more: object = {}) {
-  return made(await post(caller, '/orders', orderOf(lines, more)))
+export async function placeOrder(caller: Caller, lines: OrderLine[], more: object = {}) {
+  return getCreated(await post(caller, '/orders', buildOrder(lines, more)))
 }
 
 /** The record that was made. */
-export function made({ status, json, text }: Answer) {
+export function getCreated({ status, json, text }: TestResponse) {
   if (status !== 201) throw new Error(`${status} ${text}`)
   return json.data
 }
 
 /** Free stock by store and SKU: `{ '1001 HOOD-S': 10 }`. */
-export async function stockOf(caller: Caller): Promise<Record<string, number>> {
+export async function getStock(caller: Caller): Promise<Record<string, number>> {
   const { json } = await caller.get('/inventory')
   return Object.fromEntries(
     json.data.map((each: { storeId: string; sku: string; freeStock: number }) => [
@@ -162,7 +162,7 @@ export async function stockOf(caller: Caller): Promise<Record<string, number>> {
 }
 
 /** The retail transactions of an order, the oldest change first. */
-export async function salesOf(caller: Caller, orderNumber: string) {
+export async function getSales(caller: Caller, orderNumber: string) {
   const { json } = await caller.get('/orders/transactions/search?asc=true')
   return json.data.filter((each: { orderNumber: string | null }) => each.orderNumber === orderNumber)
 }

@@ -6,18 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../scenarios/support/free-port.ts'
 import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
-import { until } from './processes.ts'
+import { waitUntil } from './processes.ts'
 
 const program = '/usr/sbin/pgbouncer'
 
 /** Why there is no PgBouncer here to test with; undefined where there is one. */
-export const noPgBouncer = existsSync(program) ? undefined : `${program} is not there (apt-get install pgbouncer)`
+export const pgBouncerMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install pgbouncer)`
 
 /** A PgBouncer of this machine in front of a database, in transaction mode; `settings` are further lines of its file. */
 export async function startPgBouncer(connection: string, settings: readonly string[] = []) {
   // The socket of the bundled PostgreSQL is for its own user alone, and root may not run PgBouncer.
-  const inward = await startPostgresProxy(connection)
-  const direct = new URL(inward.connection)
+  const proxy = await startPostgresProxy(connection)
+  const direct = new URL(proxy.connection)
   const [user, port] = [decodeURIComponent(direct.username), await freePort()]
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-pgbouncer-'))
   chmodSync(home, 0o755)
@@ -36,23 +36,23 @@ export async function startPgBouncer(connection: string, settings: readonly stri
     ...(process.geteuid?.() === 0 && { uid: 65_534, gid: 65_534 }),
   })
   const ended = once(pooler, 'exit')
-  const end = async () => {
+  const stop = async () => {
     pooler.kill('SIGTERM')
     await ended
-    inward.close()
+    proxy.close()
     rmSync(home, { recursive: true, force: true })
   }
-  const isThere = () =>
+  const isListening = () =>
     new Promise<boolean>(resolve => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
       socket.on('connect', () => socket.destroy())
     })
   try {
-    await until(isThere, 'PgBouncer listens', 10_000)
+    await waitUntil(isListening, 'PgBouncer listens', 10_000)
   } catch (error) {
-    const said = readFileSync(log, 'utf8')
-    await end()
-    throw new Error(`PgBouncer does not listen: ${said}`, { cause: error })
+    const output = readFileSync(log, 'utf8')
+    await stop()
+    throw new Error(`PgBouncer does not listen: ${output}`, { cause: error })
   }
-  return { connection: `postgres://${user}@127.0.0.1:${port}${direct.pathname}`, end }
+  return { connection: `postgres://${user}@127.0.0.1:${port}${direct.pathname}`, end: stop }
 }

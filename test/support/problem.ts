@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
-import type { Answer } from './service.ts'
+import type { TestResponse } from './service.ts'
 
 /** What would tell of the inside: SQL, stacks, paths, addresses, versions, names of what we are built on. */
-const inside =
+const internals =
   /select |insert |update |delete from|relation "|column "|syntax error|at \S+ \(|\.ts\b|\.js\b|node_modules|node:|\/work\/|\/tmp\/|\/home\/|\/usr\/|127\.0\.0\.1|\.s\.PGSQL|postgres|fastify|FST_|HPE_|ECONN|SQLSTATE|\bpg\b|v\d+\.\d+\.\d+/i
 
 /** Asserts that an answer is a problem (contract 1.1) with this code, tells nothing of the inside, and carries the standing headers. */
-export function isProblem(
-  answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>,
+export function assertProblem(
+  answer: Pick<TestResponse, 'status' | 'headers' | 'json' | 'text'>,
   code: ErrorCode,
   baseUrl: string,
   path?: string,
@@ -18,7 +18,7 @@ export function isProblem(
   const { status, title } = errorCodes[code]
   assert.equal(answer.status, status, shown)
   assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
-  hasStandingHeaders(answer)
+  assertCommonHeaders(answer)
   const { detail, instance, errors, lockedUntil, reason, ...rest } = json
   assert.deepEqual(
     rest,
@@ -40,19 +40,19 @@ export function isProblem(
     if (parameter === undefined && pointer === undefined) assert.equal(fault.code, 'voucher_not_configured', shown)
   }
   const { type: _, instance: __, ...told } = json
-  assert.doesNotMatch(JSON.stringify(told), inside)
+  assert.doesNotMatch(JSON.stringify(told), internals)
 }
 
 /** The faults of a refusal in short: `/lines/0/sku unknown_sku`. */
-export const faultsIn = ({ json }: Pick<Answer, 'json'>): string[] =>
+export const getFieldErrors = ({ json }: Pick<TestResponse, 'json'>): string[] =>
   json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
 
 /** What a refusal says of each of its faults. */
-export const detailsIn = ({ json }: Pick<Answer, 'json'>): string[] =>
+export const getErrorDetails = ({ json }: Pick<TestResponse, 'json'>): string[] =>
   json.errors.map((fault: { detail: string }) => fault.detail)
 
 /** Asserts the headers of every answer (contract 1). */
-export function hasStandingHeaders({ headers }: Pick<Answer, 'headers'>) {
+export function assertCommonHeaders({ headers }: Pick<TestResponse, 'headers'>) {
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/)
   assert.equal(headers['x-content-type-options'], 'nosniff')
   assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains')
@@ -62,7 +62,7 @@ export function hasStandingHeaders({ headers }: Pick<Answer, 'headers'>) {
 }
 
 /** An answer without what is of its request alone. */
-export const masked = ({ status, headers, json }: Answer) => {
+export const withoutRequestData = ({ status, headers, json }: TestResponse) => {
   const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...told } = headers
   return { status, told, json: { ...json, instance: '', requestId: '' } }
 }

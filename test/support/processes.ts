@@ -22,7 +22,7 @@ const programs = join(checkout, 'node_modules/.bin')
 export type Environment = Record<string, string>
 
 /** The command line as a process of its own, with what it has said so far. */
-export interface Running {
+export interface RunningCommand {
   child: ChildProcess
   pid: number
   out: string
@@ -30,7 +30,7 @@ export interface Running {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-interface How {
+interface RunOptions {
   cwd?: string
   /** What runs instead of `node src/cli.js`. */
   program?: readonly [string, ...string[]]
@@ -38,27 +38,27 @@ interface How {
 
 /** What of the environment of a run reaches its processes: with the cache programs that do not see to that themselves are not compiled at every start either. */
 const { HOME, NODE_COMPILE_CACHE, PATH, TMPDIR } = process.env
-const surroundings = { HOME, NODE_COMPILE_CACHE, PATH: `${programs}${delimiter}${PATH}`, TMPDIR }
+const inheritedEnvironment = { HOME, NODE_COMPILE_CACHE, PATH: `${programs}${delimiter}${PATH}`, TMPDIR }
 
-const running = new Set<Running>()
+const runningCommands = new Set<RunningCommand>()
 const directories = new Set<string>()
 
 /** All processes and directories of a test file go when its tests are done, however they end. */
 after(async () => {
-  for (const each of running) killGroup(each)
-  await Promise.all([...running].map(each => each.ended))
+  for (const each of runningCommands) killGroup(each)
+  await Promise.all([...runningCommands].map(each => each.ended))
   for (const path of directories) {
     for (const home of [path, ...fs.readdirSync(path).map(name => join(path, name))]) {
-      const postgres = postgresOf(home)
-      if (postgres) await until(() => !isRunning(postgres), 'PostgreSQL ends with its owner', 20_000)
+      const postgres = findPostgresPid(home)
+      if (postgres) await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends with its owner', 20_000)
     }
     fs.rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   }
 })
-process.on('exit', () => running.forEach(killGroup))
+process.on('exit', () => runningCommands.forEach(killGroup))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
-function killGroup({ pid }: Running) {
+function killGroup({ pid }: RunningCommand) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
@@ -67,7 +67,7 @@ function killGroup({ pid }: Running) {
 }
 
 /** A directory of the test file's own. */
-export function directory(mode = 0o711): string {
+export function createDirectory(mode = 0o711): string {
   const path = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
   fs.chmodSync(path, mode)
   directories.add(path)
@@ -75,21 +75,21 @@ export function directory(mode = 0o711): string {
 }
 
 /** Starts `tillbridge …`; of the environment only what is given here, and `surroundings`, reaches it. */
-export function begin(args: readonly string[], environment: Environment, how: How = {}): Running {
+export function startCommand(args: readonly string[], environment: Environment, how: RunOptions = {}): RunningCommand {
   const [command, ...before] = how.program ?? [process.execPath, cli]
   const child = spawn(command, [...before, ...args], {
     cwd: how.cwd ?? tmpdir(),
-    env: { ...surroundings, ...environment },
+    env: { ...inheritedEnvironment, ...environment },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const one: Running = {
+  const one: RunningCommand = {
     child,
     pid: child.pid ?? 0,
     out: '',
     err: '',
     ended: once(child, 'close').then(([code, signal]) => {
-      running.delete(one)
+      runningCommands.delete(one)
       return { code, signal }
     }),
   }
@@ -99,47 +99,58 @@ export function begin(args: readonly string[], environment: Environment, how: Ho
   child.stderr.setEncoding('utf8').on('data', text => {
     one.err += text
   })
-  running.add(one)
+  runningCommands.add(one)
   return one
 }
 
 /** Runs `tillbridge …` to its end. */
-export async function run(args: readonly string[], environment: Environment, how?: How) {
-  const one = begin(args, environment, how)
+export async function runCommand(args: readonly string[], environment: Environment, how?: RunOptions) {
+  const one = startCommand(args, environment, how)
   const { code, signal } = await one.ended
   return { code, signal, out: one.out, err: one.err }
 }
 
 /** Runs a command that has to succeed; returns what it says. */
-export async function done(args: readonly string[], environment: Environment, how?: How): Promise<string> {
-  const { code, out, err } = await run(args, environment, how)
+export async function runSuccessfully(
+  args: readonly string[],
+  environment: Environment,
+  how?: RunOptions,
+): Promise<string> {
+  const { code, out, err } = await runCommand(args, environment, how)
   assert.equal(code, 0, `tillbridge ${args.join(' ')}: ${out}${err}`)
   return out
 }
 
 /** A running service, and the access to it. */
-export interface Serving extends Running, Pick<Access, 'baseUrl' | 'caFile'> {}
+export interface RunningServer extends RunningCommand, Pick<Access, 'baseUrl' | 'caFile'> {}
 
 /** Starts `tillbridge start …` and returns once it serves. */
-export async function serve(args: readonly string[], environment: Environment, how?: How): Promise<Serving> {
+export async function serve(
+  args: readonly string[],
+  environment: Environment,
+  how?: RunOptions,
+): Promise<RunningServer> {
   const quick = { PORT: '0', LOG_LEVEL: 'warn' }
-  return served(begin(['start', ...args], { ...quick, ...environment }, how), environment)
+  return waitUntilServing(startCommand(['start', ...args], { ...quick, ...environment }, how), environment)
 }
 
 /** Waits until a process that was started says that it serves. */
-export async function served(one: Running, { DATA_DIR = '', TLS_CERT_FILE = '' }: Environment): Promise<Serving> {
+export async function waitUntilServing(
+  one: RunningCommand,
+  { DATA_DIR = '', TLS_CERT_FILE = '' }: Environment,
+): Promise<RunningServer> {
   let hasEnded = false
   one.ended.then(() => {
     hasEnded = true
   })
-  await until(() => hasEnded || one.out.includes('Press Ctrl-C to stop.'), 'the service serves', 120_000)
+  await waitUntil(() => hasEnded || one.out.includes('Press Ctrl-C to stop.'), 'the service serves', 120_000)
   assert.ok(!hasEnded, `The service ended before it served: ${one.out}${one.err}`)
   const baseUrl = /serves (https:\S+?)[. ]/.exec(one.out)?.[1] ?? ''
   return Object.assign(one, { baseUrl, caFile: TLS_CERT_FILE || join(DATA_DIR, 'tls/ca.pem') })
 }
 
 /** Asks a service to stop and says how it ended. */
-export async function stop(service: Running, signal: NodeJS.Signals = 'SIGTERM') {
+export async function stopServer(service: RunningCommand, signal: NodeJS.Signals = 'SIGTERM') {
   service.child.kill(signal)
   return service.ended
 }
@@ -147,7 +158,11 @@ export async function stop(service: Running, signal: NodeJS.Signals = 'SIGTERM')
 export type Credentials = Pick<Access, 'username' | 'password' | 'serviceName'>
 
 /** One request over a connection of its own. */
-export function ask({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>, path: string, credentials?: Credentials) {
+export function sendGet(
+  { baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>,
+  path: string,
+  credentials?: Credentials,
+) {
   const headers = credentials && {
     authorization: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
     'x-service-name': credentials.serviceName,
@@ -156,7 +171,7 @@ export function ask({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>, pat
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   return new Promise<{ status: number; headers: Record<string, any>; text: string; json: any }>((resolve, reject) => {
     const options = { agent: false as const, timeout: 20_000, ...(ca && { ca }), ...(headers && { headers }) }
-    const asked = request(`${baseUrl}${path}`, options, response => {
+    const clientRequest = request(`${baseUrl}${path}`, options, response => {
       let text = ''
       response.setEncoding('utf8').on('data', part => {
         text += part
@@ -167,9 +182,9 @@ export function ask({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>, pat
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
       })
     })
-    asked.on('timeout', () => asked.destroy(new Error(`No answer from ${path} for 20 s.`)))
-    asked.on('error', reject)
-    asked.end()
+    clientRequest.on('timeout', () => clientRequest.destroy(new Error(`No answer from ${path} for 20 s.`)))
+    clientRequest.on('error', reject)
+    clientRequest.end()
   })
 }
 
@@ -177,22 +192,25 @@ export const readAccess = (dataDir: string): Access =>
   JSON.parse(fs.readFileSync(join(dataDir, 'access.json'), 'utf8')) as Access
 
 /** Makes a service with an admin, and returns the access to it. */
-export async function makeAccess(environment: Environment, serviceName = 'luma'): Promise<Credentials> {
-  await done(['service', 'add', serviceName], environment)
-  return addUser(environment, serviceName)
+export async function createServiceAccess(environment: Environment, serviceName = 'luma'): Promise<Credentials> {
+  await runSuccessfully(['service', 'add', serviceName], environment)
+  return addAdmin(environment, serviceName)
 }
 
 /** Makes an admin of a service, and returns the access to it. */
-export async function addUser(environment: Environment, serviceName: string): Promise<Credentials> {
+export async function addAdmin(environment: Environment, serviceName: string): Promise<Credentials> {
   const username = `${serviceName}-admin`
-  const said = await done(['account', 'add', username, '--service', serviceName, '--role', 'admin'], environment)
-  return { username, password: passwordIn(said), serviceName }
+  const said = await runSuccessfully(
+    ['account', 'add', username, '--service', serviceName, '--role', 'admin'],
+    environment,
+  )
+  return { username, password: findPassword(said), serviceName }
 }
 
-export const passwordIn = (said: string) => /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
+export const findPassword = (said: string) => /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
 
 /** A connection to the database of a service that runs. */
-export async function databaseOf(dataDir: string): Promise<pg.Client> {
+export async function connectToDatabase(dataDir: string): Promise<pg.Client> {
   const client = new pg.Client(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')))
   client.on('error', () => {})
   await client.connect()
@@ -200,16 +218,16 @@ export async function databaseOf(dataDir: string): Promise<pg.Client> {
 }
 
 /** The process number of the bundled PostgreSQL that runs, or ran last, under a data directory. */
-export function postgresOf(dataDir: string): number | undefined {
+export function findPostgresPid(dataDir: string): number | undefined {
   const file = join(dataDir, 'postgres/data/postmaster.pid')
   return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
 
 /** The processes that serve below one that was started with WEB_CONCURRENCY. */
-export const workersOf = ({ pid }: Running): number[] =>
+export const findWorkerPids = ({ pid }: RunningCommand): number[] =>
   childrenOf(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
-export async function until(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
+export async function waitUntil(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
   const end = Date.now() + withinMs
   while (!(await condition())) {
     assert.ok(Date.now() < end, `Waited ${withinMs} ms in vain: ${what}.`)
@@ -218,10 +236,10 @@ export async function until(condition: () => unknown, what: string, withinMs = 1
 }
 
 /** A port that nothing listens on now. */
-export const somePort = () => String(randomInt(20_000, 32_000))
+export const pickPort = () => String(randomInt(20_000, 32_000))
 
 /** Takes a port for the time of `work`. */
-export async function withTakenPort(work: (port: string) => Promise<void>) {
+export async function withOccupiedPort(work: (port: string) => Promise<void>) {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -15,7 +15,7 @@ import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../sr
 import type { Caller, TestService } from './service.ts'
 
 const program = { programId: '1', name: 'Retail Rewards' }
-export const tier = (tierId: string, qualifySpend: string | null, more: object = {}) => ({
+export const buildTier = (tierId: string, qualifySpend: string | null, more: object = {}) => ({
   program,
   tier: {
     programId: '1',
@@ -34,52 +34,54 @@ export const tier = (tierId: string, qualifySpend: string | null, more: object =
     ...more,
   },
 })
-const ladder = [
-  tier('1', '0.00'),
-  tier('2', '500.00', { accrualPoints: 2 }),
-  tier('3', '1500.00', { autoRewardValue: '15.00' }),
+const defaultTiers = [
+  buildTier('1', '0.00'),
+  buildTier('2', '500.00', { accrualPoints: 2 }),
+  buildTier('3', '1500.00', { autoRewardValue: '15.00' }),
 ]
 
 /** A customer with a reward account, in a tenant of its own. */
-export async function member(
+export async function createMember(
   api: TestService,
-  { tiers = ladder, account = {}, timeZone = 'Australia/Melbourne' } = {},
+  { tiers = defaultTiers, account = {}, timeZone = 'Australia/Melbourne' } = {},
 ) {
-  const shop = await api.tenant({ currency: 'AUD', timeZone, readsPerMinute: 'off' })
+  const shop = await api.createService({ currency: 'AUD', timeZone, readsPerMinute: 'off' })
   const { service } = shop
   await upsertPrograms(api.db, service, tiers)
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
   /** What moves the points of the account, in a transaction of its own. */
-  const moving = (move: (tx: Db, account: LockedRewardAccount | undefined) => Promise<void>, db = api.db) =>
+  const changeLedger = (move: (tx: Db, account: LockedRewardAccount | undefined) => Promise<void>, db = api.db) =>
     db.transaction(async tx => move(tx, await lockRewardAccount(tx, service, 'c1')))
   return {
     shop,
     service,
     earn: (orderNumber: string, amount: string, db = api.db) =>
-      moving((tx, account) => earnRewards(tx, service, account, { orderNumber, amount }), db),
+      changeLedger((tx, account) => earnRewards(tx, service, account, { orderNumber, amount }), db),
     giveBack: (orderNumber: string, amount: string, db = api.db) =>
-      moving(
+      changeLedger(
         (tx, account) =>
           reverseRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
         db,
       ),
     cancelReturn: (orderNumber: string) =>
-      moving((tx, account) => restoreRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}` })),
-    lots: (...rows: object[]) =>
+      changeLedger((tx, account) =>
+        restoreRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}` }),
+      ),
+    addLots: (...rows: object[]) =>
       upsertRewardLots(
         api.db,
         service,
         rows.map(row => ({ accountId: 'a1', kind: 'points', createdAt: '2026-01-05 10:00:00', ...row })),
       ),
-    read: () => read(shop),
-    entries: () => entries(api, service),
+    read: () => getAccount(shop),
+    entries: () => listEntries(api, service),
     checkLedger: () => checkLedger(api, shop),
     today: () => Temporal.Now.plainDateISO(timeZone).toString(),
   }
 }
 
-async function read(shop: Caller): Promise<RewardAccount> {
+async function getAccount(shop: Caller): Promise<RewardAccount> {
   const { status, json } = await shop.get('/customers/c1/rewards')
   assert.equal(status, 200)
   assert.ok(Check(RewardAccount, json.data), JSON.stringify(json.data))
@@ -87,22 +89,23 @@ async function read(shop: Caller): Promise<RewardAccount> {
 }
 
 /** A lot in short: what is left of what was given. */
-export const short = ({ available, total }: RewardAccount['points' | 'rewards'][number]) => `${available} of ${total}`
+export const formatLot = ({ available, total }: RewardAccount['points' | 'rewards'][number]) =>
+  `${available} of ${total}`
 /** Points, rewards, and points to the next reward. */
-export const balances = ({ availablePoints, availableRewards, pointsToNextReward }: RewardAccount) => [
+export const getBalances = ({ availablePoints, availableRewards, pointsToNextReward }: RewardAccount) => [
   availablePoints,
   availableRewards,
   pointsToNextReward,
 ]
 /** The tier, the next one, and the spend to it. */
-export const standing = ({ tierId, nextTierId, spendToNextTier }: RewardAccount) => [
+export const getTierProgress = ({ tierId, nextTierId, spendToNextTier }: RewardAccount) => [
   tierId,
   nextTierId,
   spendToNextTier,
 ]
 
 /** What an account's ledger says, a line an entry. */
-const entries = async (api: TestService, service: Service) =>
+const listEntries = async (api: TestService, service: Service) =>
   (
     await api.db.rows<{ text: string }>(sql`
       select concat_ws(' ', kind, trim_scale(amount), case when spend <> 0 then 'spend ' || trim_scale(spend) end, order_number, return_number) as text
@@ -111,7 +114,7 @@ const entries = async (api: TestService, service: Service) =>
 
 /** Asserts that balances are the sums of open lots, and lots and debt the sums of the ledger. */
 async function checkLedger(api: TestService, shop: Caller) {
-  const account = await read(shop)
+  const account = await getAccount(shop)
   const sum = (amounts: readonly (string | number)[]) =>
     amounts.reduce<number>((all, amount) => all + Math.round(Number(amount) * 100), 0)
   assert.equal(account.availablePoints * 100, sum(account.points.map(lot => lot.available)))

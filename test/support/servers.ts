@@ -10,29 +10,29 @@ import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config/config.ts'
 import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
-import type { Answer, Caller, TestService } from './service.ts'
+import type { Caller, TestResponse, TestService } from './service.ts'
 
 /** The header of Basic authentication; right where the text is `username:password`. */
-export const basic = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
+export const basicAuth = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
 
 /** The header of a caller who gives this password. */
-export const withPassword = ({ username }: Pick<Caller, 'username'>, password: string) =>
-  basic(`${username}:${password}`)
+export const buildAuthorization = ({ username }: Pick<Caller, 'username'>, password: string) =>
+  basicAuth(`${username}:${password}`)
 
 /** What a caller sends to be known. */
-export const credentials = (caller: Pick<Caller, 'username' | 'password' | 'service'>) => ({
-  authorization: withPassword(caller, caller.password),
+export const buildCredentials = (caller: Pick<Caller, 'username' | 'password' | 'service'>) => ({
+  authorization: buildAuthorization(caller, caller.password),
   'x-service-name': caller.service.name,
 })
 
 /** The head of a request that creates a customer, with these further lines. */
-export function creatingHead(caller: Pick<Caller, 'username' | 'password' | 'service'>, ...lines: string[]) {
-  const { authorization, 'x-service-name': name } = credentials(caller)
+export function buildCreateHead(caller: Pick<Caller, 'username' | 'password' | 'service'>, ...lines: string[]) {
+  const { authorization, 'x-service-name': name } = buildCredentials(caller)
   const own = ['Host: localhost', `Authorization: ${authorization}`, `X-Service-Name: ${name}`]
   return `POST /customers HTTP/1.1\r\n${[...own, ...lines].join('\r\n')}\r\n\r\n`
 }
 
-interface Asking {
+interface RequestOptions {
   method?: string
   headers?: Record<string, string | string[]>
   /** The address to ask from: any of 127.0.0.0/8. */
@@ -40,21 +40,21 @@ interface Asking {
   body?: string
 }
 
-export type Ask = (path: string, asking?: Asking) => Promise<Answer>
+export type SendRequest = (path: string, asking?: RequestOptions) => Promise<TestResponse>
 
 /** Asks over a connection of its own, unless an agent keeps some. */
-export const askAt =
-  ({ baseUrl, ca, agent = false }: { baseUrl: string; ca: string; agent?: Agent | false }): Ask =>
+export const createRequester =
+  ({ baseUrl, ca, agent = false }: { baseUrl: string; ca: string; agent?: Agent | false }): SendRequest =>
   async (path, { method = 'GET', headers = {}, from, body } = {}) => {
-    const asked = request(`${baseUrl.replace('localhost', '127.0.0.1')}${path}`, {
+    const clientRequest = request(`${baseUrl.replace('localhost', '127.0.0.1')}${path}`, {
       method,
       ca,
       headers,
       agent,
       ...(from && { localAddress: from }),
     })
-    asked.end(body)
-    const [response] = await once(asked, 'response')
+    clientRequest.end(body)
+    const [response] = await once(clientRequest, 'response')
     let text = ''
     for await (const chunk of response.setEncoding('utf8')) text += chunk
     const json = /[/+]json/.test(String(response.headers['content-type'])) && text ? JSON.parse(text) : undefined
@@ -62,7 +62,7 @@ export const askAt =
   }
 
 /** A log from this level on, and the text of what was said in it. */
-export function keptLog(level: string) {
+export function captureLog(level: string) {
   const lines: string[] = []
   return {
     log: pino({ level }, { write: (line: string) => void lines.push(line) }),
@@ -76,7 +76,7 @@ export function keptLog(level: string) {
 }
 
 /** A further server of the same installation: what a second process would be. */
-export async function anotherServer(
+export async function startSecondServer(
   { db, keys }: Pick<TestService, 'db' | 'keys'>,
   { log = pino({ level: 'silent' }), environment = {} }: { log?: Logger; environment?: Record<string, string> } = {},
 ) {
@@ -88,7 +88,7 @@ export async function anotherServer(
   return {
     baseUrl: listening.baseUrl,
     ca,
-    ask: askAt({ baseUrl: listening.baseUrl, ca }),
+    ask: createRequester({ baseUrl: listening.baseUrl, ca }),
     async stop() {
       await listening.close(1_000)
       await app.close()
@@ -109,7 +109,7 @@ export async function tlsTo(
 }
 
 /** All that comes back on a connection until the server closes it. */
-export async function untilClosed(socket: TLSSocket): Promise<string> {
+export async function readUntilClosed(socket: TLSSocket): Promise<string> {
   let text = ''
   socket.on('data', chunk => {
     text += chunk
@@ -120,13 +120,13 @@ export async function untilClosed(socket: TLSSocket): Promise<string> {
 }
 
 /** The statuses that came back on a connection, in their order. */
-export const statusesIn = (answers: string) =>
+export const parseStatuses = (answers: string) =>
   [...answers.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
 
 /** What the server answers to these very bytes before it closes the connection. */
-export async function speak(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
+export async function sendBytes(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
   const socket = await tlsTo(service)
-  const answer = untilClosed(socket)
+  const answer = readUntilClosed(socket)
   socket.write(bytes, 'latin1')
   return answer
 }

@@ -16,10 +16,10 @@ import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { type FreshDatabase, freshDatabase, openTestDatabase } from './database.ts'
+import { createTestDatabase, openTestDatabase, type TestDatabase } from './database.ts'
 
 /** An answer as a client sees it. */
-export interface Answer {
+export interface TestResponse {
   status: number
   headers: IncomingHttpHeaders
   text: string
@@ -27,7 +27,7 @@ export interface Answer {
   json: any
 }
 
-interface Asking {
+interface RequestOptions {
   method?: string
   headers?: Record<string, string | string[] | undefined>
   body?: string | Buffer
@@ -38,8 +38,8 @@ export interface Caller {
   username: string
   password: string
   service: Service
-  get(path: string, headers?: Asking['headers']): Promise<Answer>
-  request(path: string, asking?: Asking): Promise<Answer>
+  get(path: string, headers?: RequestOptions['headers']): Promise<TestResponse>
+  request(path: string, asking?: RequestOptions): Promise<TestResponse>
 }
 
 /** The API over real TLS on a database of its own, with one service and an account for it. */
@@ -47,16 +47,16 @@ export interface TestService extends Caller {
   baseUrl: string
   ca: string
   db: Database
-  database: FreshDatabase
+  database: TestDatabase
   keys: Keys
   /** What the keys are made of: `SECRET_KEY` of a command for this installation. */
   secret: string
   /** A further account. */
-  account(role: Role, service?: Service): Promise<Caller>
+  createAccount(role: Role, service?: Service): Promise<Caller>
   /** A further service, with an account. */
-  tenant(settings?: Partial<Settings>): Promise<Caller>
+  createService(settings?: Partial<Settings>): Promise<Caller>
   /** Asks without any headers of ours. */
-  raw(path: string, asking?: Asking): Promise<Answer>
+  sendRaw(path: string, asking?: RequestOptions): Promise<TestResponse>
   stop(): Promise<void>
 }
 
@@ -70,13 +70,13 @@ interface Options {
   /** What hears the server, instead of nobody. */
   log?: Logger
   /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
-  beside?: TestService
+  sharedWith?: TestService
   /** A database that is there already, instead of a fresh one; of one with a demo shop that is the service. */
-  database?: FreshDatabase & Partial<Pick<TestService, 'secret' | 'service'>>
+  database?: TestDatabase & Partial<Pick<TestService, 'secret' | 'service'>>
 }
 
 /** Names of services and accounts, of all servers of a test file. */
-let made = 0
+let nameCount = 0
 
 export async function startTestService({
   settings = {},
@@ -84,12 +84,12 @@ export async function startTestService({
   environment = {},
   backOffice,
   log,
-  beside,
-  database: given,
+  sharedWith: beside,
+  database: existing,
 }: Options = {}): Promise<TestService> {
-  const database = beside ? joined(beside.database) : (given ?? (await freshDatabase()))
+  const database = beside ? shareDatabase(beside.database) : (existing ?? (await createTestDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
-  const secret = beside?.secret ?? given?.secret ?? randomBytes(32).toString('hex')
+  const secret = beside?.secret ?? existing?.secret ?? randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
@@ -100,9 +100,9 @@ export async function startTestService({
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
 
-  const raw = (path: string, { method = 'GET', headers = {}, body }: Asking = {}) =>
-    new Promise<Answer>((resolve, reject) => {
-      const asked = request(
+  const raw = (path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}) =>
+    new Promise<TestResponse>((resolve, reject) => {
+      const clientRequest = request(
         `${listening.baseUrl}${path}`,
         { method, agent, headers: headers as Record<string, string> },
         response => {
@@ -121,8 +121,8 @@ export async function startTestService({
           })
         },
       )
-      asked.on('error', reject)
-      asked.end(body)
+      clientRequest.on('error', reject)
+      clientRequest.end(body)
     })
 
   const caller = (username: string, password: string, service: Service): Caller => {
@@ -130,7 +130,7 @@ export async function startTestService({
       authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
       'x-service-name': service.name,
     }
-    const withOwn = (headers: Asking['headers'] = {}) =>
+    const withOwn = (headers: RequestOptions['headers'] = {}) =>
       Object.fromEntries(Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined))
     return {
       username,
@@ -142,18 +142,18 @@ export async function startTestService({
   }
 
   const account = async (as: Role, of: Service) => {
-    const username = `user${++made}`
+    const username = `user${++nameCount}`
     const password = await addAccount(db, keys, username, of, as)
     if (!password) throw new Error('the account is new')
     return caller(username, password, of)
   }
   const tenant = async (own: Partial<Settings> = {}) => {
-    const service = await addService(db, `shop${++made}`, own)
+    const service = await addService(db, `shop${++nameCount}`, own)
     if (!service) throw new Error('the service is new')
     return account(role, service)
   }
 
-  const own = () => (given?.service ? account(role, given.service) : tenant(settings))
+  const own = () => (existing?.service ? account(role, existing.service) : tenant(settings))
   const first = beside ? caller(beside.username, beside.password, beside.service) : await own()
   return {
     ...first,
@@ -163,9 +163,9 @@ export async function startTestService({
     database,
     keys,
     secret,
-    account: (as, of = first.service) => account(as, of),
-    tenant,
-    raw,
+    createAccount: (as, of = first.service) => account(as, of),
+    createService: tenant,
+    sendRaw: raw,
     async stop() {
       agent.destroy()
       await listening.close(1_000)
@@ -176,7 +176,7 @@ export async function startTestService({
   }
 }
 
-function joined({ connection }: FreshDatabase): FreshDatabase {
+function shareDatabase({ connection }: TestDatabase): TestDatabase {
   const db = openTestDatabase(connection)
   return { db, connection, drop: () => db.close() }
 }

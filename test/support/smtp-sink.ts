@@ -5,7 +5,7 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 /** What a sink does with the next message instead of taking it. */
-export type Mishap =
+export type SmtpFault =
   | { at: 'mail' | 'rcpt' | 'data'; code: number }
   /** Takes the message, and cuts the connection before it says so. */
   | 'cut'
@@ -13,7 +13,7 @@ export type Mishap =
   | 'hang'
 
 /** A message as it came over the wire. */
-export interface Delivered extends Email {
+export interface DeliveredMail extends Email {
   /** The receivers of the envelope. */
   receivers: string[]
   encrypted: boolean
@@ -25,11 +25,11 @@ export interface Delivered extends Email {
 export interface SmtpSink {
   url: string
   port: number
-  delivered: Delivered[]
+  delivered: DeliveredMail[]
   /** What becomes of the next messages, in their order; the others are taken. */
-  mishaps: Mishap[]
+  faults: SmtpFault[]
   /** Commands it was given before or without a message, by their names. */
-  heard: string[]
+  commands: string[]
   close(): Promise<void>
 }
 
@@ -39,11 +39,11 @@ export async function startSink({
   ...options
 }: SMTPServerOptions & { port?: number } = {}): Promise<SmtpSink> {
   const sockets = new Set<Socket>()
-  const sink = { delivered: [] as Delivered[], mishaps: [] as Mishap[], heard: [] as string[] }
-  const refuseAt = (command: 'mail' | 'rcpt' | 'data') => {
-    const [next] = sink.mishaps
+  const sink = { delivered: [] as DeliveredMail[], faults: [] as SmtpFault[], commands: [] as string[] }
+  const rejectAt = (command: 'mail' | 'rcpt' | 'data') => {
+    const [next] = sink.faults
     if (typeof next !== 'object' || next.at !== command) return null
-    sink.mishaps.shift()
+    sink.faults.shift()
     return Object.assign(new Error('no, says the server to veronica@example.com'), { responseCode: next.code })
   }
   const server = new SMTPServer({
@@ -53,19 +53,19 @@ export async function startSink({
     disabledCommands: options.cert ? [] : ['STARTTLS'],
     ...options,
     onAuth(auth, _, done) {
-      sink.heard.push('AUTH')
+      sink.commands.push('AUTH')
       if (auth.password === 'right') done(null, { user: auth.username })
       else done(new Error('Wrong password'))
     },
     onMailFrom(_, __, done) {
-      sink.heard.push('MAIL')
-      done(refuseAt('mail'))
+      sink.commands.push('MAIL')
+      done(rejectAt('mail'))
     },
-    onRcptTo: (_, __, done) => done(refuseAt('rcpt')),
+    onRcptTo: (_, __, done) => done(rejectAt('rcpt')),
     onData(stream, session, done) {
       buffer(stream).then(async bytes => {
-        const refusal = refuseAt('data')
-        if (refusal) return done(refusal)
+        const rejection = rejectAt('data')
+        if (rejection) return done(rejection)
         sink.delivered.push({
           ...(await PostalMime.parse(bytes)),
           receivers: session.envelope.rcptTo.map(({ address }) => address),
@@ -73,9 +73,9 @@ export async function startSink({
           raw: bytes.toString(),
           at: performance.now(),
         })
-        const next = sink.mishaps[0]
+        const next = sink.faults[0]
         if (next !== 'cut' && next !== 'hang') return done()
-        sink.mishaps.shift()
+        sink.faults.shift()
         if (next === 'cut') for (const socket of sockets) socket.destroy()
       }, done)
     },

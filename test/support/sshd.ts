@@ -8,7 +8,7 @@ import { freePort } from '../../scenarios/support/free-port.ts'
 const program = '/usr/sbin/sshd'
 
 /** Why there is no SSH server here to test with; undefined where there is one. */
-export const noSshd = existsSync(program) ? undefined : `${program} is not there (apt-get install openssh-server)`
+export const sshdMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install openssh-server)`
 
 /** An OpenSSH server of this machine that serves its files, to whoever runs the tests, by a key. */
 export interface Sshd {
@@ -18,7 +18,7 @@ export interface Sshd {
   hostKey: string
   /** The private key that signs in, and one that does not. */
   keyFile: string
-  strangeKeyFile: string
+  unknownKeyFile: string
   /** A folder that it serves. */
   folder: string
   start(): Promise<void>
@@ -56,26 +56,26 @@ export async function startSshd(): Promise<Sshd> {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     child = fresh
-    let said = ''
+    let output = ''
     for await (const text of fresh.stderr) {
-      said += text
-      if (/Server listening/.test(said)) break
+      output += text
+      if (/Server listening/.test(output)) break
     }
-    if (!/Server listening/.test(said)) throw new Error(`sshd does not start: ${said}`)
+    if (!/Server listening/.test(output)) throw new Error(`sshd does not start: ${output}`)
   }
 
-  const strike = () => {
+  const killProcesses = () => {
     if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    for (const pid of [...sessionsOf(child.pid), child.pid]) process.kill(pid, 'SIGKILL')
-    return gone
+    const exited = once(child, 'exit')
+    for (const pid of [...listSessions(child.pid), child.pid]) process.kill(pid, 'SIGKILL')
+    return exited
   }
   const kill = async () => {
-    await strike()
+    await killProcesses()
   }
   // A test file that is broken off leaves nothing behind (test/support/processes.ts ends it by `exit`).
   process.once('exit', () => {
-    strike()
+    killProcesses()
     rmSync(home, { recursive: true, force: true })
   })
 
@@ -85,7 +85,7 @@ export async function startSshd(): Promise<Sshd> {
     user: userInfo().username,
     hostKey: keygen('-lf', inHome('host.pub')).split(' ')[1] ?? '',
     keyFile: inHome('user'),
-    strangeKeyFile: inHome('stranger'),
+    unknownKeyFile: inHome('stranger'),
     folder: inHome('files'),
     start,
     kill,
@@ -103,8 +103,8 @@ function keygen(...args: string[]) {
 }
 
 /** The processes of a server's connections, which have sessions of their own; those further down first. */
-function sessionsOf(pid: number): number[] {
+function listSessions(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
   const children = stdout.split(/\s+/).filter(Boolean).map(Number)
-  return children.flatMap(child => [...sessionsOf(child), child])
+  return children.flatMap(child => [...listSessions(child), child])
 }

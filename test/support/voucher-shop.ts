@@ -4,7 +4,7 @@ import { raw, sql } from '../../src/database/db.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
-import type { Answer, Caller, TestService } from './service.ts'
+import type { Caller, TestResponse, TestService } from './service.ts'
 import { post, put } from './write.ts'
 
 export const pin = '004200'
@@ -44,11 +44,11 @@ export async function stockGiftCards(api: Pick<TestService, 'db'>, { service }: 
 }
 
 /** Asks for that gift voucher, or one as told. */
-export const issue = (by: Caller, more: object = {}, headers: Record<string, string> = {}) =>
+export const issueVoucher = (by: Caller, more: object = {}, headers: Record<string, string> = {}) =>
   post(by, '/vouchers', { ...gift, ...more }, headers)
 
 /** How many rows of a table a service has, the first one unless told. */
-export const countOf = (
+export const countRows = (
   api: Pick<TestService, 'db' | 'service'>,
   table: 'voucher' | 'email' | 'voucher_sale',
   { service }: Pick<Caller, 'service'> = api,
@@ -75,10 +75,10 @@ export const addVouchers = (
     })),
   )
 
-let made = 0
+let voucherCount = 0
 /** Adds a voucher of 150.00, or as told, under a number of its own, which it returns. */
 export async function newVoucher(api: Pick<TestService, 'db' | 'keys' | 'service'>, more: Partial<VoucherRow> = {}) {
-  const number = `20623${++made}`
+  const number = `20623${++voucherCount}`
   await addVouchers(api, api, { [number]: more })
   return number
 }
@@ -93,7 +93,7 @@ export const backDate = (
     update voucher set ${raw(column)} = now() - interval '1 ms' where service_id = ${service.id} and number = ${number}`)
 
 /** How many seconds there are between a wall clock in Melbourne and the one there in so many seconds. */
-export const secondsOff = (told: string, seconds: number) =>
+export const getClockDifference = (told: string, seconds: number) =>
   Math.abs(
     Temporal.Now.zonedDateTimeISO('Australia/Melbourne')
       .add({ seconds })
@@ -102,47 +102,51 @@ export const secondsOff = (told: string, seconds: number) =>
       .total('seconds'),
   )
 
-export const validate = (by: Caller, number: string, amount = '10.00') =>
+export const validateVoucher = (by: Caller, number: string, amount = '10.00') =>
   post(by, '/vouchers/validate', { number, pin, amount })
 
 /** Validates, which has to succeed. */
-export async function validationOf(by: Caller, number: string, amount?: string): Promise<string> {
-  const { status, json } = await validate(by, number, amount)
+export async function getValidationId(by: Caller, number: string, amount?: string): Promise<string> {
+  const { status, json } = await validateVoucher(by, number, amount)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.validationId
 }
 
-export const lock = (
+export const lockVoucher = (
   by: Caller,
   number: string,
   validationId: string,
   lockSeconds?: number,
   headers?: Record<string, string>,
-): Promise<Answer> => put(by, `/vouchers/${number}/lock`, { validationId, lockSeconds }, headers)
+): Promise<TestResponse> => put(by, `/vouchers/${number}/lock`, { validationId, lockSeconds }, headers)
 
 /** A refusal without what differs from request to request. */
-export const refusalOf = ({ status, json }: Answer) => {
+export const getRejection = ({ status, json }: TestResponse) => {
   const { requestId: _, instance: __, ...told } = json
   return { status, ...told }
 }
 
 /** The steps in a voucher's ledger, as `kind state`. */
-export const stepsOf = async ({ db }: Pick<TestService, 'db'>, { service }: Pick<Caller, 'service'>, number: string) =>
+export const listLedgerSteps = async (
+  { db }: Pick<TestService, 'db'>,
+  { service }: Pick<Caller, 'service'>,
+  number: string,
+) =>
   (
     await db.rows<{ step: string }>(sql`
       select kind || ' ' || state as step from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
   ).map(({ step }) => step)
 
 /** Failures are counted by the minute and by the address, which all tests share. */
-export const forgetFailures = async ({ db }: Pick<TestService, 'db'>) => {
+export const clearFailures = async ({ db }: Pick<TestService, 'db'>) => {
   await db.run(sql`delete from failure`)
   await db.run(sql`delete from pin_guard`)
 }
 
 /** Waits until the minute has some seconds left, and begins it without failures. */
-export async function earlyInTheMinute(api: Pick<TestService, 'db'>) {
+export async function waitForMinuteStart(api: Pick<TestService, 'db'>) {
   const { left = 60 } =
     (await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)) ?? {}
   if (left < 8) await delay(left * 1_000)
-  await forgetFailures(api)
+  await clearFailures(api)
 }

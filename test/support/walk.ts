@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import type { Caller } from './service.ts'
 
 /** A record as a list shows it. */
-export interface Listed {
+export interface ListedRecord {
   id: string
   firstname: string
 }
 
-export interface Walk {
-  records: Listed[]
+export interface PagedList {
+  records: ListedRecord[]
   ids: string[]
   asOf: string
   /** The `endCursor` of each page. */
@@ -16,12 +16,12 @@ export interface Walk {
 }
 
 /** Reads a list to its end; `between` runs after each page but the last. No record may come twice, and `asOf` may not move. */
-export async function walk(
+export async function paginate(
   caller: Pick<Caller, 'get'>,
   path: string,
   between?: (page: number) => Promise<unknown>,
-): Promise<Walk> {
-  const records: Listed[] = []
+): Promise<PagedList> {
+  const records: ListedRecord[] = []
   const cursors: string[] = []
   let asOf = ''
   for (;;) {
@@ -43,15 +43,15 @@ export async function walk(
 }
 
 /** The poll after `asOf`. */
-export const poll = (caller: Pick<Caller, 'get'>, asOf: string, limit = 100) =>
-  walk(caller, `/customers/search?limit=${limit}&updated_after=${asOf}`)
+export const pollSince = (caller: Pick<Caller, 'get'>, asOf: string, limit = 100) =>
+  paginate(caller, `/customers/search?limit=${limit}&updated_after=${asOf}`)
 
 /** Rows of customers as the store takes them. */
-export const customers = (from: number, count: number, firstname = 'Ann') =>
+export const buildCustomers = (from: number, count: number, firstname = 'Ann') =>
   Array.from({ length: count }, (_, i) => ({ id: String(from + i).padStart(6, '0'), firstname }))
 
 /** The same, each changed at some moment of the past two years, as a source tells it. */
-export const dated = (rows: readonly object[]) =>
+export const withTimestamps = (rows: readonly object[]) =>
   rows.map(row => {
     const moment = new Date(Date.now() - Math.random() * 730 * 86_400_000)
     return { ...row, updateTimeStamp: moment.toISOString().slice(0, 19).replace('T', ' ') }

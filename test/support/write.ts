@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Answer, Caller } from './service.ts'
+import type { Caller, TestResponse } from './service.ts'
 
 type Headers = Record<string, string | undefined>
 
 const send =
   (method: 'POST' | 'PUT') =>
-  (caller: Pick<Caller, 'request'>, path: string, body: unknown, headers: Headers = {}): Promise<Answer> =>
+  (caller: Pick<Caller, 'request'>, path: string, body: unknown, headers: Headers = {}): Promise<TestResponse> =>
     caller.request(path, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
@@ -18,17 +18,22 @@ export const post = send('POST')
 export const put = send('PUT')
 
 /** Sends nothing but the path. */
-export const remove = (caller: Pick<Caller, 'request'>, path: string): Promise<Answer> =>
+export const remove = (caller: Pick<Caller, 'request'>, path: string): Promise<TestResponse> =>
   caller.request(path, { method: 'DELETE' })
 
 /** The header that makes a write repeatable; by default with a key that no other one has. */
-export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
+export const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
 /** What a caller sees of an answer that is to be the same again. */
-const seen = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location })
+const pickComparable = ({ status, text, headers: { etag, location } }: TestResponse) => ({
+  status,
+  text,
+  etag,
+  location,
+})
 
 /** Asserts that an answer is the first one, given again. */
-export function isReplay(answer: Answer, first: Answer) {
+export function assertReplay(answer: TestResponse, first: TestResponse) {
   assert.equal(answer.headers['idempotent-replayed'], 'true')
-  assert.deepEqual(seen(answer), seen(first))
+  assert.deepEqual(pickComparable(answer), pickComparable(first))
 }

@@ -3,28 +3,37 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { installedWithAccess } from '../support/installations/installations.ts'
-import { ask, directory, type Environment, type Serving, serve, somePort, stop, until } from '../support/processes.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
+import {
+  createDirectory,
+  type Environment,
+  pickPort,
+  type RunningServer,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
 
-const plainPort = somePort()
+const plainPort = pickPort()
 const environment: Environment = {
-  DATA_DIR: join(directory(), 'data'),
+  DATA_DIR: join(createDirectory(), 'data'),
   LOG_LEVEL: 'info',
   ACCESS_LOG: 'true',
   PLAIN_PORT: plainPort,
 }
-let service: Serving
-let access: Awaited<ReturnType<typeof installedWithAccess>>
+let service: RunningServer
+let access: Awaited<ReturnType<typeof installWithAccess>>
 before(async () => {
-  access = await installedWithAccess(environment)
+  access = await installWithAccess(environment)
   service = await serve(['--no-demo'], environment)
 })
-after(() => stop(service))
+after(() => stopServer(service))
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Line = Record<string, any>
 
-const linesOf = ({ err }: Serving): Line[] =>
+const linesOf = ({ err }: RunningServer): Line[] =>
   err
     .split('\n')
     .filter(line => line.startsWith('{') && line.endsWith('}'))
@@ -33,12 +42,12 @@ const linesOf = ({ err }: Serving): Line[] =>
 /** The lines about a request, once there is one. */
 async function linesAbout(requestId: string) {
   const found = () => linesOf(service).filter(line => line.requestId === requestId)
-  await until(() => found().length > 0, `a line about ${requestId}`)
+  await waitUntil(() => found().length > 0, `a line about ${requestId}`)
   return found()
 }
 
 test('each request has one info line with caller, result and duration', async () => {
-  const { status, headers } = await ask(service, '/customers/canary-7?x=canary-8', access)
+  const { status, headers } = await sendGet(service, '/customers/canary-7?x=canary-8', access)
   assert.equal(status, 400)
   const [line = {}, ...more] = await linesAbout(headers['x-request-id'])
   assert.deepEqual(more, [])
@@ -63,11 +72,11 @@ test('each request has one info line with caller, result and duration', async ()
 
 test('a rejected request is found by its ID with the reason', async () => {
   const wrong = { ...access, password: 'canary-password' }
-  const { status, json } = await ask(service, '/stores', wrong)
+  const { status, json } = await sendGet(service, '/stores', wrong)
   assert.equal(status, 401)
   const [line] = await linesAbout(json.requestId)
   assert.deepEqual([line?.status, line?.code, line?.route, line?.account], [401, json.code, '/stores', undefined])
-  const nowhere = await ask(service, '/canary-9', access)
+  const nowhere = await sendGet(service, '/canary-9', access)
   const [lost] = await linesAbout(nowhere.json.requestId)
   assert.deepEqual([lost?.status, lost?.code, lost?.route], [404, 'not_found', undefined])
   assert.doesNotMatch(service.err, /canary/)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { anotherServer, credentials, keptLog, speak } from '../support/servers.ts'
+import { buildCredentials, captureLog, sendBytes, startSecondServer } from '../support/servers.ts'
 import { startTestService } from '../support/service.ts'
 
 const service = await startTestService()
-const kept = keptLog('trace')
-const server = await anotherServer(service, { environment: { ACCESS_LOG: 'true' }, log: kept.log })
+const kept = captureLog('trace')
+const server = await startSecondServer(service, { environment: { ACCESS_LOG: 'true' }, log: kept.log })
 after(async () => {
   await server.stop()
   await service.stop()
@@ -16,9 +16,9 @@ const forged = ['\u001b[31mred', '\u009b2J', '{"level":60,"msg":"forged"}', '$\u
 const texts = [...forged.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
 
 test('a log line is one short record without control characters', async () => {
-  const own = Object.entries(credentials(service)).map(([name, value]) => `${name}: ${value}`)
+  const own = Object.entries(buildCredentials(service)).map(([name, value]) => `${name}: ${value}`)
   const send = (first: string, ...headers: string[]) =>
-    speak(server, `${[first, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+    sendBytes(server, `${[first, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
   for (const text of texts) {
     for (const name of ['x-request-id', 'traceparent', 'user-agent', 'idempotency-key', 'x-service-name', 'referer'])
       await send('GET /stores HTTP/1.1', `${name}: ${text}`, ...own)

@@ -4,23 +4,23 @@ import { after, before, test } from 'node:test'
 import { processSamples } from '../../src/runtime/metrics.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 import { formatExposition, mergeSamples, type Sample } from '../../src/telemetry/samples.ts'
-import { installedWithAccess } from '../support/installations/installations.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
 import {
-  ask,
-  directory,
+  createDirectory,
   type Environment,
-  run,
-  type Serving,
+  pickPort,
+  type RunningServer,
+  runCommand,
+  sendGet,
   serve,
-  somePort,
-  stop,
-  until,
+  stopServer,
+  waitUntil,
 } from '../support/processes.ts'
 
-const port = somePort()
-const environment: Environment = { DATA_DIR: join(directory(), 'data'), METRICS_PORT: port, WEB_CONCURRENCY: '2' }
-let service: Serving
-let access: Awaited<ReturnType<typeof installedWithAccess>>
+const port = pickPort()
+const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), METRICS_PORT: port, WEB_CONCURRENCY: '2' }
+let service: RunningServer
+let access: Awaited<ReturnType<typeof installWithAccess>>
 
 /** The figures, by name and labels as they are written. */
 async function figures() {
@@ -36,16 +36,16 @@ async function figures() {
 }
 
 before(async () => {
-  access = await installedWithAccess(environment)
+  access = await installWithAccess(environment)
   service = await serve(['--no-demo'], environment)
 })
-after(() => stop(service))
+after(() => stopServer(service))
 
 test('requests are counted across processes by route', async () => {
   for (const path of ['/stores', '/stores/', '/stores?limit=1'])
-    for (let i = 0; i < 2; i++) assert.equal((await ask(service, path, access)).status, 200)
-  for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await ask(service, path, access)
-  for (const path of ['/canary-1', '/canary-2/x']) assert.equal((await ask(service, path)).status, 404)
+    for (let i = 0; i < 2; i++) assert.equal((await sendGet(service, path, access)).status, 200)
+  for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await sendGet(service, path, access)
+  for (const path of ['/canary-1', '/canary-2/x']) assert.equal((await sendGet(service, path)).status, 404)
   const { text, values } = await figures()
   assert.equal(values.get('tillbridge_http_requests_total{route="/stores",method="GET",status="200"}'), 6)
   assert.equal(values.get('tillbridge_http_requests_total{route="/customers/:id",method="GET",status="404"}'), 3)
@@ -61,7 +61,7 @@ test('requests are counted across processes by route', async () => {
 test('connections, event loop, jobs and alerts have documented metrics', async () => {
   const scheduled = 'tillbridge_jobs{kind="schedule-syncs",state="waiting"}'
   // At first it is due, and run.
-  await until(async () => (await figures()).values.get(scheduled) === 1, 'a job has been done and waits')
+  await waitUntil(async () => (await figures()).values.get(scheduled) === 1, 'a job has been done and waits')
   const { text, values } = await figures()
   for (const pool of ['reads', 'writes'])
     for (const state of ['busy', 'idle', 'waiting'])
@@ -112,12 +112,12 @@ test('requests, statements and connections also use OpenTelemetry names', async 
 test('the metrics port serves only metrics, and no other port does', async () => {
   assert.equal((await fetch(`http://127.0.0.1:${port}/stores`)).status, 404)
   assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 404)
-  assert.equal((await ask(service, '/metrics')).status, 404)
+  assert.equal((await sendGet(service, '/metrics')).status, 404)
 })
 
 test('a taken port stops the start and is named', async () => {
-  const { code, err } = await run(['start', '--no-demo'], {
-    DATA_DIR: join(directory(), 'data'),
+  const { code, err } = await runCommand(['start', '--no-demo'], {
+    DATA_DIR: join(createDirectory(), 'data'),
     PORT: '0',
     METRICS_PORT: port,
   })

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { anotherServer, basic, credentials, keptLog } from '../support/servers.ts'
+import { basicAuth, buildCredentials, captureLog, startSecondServer } from '../support/servers.ts'
 import { startTestService } from '../support/service.ts'
 
 const service = await startTestService()
 after(() => service.stop())
-const kept = keptLog('info')
-const server = await anotherServer(service, { log: kept.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+const kept = captureLog('info')
+const server = await startSecondServer(service, { log: kept.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => server.stop())
 
-const own = Object.assign(credentials(service), { 'x-forwarded-proto': 'https' })
+const own = Object.assign(buildCredentials(service), { 'x-forwarded-proto': 'https' })
 const lines = () =>
   kept.text
     .split('\n')
@@ -17,7 +17,7 @@ const lines = () =>
     .map(line => JSON.parse(line))
 
 test('a key misused on another service or HTTP is always logged', async () => {
-  const other = await service.tenant()
+  const other = await service.createService()
   await server.ask('/stores', { headers: own })
   const foreign = await server.ask('/stores', { headers: { ...own, 'x-service-name': other.service.name } })
   const plain = await server.ask('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
@@ -35,7 +35,7 @@ test('a key misused on another service or HTTP is always logged', async () => {
 test('wrong passwords are logged at a limited rate without usernames', async () => {
   kept.clear()
   for (let i = 0; i < 25; i++)
-    await server.ask('/stores', { headers: { ...own, authorization: basic(`somebody${i}:wrong`) } })
+    await server.ask('/stores', { headers: { ...own, authorization: basicAuth(`somebody${i}:wrong`) } })
   assert.deepEqual(
     lines().map(({ code }) => code),
     Array(20).fill('invalid_credentials'),

@@ -8,17 +8,26 @@ import { openMailTransport } from '../../src/mail/transport.ts'
 import { spanCounts, startTracing } from '../../src/runtime/traces.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
-import { installedWithAccess } from '../support/installations/installations.ts'
-import { ask, directory, done, type Environment, run, serve, stop, until } from '../support/processes.ts'
-import { keptLog } from '../support/servers.ts'
+import { installWithAccess } from '../support/installations/installations.ts'
+import {
+  createDirectory,
+  type Environment,
+  runCommand,
+  runSuccessfully,
+  sendGet,
+  serve,
+  stopServer,
+  waitUntil,
+} from '../support/processes.ts'
+import { captureLog } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
-import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { type Received, startCollector } from './collector.ts'
 
 const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
 const seenByOffice: (string | undefined)[] = []
-const logged = keptLog('info')
+const logged = captureLog('info')
 
 let collector: Awaited<ReturnType<typeof startCollector>>
 let office: Awaited<ReturnType<typeof answering>>
@@ -52,7 +61,7 @@ before(async () => {
       service.name === fronted?.service.name ? backOffice(service) : embedded.embedded(service),
   })
   after(() => client.close())
-  fronted = await api.tenant(voucherSettings)
+  fronted = await api.createService(voucherSettings)
   await stockGiftCards(api, api)
   close = await tracesTo(collector.url)
 })
@@ -67,7 +76,7 @@ after(async () => {
 /** The spans of one trace, once the last of them is there. */
 async function traceOf(traceId: string, last: string): Promise<Received[]> {
   const found = () => collector.spans.filter(span => span.traceId === traceId)
-  await until(() => found().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
+  await waitUntil(() => found().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
   assert.deepEqual(collector.faults, [])
   return found()
 }
@@ -79,7 +88,7 @@ const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
 
 test('a write, its statements, job and email form one trace', async () => {
-  const answer = await issue(api, { receiverEmail: 'canary@example.com' }, { traceparent })
+  const answer = await issueVoucher(api, { receiverEmail: 'canary@example.com' }, { traceparent })
   assert.equal(answer.status, 201, answer.text)
   const worker = startWorker({
     db: api.db,
@@ -148,7 +157,7 @@ test('a failed span has a code and no message', async () => {
   const answer = await fronted.get('/rewards/accounts/8', { 'x-request-id': requestId })
   assert.equal(answer.status, 503)
   const byId = () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === requestId)
-  await until(byId, 'the request')
+  await waitUntil(byId, 'the request')
   const request = byId()
   assert.deepEqual([request?.isFailed, request?.attributes['error.type']], [true, 'back_office_unavailable'])
   const call = collector.spans.find(span => span.parentSpanId === request?.spanId && span.kind === 3 && span.isFailed)
@@ -160,8 +169,11 @@ test('an unsampled caller is not traced, and the ratio covers others', async () 
   const unsampled = '0af7651916cd43dd8448eb211c80319c'
   assert.equal((await api.get('/stores', { traceparent: `00-${unsampled}-b7ad6b7169203331-00` })).status, 200)
   await api.get('/stores', { traceparent, 'x-request-id': 'later' })
-  await until(() => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'), 'the later one')
-  await until(() => (spanCounts().sent ?? 0) > before, 'what was sent is counted')
+  await waitUntil(
+    () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'),
+    'the later one',
+  )
+  await waitUntil(() => (spanCounts().sent ?? 0) > before, 'what was sent is counted')
   assert.deepEqual(
     collector.spans.filter(span => span.traceId === unsampled),
     [],
@@ -170,7 +182,7 @@ test('an unsampled caller is not traced, and the ratio covers others', async () 
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
   await api.get('/stores', { 'x-request-id': 'of-no-share' })
   await api.get('/stores', { traceparent, 'x-request-id': 'asked.for' })
-  await until(
+  await waitUntil(
     () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'asked.for'),
     'the one that is asked for',
   )
@@ -188,12 +200,12 @@ test('a sampler without parent uses the trace ID alone', async () => {
       assert.equal((await api.get('/stores', { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` })).status, 200)
   const requests = (traceId: string) =>
     collector.spans.filter(span => span.traceId === traceId && span.name === 'GET /stores')
-  for (const traceId of recorded) await until(() => requests(traceId).length === 2, `both of ${traceId}`)
+  for (const traceId of recorded) await waitUntil(() => requests(traceId).length === 2, `both of ${traceId}`)
   assert.deepEqual(left.flatMap(requests), [])
   await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
   await api.get('/stores', { traceparent: `00-${left[0]}-b7ad6b7169203331-00` })
-  await until(() => requests(left[0] ?? '').length === 1, 'one that its caller has not recorded')
+  await waitUntil(() => requests(left[0] ?? '').length === 1, 'one that its caller has not recorded')
 })
 
 test('spans wait for a busy collector, and rejected ones count lost', async () => {
@@ -204,38 +216,38 @@ test('spans wait for a busy collector, and rejected ones count lost', async () =
   const requestId = 'comes-late'
   await api.get('/stores', { 'x-request-id': requestId })
   const told = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
-  await until(() => told().length, 'the span that waited')
+  await waitUntil(() => told().length, 'the span that waited')
   assert.ok(collector.bodies.length >= bodies + 3)
   assert.equal(told().length, 1)
   const said = /trace export failed.*trace export resumed/s
-  await until(() => said.test(logged.text), 'the log says so')
+  await waitUntil(() => said.test(logged.text), 'the log says so')
   assert.equal(spanCounts().lost, 0)
   collector.answers.push(400)
   await api.get('/stores')
-  await until(() => (spanCounts().lost ?? 0) > 0, 'what was refused is counted')
+  await waitUntil(() => (spanCounts().lost ?? 0) > 0, 'what was refused is counted')
 })
 
 test('a server with a collector exports until shutdown, others load nothing', async () => {
-  const dataDir = join(directory(), 'data')
+  const dataDir = join(createDirectory(), 'data')
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
-  const access = await installedWithAccess(environment)
+  const access = await installWithAccess(environment)
   const service = await serve(['--no-demo'], environment)
   const asked = async () => {
-    const { status, headers } = await ask(service, '/stores', access)
+    const { status, headers } = await sendGet(service, '/stores', access)
     assert.equal(status, 200)
     return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
   }
   const first = await asked()
-  await until(first, 'what it does is told', 30_000)
+  await waitUntil(first, 'what it does is told', 30_000)
   const last = await asked()
-  const { code } = await stop(service)
+  const { code } = await stopServer(service)
   assert.equal(code, 0, service.err)
   const found = last()
   assert.equal(found?.resource['service.name'], 'till-7')
   assert.equal(found?.resource['process.pid'], service.pid)
   const before = collector.bodies.length
-  await done(['service', 'list'], environment)
+  await runSuccessfully(['service', 'list'], environment)
   assert.equal(collector.bodies.length, before)
-  const { err } = await run(['start'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })
+  const { err } = await runCommand(['start'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })
   assert.match(err, /OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that begins with http:\/\/ or https:\/\//)
 })

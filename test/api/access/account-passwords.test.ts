@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import { pino } from 'pino'
 import { raw, sql } from '../../../src/database/db.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
-import { freshUsername, makeAccount, statusWith } from '../../support/accounts.ts'
-import { isProblem } from '../../support/problem.ts'
+import { createAccount, getStatusWithPassword, newUsername } from '../../support/accounts.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -40,11 +40,11 @@ async function everything() {
 }
 
 test('passwords and API keys never appear in logs, audit entries or tables', async () => {
-  const username = freshUsername()
+  const username = newUsername()
   const key = { 'idempotency-key': 'make it' }
   const made = await post(api, '/accounts', { username, role: 'visitor' }, key)
   const rotated = await rotate(api, { username }, { 'idempotency-key': 'rotate it' })
-  assert.equal(await statusWith(api, api, { username, password: rotated.json.data.password }), 200)
+  assert.equal(await getStatusWithPassword(api, api, { username, password: rotated.json.data.password }), 200)
   await put(api, `/accounts/${username}`, { role: 'maintainer' })
   const secrets = [made, rotated].flatMap(({ json }) => [json.data.password, json.data.apiKey] as string[])
   assert.equal(new Set(secrets).size, 4)
@@ -75,7 +75,7 @@ test('passwords and API keys never appear in logs, audit entries or tables', asy
 })
 
 test('repeating a password rotation with its key returns the same password', async () => {
-  const username = freshUsername()
+  const username = newUsername()
   const key = { 'idempotency-key': 'once' }
   const first = await post(api, '/accounts', { username, role: 'visitor' }, key)
   const again = await post(api, '/accounts', { username, role: 'visitor' }, key)
@@ -83,22 +83,22 @@ test('repeating a password rotation with its key returns the same password', asy
   const rotations = [await rotate(api, { username }, key), await rotate(api, { username }, key)]
   assert.equal(rotations[1]?.text, rotations[0]?.text)
   assert.equal((await api.get(`/accounts/${username}`)).json.data.passwords, 2)
-  isProblem(await rotate(api, { username: freshUsername() }, key), 'idempotency_key_reused', api.baseUrl)
+  assertProblem(await rotate(api, { username: newUsername() }, key), 'idempotency_key_reused', api.baseUrl)
 })
 
 test('an admin cannot obtain a password with more access than their own', async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
-  const shared = await makeAccount(shop, 'visitor')
+  const [shop, other] = [await api.createService(), await api.createService()]
+  const shared = await createAccount(shop, 'visitor')
   assert.equal((await rotate(shop, shared)).status, 200)
   await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
   for (const admin of [shop, other]) {
     const refused = await rotate(admin, shared)
-    isProblem(refused, 'insufficient_role', api.baseUrl)
+    assertProblem(refused, 'insufficient_role', api.baseUrl)
     for (const { service } of [shop, other]) assert.ok(!refused.text.includes(service.name))
   }
   assert.equal((await shop.get(`/accounts/${shared.username}`)).json.data.passwords, 2)
   await addAccount(api.db, api.keys, shop.username, other.service, 'visitor')
-  isProblem(await rotate(shop, shared), 'insufficient_role', api.baseUrl)
+  assertProblem(await rotate(shop, shared), 'insufficient_role', api.baseUrl)
   await addAccount(api.db, api.keys, shop.username, other.service, 'maintainer')
   assert.equal((await rotate(shop, shared)).status, 200)
   // One's own password opens nothing new, whatever one is elsewhere.
@@ -106,15 +106,15 @@ test('an admin cannot obtain a password with more access than their own', async 
 })
 
 test('only the account that received a password gets it on replay', async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
-  const colleague = await api.account('admin', shop.service)
-  const shared = await makeAccount(shop, 'visitor')
+  const [shop, other] = [await api.createService(), await api.createService()]
+  const colleague = await api.createAccount('admin', shop.service)
+  const shared = await createAccount(shop, 'visitor')
   await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
   await addAccount(api.db, api.keys, shop.username, other.service, 'maintainer')
   const key = { 'idempotency-key': 'mine alone' }
   const first = await rotate(shop, shared, key)
   assert.equal(first.status, 200, first.text)
-  isProblem(await rotate(colleague, shared), 'insufficient_role', api.baseUrl)
-  isProblem(await rotate(colleague, shared, key), 'idempotency_key_reused', api.baseUrl)
+  assertProblem(await rotate(colleague, shared), 'insufficient_role', api.baseUrl)
+  assertProblem(await rotate(colleague, shared, key), 'idempotency_key_reused', api.baseUrl)
   assert.equal((await rotate(shop, shared, key)).text, first.text)
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { addAccount, apiKeyOf } from '../../../src/store/accounts/accounts.ts'
-import { freshUsername, makeAccount, statusWith } from '../../support/accounts.ts'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { isProblem, masked } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { createAccount, getStatusWithPassword, newUsername } from '../../support/accounts.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { assertProblem, withoutRequestData } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -20,7 +20,7 @@ const namesOf = async (admin: Caller, query = '') =>
 
 /** The password opens the service with this status, within the 5 seconds in which a change comes into force. */
 const opens = (admin: Caller, credentials: { username: string; password: string }, status: number) =>
-  until(async () => (await statusWith(api, admin, credentials)) === status, `${status}`, 5_000)
+  waitUntil(async () => (await getStatusWithPassword(api, admin, credentials)) === status, `${status}`, 5_000)
 
 test('a new account can sign in immediately with the returned API key', async () => {
   const username = 'Frau Müller/Kasse 3'
@@ -34,17 +34,17 @@ test('a new account can sign in immediately with the returned API key', async ()
   const { location } = answer.headers
   assert.equal(location, '/accounts/Frau%20M%C3%BCller%2FKasse%203')
   const headers = { authorization: `Basic ${apiKey}`, 'x-service-name': api.service.name }
-  assert.equal((await api.raw('/stores', { headers })).status, 200)
-  assert.equal((await api.raw('/settings', { headers })).status, 403)
+  assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
+  assert.equal((await api.sendRaw('/settings', { headers })).status, 403)
   assert.deepEqual((await api.get(String(location))).json.data, { ...account, since })
 })
 
 test("an account list contains only the service's accounts, by name, in pages", async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
-  await makeAccount(other, 'admin')
+  const [shop, other] = [await api.createService(), await api.createService()]
+  await createAccount(other, 'admin')
   const names = [shop.username]
-  for (const role of ['visitor', 'admin', 'maintainer'] as const) names.push((await makeAccount(shop, role)).username)
-  const shared = await makeAccount(other, 'admin')
+  for (const role of ['visitor', 'admin', 'maintainer'] as const) names.push((await createAccount(shop, role)).username)
+  const shared = await createAccount(other, 'admin')
   await addAccount(api.db, api.keys, shared.username, shop.service, 'visitor')
   names.push(shared.username)
   assert.deepEqual(await namesOf(shop), names.toSorted())
@@ -60,14 +60,14 @@ test("an account list contains only the service's accounts, by name, in pages", 
 })
 
 test('an account shows when it last used the service, if it did', async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
-  const [used, unused] = [await makeAccount(shop, 'visitor'), await makeAccount(shop, 'visitor')]
+  const [shop, other] = [await api.createService(), await api.createService()]
+  const [used, unused] = [await createAccount(shop, 'visitor'), await createAccount(shop, 'visitor')]
   await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
-  assert.equal(await statusWith(api, shop, used, '/stores'), 200)
+  assert.equal(await getStatusWithPassword(api, shop, used, '/stores'), 200)
   const lastOf = async (caller: Caller, { username }: { username: string }) =>
     (await caller.get('/accounts')).json.data.find((each: { username: string }) => each.username === username)
       .lastUsedAt
-  await until(async () => (await lastOf(shop, used)) !== null, 'its use is noted', 10_000)
+  await waitUntil(async () => (await lastOf(shop, used)) !== null, 'its use is noted', 10_000)
   assert.match(await lastOf(shop, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   assert.deepEqual([await lastOf(shop, unused), await lastOf(other, used)], [null, null])
   // Whoever asks time and again has it written once a minute, and the record that is changed by its ETag stays as it is.
@@ -78,8 +78,8 @@ test('an account shows when it last used the service, if it did', async () => {
   const before = await noted()
   const path = `/accounts/${used.username}`
   const { etag } = (await shop.get(path)).headers
-  await statusWith(api, shop, used, '/stores')
-  await until(
+  await getStatusWithPassword(api, shop, used, '/stores')
+  await waitUntil(
     async () => (await lastOf(shop, { username: shop.username })) !== null,
     'what came later is written',
     10_000,
@@ -88,8 +88,8 @@ test('an account shows when it last used the service, if it did', async () => {
 })
 
 test('a role change applies within 5 seconds and never overwrites another change', async () => {
-  const shop = await api.tenant()
-  const colleague = await makeAccount(shop, 'visitor')
+  const shop = await api.createService()
+  const colleague = await createAccount(shop, 'visitor')
   const path = `/accounts/${colleague.username}`
   const seen = await shop.get(path)
   const match = { 'if-match': String(seen.headers.etag) }
@@ -97,16 +97,24 @@ test('a role change applies within 5 seconds and never overwrites another change
   assert.equal(changed.json.data.role, 'admin', changed.text)
   const now = await shop.get(path)
   assert.deepEqual([now.json.data, now.headers.etag], [changed.json.data, changed.headers.etag])
-  await until(async () => (await statusWith(api, shop, colleague, '/settings')) === 200, 'the role is in force', 5_000)
-  isProblem(await put(shop, path, { role: 'visitor' }, match), 'precondition_failed', api.baseUrl, path)
+  await waitUntil(
+    async () => (await getStatusWithPassword(api, shop, colleague, '/settings')) === 200,
+    'the role is in force',
+    5_000,
+  )
+  assertProblem(await put(shop, path, { role: 'visitor' }, match), 'precondition_failed', api.baseUrl, path)
   assert.equal((await shop.get(path)).json.data.role, 'admin')
   assert.equal((await put(shop, path, { role: 'visitor' })).json.data.role, 'visitor')
-  await until(async () => (await statusWith(api, shop, colleague, '/settings')) === 403, 'and this one', 5_000)
+  await waitUntil(
+    async () => (await getStatusWithPassword(api, shop, colleague, '/settings')) === 403,
+    'and this one',
+    5_000,
+  )
 })
 
 test('two passwords stay valid after a rotation; the next ends the oldest', async () => {
-  const shop = await api.tenant()
-  const first = await makeAccount(shop, 'visitor')
+  const shop = await api.createService()
+  const first = await createAccount(shop, 'visitor')
   const { username } = first
   const rotate = async (asking: object) => {
     const answer = await shop.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
@@ -123,52 +131,57 @@ test('two passwords stay valid after a rotation; the next ends the oldest', asyn
   const answers = await Promise.all(Array.from({ length: 10 }, () => rotate({})))
   assert.equal((await shop.get(`/accounts/${username}`)).json.data.passwords, 2)
   await opens(shop, third, 401)
-  const live = await Promise.all(answers.map(({ password }) => statusWith(api, shop, { username, password })))
+  const live = await Promise.all(
+    answers.map(({ password }) => getStatusWithPassword(api, shop, { username, password })),
+  )
   assert.equal(live.filter(status => status === 200).length, 2)
 })
 
 test('revoking one service keeps the others; revoking the last ends all passwords', async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
-  const colleague = await makeAccount(shop, 'maintainer')
+  const [shop, other] = [await api.createService(), await api.createService()]
+  const colleague = await createAccount(shop, 'maintainer')
   const path = `/accounts/${colleague.username}`
   await addAccount(api.db, api.keys, colleague.username, other.service, 'visitor')
   await opens(other, colleague, 200)
   const revoked = await post(shop, `${path}/revoke`, {})
   assert.deepEqual([revoked.status, revoked.json], [200, { data: { username: colleague.username } }])
   await opens(shop, colleague, 403)
-  assert.equal(await statusWith(api, other, colleague), 200)
+  assert.equal(await getStatusWithPassword(api, other, colleague), 200)
   for (const again of [await shop.get(path), await post(shop, `${path}/revoke`, {})])
-    isProblem(again, 'not_found', api.baseUrl)
+    assertProblem(again, 'not_found', api.baseUrl)
   assert.equal((await other.request(`${path}/revoke`, { method: 'POST' })).status, 200)
   await opens(other, colleague, 401)
-  const anew = await makeAccount(shop, 'visitor', colleague.username)
+  const anew = await createAccount(shop, 'visitor', colleague.username)
   await opens(shop, colleague, 401)
   await opens(shop, anew, 200)
 })
 
 test('an account ends if its last two services revoke it concurrently', async () => {
-  const shops = [await api.tenant(), await api.tenant()] as const
+  const shops = [await api.createService(), await api.createService()] as const
   for (let round = 0; round < 10; round++) {
-    const { username } = await makeAccount(shops[0], 'visitor')
+    const { username } = await createAccount(shops[0], 'visitor')
     await addAccount(api.db, api.keys, username, shops[1].service, 'visitor')
     const answers = await Promise.all(shops.map(shop => post(shop, `/accounts/${username}/revoke`, {})))
     assert.deepEqual(
       answers.map(({ status }) => status),
       [200, 200],
     )
-    await makeAccount(shops[0], 'visitor', username)
+    await createAccount(shops[0], 'visitor', username)
   }
 })
 
 test('a taken username is rejected with the same message, even concurrently', async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
-  const [own, foreign] = [await makeAccount(shop, 'visitor'), await makeAccount(other, 'visitor')]
+  const [shop, other] = [await api.createService(), await api.createService()]
+  const [own, foreign] = [await createAccount(shop, 'visitor'), await createAccount(other, 'visitor')]
   const refused = await post(shop, '/accounts', { username: foreign.username, role: 'admin' })
-  isRefused(api, refused, 'username_taken', '/username')
-  assert.deepEqual(masked(await post(shop, '/accounts', { username: own.username, role: 'admin' })), masked(refused))
+  assertRejected(api, refused, 'username_taken', '/username')
+  assert.deepEqual(
+    withoutRequestData(await post(shop, '/accounts', { username: own.username, role: 'admin' })),
+    withoutRequestData(refused),
+  )
   assert.ok(!refused.text.includes(other.service.name))
   assert.ok(!(await namesOf(shop)).includes(foreign.username))
-  const username = freshUsername()
+  const username = newUsername()
   const answers = await Promise.all(
     [shop, other, shop, other].map(each => post(each, '/accounts', { username, role: 'visitor' })),
   )
@@ -176,45 +189,45 @@ test('a taken username is rejected with the same message, even concurrently', as
 })
 
 test('an invalid username, role or body is rejected by name', async () => {
-  const shop = await api.tenant()
+  const shop = await api.createService()
   const asked = (body: unknown) => post(shop, '/accounts', body)
   for (const username of ['', 'a:b', ':', 'tab\there', '..', ' ', 'x'.repeat(101), '\u202eabc'])
-    isRefused(api, await asked({ username, role: 'visitor' }), 'invalid_field', '/username')
+    assertRejected(api, await asked({ username, role: 'visitor' }), 'invalid_field', '/username')
   for (const username of ['x'.repeat(100), '😀1', '3'])
     assert.equal((await asked({ username: `${username}`, role: 'visitor' })).status, 201, username)
-  isRefused(api, await asked({ username: freshUsername(), role: 'owner' }), 'invalid_field', '/role')
-  isRefused(api, await asked({}), 'invalid_body', '/username', '/role')
-  isRefused(
+  assertRejected(api, await asked({ username: newUsername(), role: 'owner' }), 'invalid_field', '/role')
+  assertRejected(api, await asked({}), 'invalid_body', '/username', '/role')
+  assertRejected(
     api,
     await asked({ username: 1, role: null, password: 'mine' }),
     'invalid_body',
     ...['/username', '/role', '/password'],
   )
   const path = `/accounts/${shop.username}`
-  isRefused(api, await put(shop, path, { role: 'admin', username: 'other' }), 'invalid_body', '/username')
-  isRefused(api, await post(shop, `${path}/rotate`, { all: true }), 'invalid_body', '/all')
-  isProblem(await post(shop, `${path}/rotate`, 'null'), 'invalid_body', api.baseUrl)
-  isProblem(
+  assertRejected(api, await put(shop, path, { role: 'admin', username: 'other' }), 'invalid_body', '/username')
+  assertRejected(api, await post(shop, `${path}/rotate`, { all: true }), 'invalid_body', '/all')
+  assertProblem(await post(shop, `${path}/rotate`, 'null'), 'invalid_body', api.baseUrl)
+  assertProblem(
     await post(shop, `${path}/revoke`, '<a/>', { 'content-type': 'text/xml' }),
     'unsupported_media_type',
     api.baseUrl,
   )
-  isProblem(await shop.get('/accounts?role=admin'), 'invalid_parameter', api.baseUrl)
+  assertProblem(await shop.get('/accounts?role=admin'), 'invalid_parameter', api.baseUrl)
 })
 
 test('only an admin can list and change accounts', async () => {
-  const shop = await api.tenant()
+  const shop = await api.createService()
   const path = `/accounts/${shop.username}`
   for (const role of ['visitor', 'maintainer'] as const) {
-    const caller = await api.account(role, shop.service)
+    const caller = await api.createAccount(role, shop.service)
     for (const answer of [
       await caller.get('/accounts'),
       await caller.get(path),
-      await post(caller, '/accounts', { username: freshUsername(), role: 'visitor' }),
+      await post(caller, '/accounts', { username: newUsername(), role: 'visitor' }),
       await put(caller, `/accounts/${caller.username}`, { role: 'admin' }),
       await post(caller, `/accounts/${caller.username}/rotate`, {}),
       await post(caller, `${path}/revoke`, {}),
     ])
-      isProblem(answer, 'insufficient_role', api.baseUrl)
+      assertProblem(answer, 'insufficient_role', api.baseUrl)
   }
 })

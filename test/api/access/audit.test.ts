@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { Audit } from '../../../src/domain/audit.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
@@ -18,8 +18,8 @@ const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `a
 const lines = async (caller: Caller, query = ''): Promise<Audit[]> => (await caller.get(`/audit${query}`)).json.data
 
 test('each write adds one audit entry with account, record, fields and request', async () => {
-  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
-  const webshop = await service.account('maintainer', shop.service)
+  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
+  const webshop = await service.createAccount('maintainer', shop.service)
   assert.deepEqual(await lines(shop), [])
   const { id } = (
     await post(
@@ -73,8 +73,8 @@ test('each write adds one audit entry with account, record, fields and request',
 })
 
 test('a rejected request adds no audit entry and a replay adds none', async () => {
-  const shop = await service.tenant()
-  const visitor = await service.account('visitor', shop.service)
+  const shop = await service.createService()
+  const visitor = await service.createAccount('visitor', shop.service)
   const key = { 'idempotency-key': 'once' }
   const body = customer()
   assert.equal((await post(shop, '/customers', body, key)).status, 201)
@@ -98,7 +98,7 @@ test('a rejected request adds no audit entry and a replay adds none', async () =
 })
 
 test('concurrent writes add one audit entry each', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const answers = await Promise.all(Array.from({ length: 40 }, () => post(shop, '/customers', customer())))
   const subjects = answers.map(({ json }) => `/customers/${json.data.id}`)
   const written = await lines(shop)
@@ -106,7 +106,7 @@ test('concurrent writes add one audit entry each', async () => {
 })
 
 test('an audit entry names the changed fields, never their values', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const secrets = ['canaryname', 'canarymail@example.com', '+61 400 777 777', 'canarystreet', 'canarygateway']
   const [surname, email, mobile, addressLine1, gateway] = secrets
   await post(shop, '/customers', { firstname: 'Ann', surname, contact: { email }, mobile, address: { addressLine1 } })
@@ -117,7 +117,7 @@ test('an audit entry names the changed fields, never their values', async () => 
 })
 
 test('an audit entry never contains a PIN, and a look-up adds none', async () => {
-  const shop = await service.tenant(voucherSettings)
+  const shop = await service.createService(voucherSettings)
   await stockGiftCards(service, shop)
   const made = await post(shop, '/vouchers', {
     amount: '150.00',
@@ -147,7 +147,7 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
 })
 
 test('an admin sees only the audit entries of their own service', async () => {
-  const [shop, other] = [await service.tenant(), await service.tenant()]
+  const [shop, other] = [await service.createService(), await service.createService()]
   await post(shop, '/customers', customer())
   const subject = `/customers/${(await post(other, '/customers', customer())).json.data.id}`
   assert.deepEqual(
@@ -155,15 +155,20 @@ test('an admin sees only the audit entries of their own service', async () => {
     [subject],
   )
   for (const role of ['visitor', 'maintainer'] as const)
-    isProblem(await (await service.account(role)).get('/audit'), 'insufficient_role', service.baseUrl, '/audit')
+    assertProblem(
+      await (await service.createAccount(role)).get('/audit'),
+      'insufficient_role',
+      service.baseUrl,
+      '/audit',
+    )
   for (const method of ['POST', 'PUT', 'DELETE']) {
     const answer = await shop.request('/audit', { method })
-    isProblem(answer, 'method_not_allowed', service.baseUrl, '/audit')
+    assertProblem(answer, 'method_not_allowed', service.baseUrl, '/audit')
   }
 })
 
 test('the audit log is paginated by cursor and polled with asOf', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   for (let i = 0; i < 5; i++) await post(shop, '/customers', customer())
   const all = await lines(shop)
   assert.deepEqual(
@@ -192,11 +197,11 @@ test('the audit log is paginated by cursor and polled with asOf', async () => {
 })
 
 test('a write is rolled back if its audit entry cannot be stored', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await service.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
   try {
     const answer = await post(shop, '/customers', { ...customer(), surname: 'Unkept' })
-    isProblem(answer, 'internal_error', service.baseUrl, '/customers')
+    assertProblem(answer, 'internal_error', service.baseUrl, '/customers')
   } finally {
     await service.db.run(sql`alter table audit drop constraint full_up`)
   }
@@ -204,7 +209,7 @@ test('a write is rolled back if its audit entry cannot be stored', async () => {
 })
 
 test('the audit log can be read newest first, page by page', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const { id } = (await post(shop, '/customers', customer())).json.data
   for (const firstname of ['Bea', 'Cay']) await put(shop, `/customers/${id}`, { firstname })
   await put(shop, '/settings', { gateways: [] })
@@ -230,8 +235,8 @@ test('the audit log can be read newest first, page by page', async () => {
 })
 
 test('the audit log can be filtered by account and by record', async () => {
-  const shop = await service.tenant()
-  const other = await service.account('admin', shop.service)
+  const shop = await service.createService()
+  const other = await service.createAccount('admin', shop.service)
   const { id } = (await post(shop, '/customers', customer())).json.data
   await put(other, `/customers/${id}`, { firstname: 'Bea' })
   await put(other, '/settings', { gateways: [] })

@@ -9,7 +9,7 @@ import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
-import { logLines } from '../../support/postgres/logged.ts'
+import { addLogEntries } from '../../support/postgres/logged.ts'
 import type { Caller, TestService } from '../../support/service.ts'
 
 /** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
@@ -48,7 +48,7 @@ export async function fillWithCanaries(service: TestService, { service: tenant }
       insert into sync_run (service_id, sync, run_id, is_full, error) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
     await db.run(sql`
       insert into sync_run (service_id, sync, run_id, origin, is_full, error) values (${tenant.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
-    await logLines(db, tenant, [{ requestId: id, username: `${canary}user` }])
+    await addLogEntries(db, tenant, [{ requestId: id, username: `${canary}user` }])
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     // Usernames are the installation's: no two services can give the same one to two people.

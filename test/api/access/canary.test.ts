@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
-import { until } from '../../support/processes.ts'
-import { keptLog } from '../../support/servers.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { captureLog } from '../../support/servers.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
 import { startSink } from '../../support/smtp-sink.ts'
-import { issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
-const logged = keptLog('trace')
+const logged = captureLog('trace')
 const { log } = logged
 const api = await startTestService({ settings: voucherSettings, role: 'maintainer', log })
 await stockGiftCards(api, api)
@@ -17,12 +17,12 @@ after(() => api.stop())
 
 test('secrets appear only in the responses they belong to, never in logs', async () => {
   const secretPhrase = 'xyzzy-plugh-4711'
-  const answers: Answer[] = []
-  const told = async (answer: Promise<Answer>) => {
+  const answers: TestResponse[] = []
+  const told = async (answer: Promise<TestResponse>) => {
     answers.push(await answer)
-    return answers.at(-1) as Answer
+    return answers.at(-1) as TestResponse
   }
-  const issued = await issue(api, { message: secretPhrase })
+  const issued = await issueVoucher(api, { message: secretPhrase })
   assert.equal(issued.status, 201, issued.text)
   const { number, pin } = issued.json.data
   const wrong = pin === '123456' ? '654321' : '123456'
@@ -46,7 +46,7 @@ test('secrets appear only in the responses they belong to, never in logs', async
   const sink = await startSink()
   await sink.close()
   const worker = startWorker({ db: api.db, keys: api.keys, log, mailTransport: createSmtpTransport(sink.url) })
-  await until(async () => /"level":(40|50)/.test(logged.text), 'the worker logs that the mail could not be sent')
+  await waitUntil(async () => /"level":(40|50)/.test(logged.text), 'the worker logs that the mail could not be sent')
   await worker.stop(0)
 
   assert.ok(logged.text.split('\n').length > 12, 'there are log lines')

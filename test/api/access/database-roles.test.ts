@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { isProblem, masked } from '../../support/problem.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem, withoutRequestData } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { fillWithCanaries } from './canaries.ts'
@@ -11,7 +11,7 @@ import { fillWithCanaries } from './canaries.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
-const shops = [api, await api.tenant({ readsPerMinute: 'off', writesPerMinute: 'off' })] as const
+const shops = [api, await api.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })] as const
 for (const [i, shop] of shops.entries()) await fillWithCanaries(api, shop, `canary-${i}-`)
 
 const roles = {
@@ -29,20 +29,20 @@ for (const [which, attributes] of Object.entries(roles))
       kind => sql`grant all on all ${raw(kind)} in schema public to ${raw(role)}`,
     )
     for (const each of rights) await api.db.run(each)
-    const beside = await startTestService({ beside: { ...api, database: { ...api.database, connection } } })
+    const beside = await startTestService({ sharedWith: { ...api, database: { ...api.database, connection } } })
     try {
       assert.deepEqual(await beside.db.row(sql`select current_user::text as role`), { role })
-      const paths = Object.entries<Record<string, unknown>>((await api.raw('/openapi.json')).json.paths)
+      const paths = Object.entries<Record<string, unknown>>((await api.sendRaw('/openapi.json')).json.paths)
         .filter(([path, { get }]) => get && /\{/.test(path) && !/^\/(errors|vouchers|inventory)\//.test(path))
         .map(([path]) => path)
       for (const path of paths) {
         const of = (id: string) => path.replace(/\{\w+\}/, id)
         assert.equal((await beside.get(of('canary-0-id'))).status, 200, path)
         const [other, unknown] = [await beside.get(of('canary-1-id')), await beside.get(of('no-such-id'))]
-        isProblem(other, 'not_found', beside.baseUrl, of('canary-1-id'))
-        assert.deepEqual(masked(other), masked(unknown), path)
+        assertProblem(other, 'not_found', beside.baseUrl, of('canary-1-id'))
+        assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
       }
-      const made = await post(beside, '/customers', john())
+      const made = await post(beside, '/customers', buildCustomer())
       assert.equal(made.status, 201, made.text)
       const mapped = await put(beside, '/mappings/stores/canary-1-id', { ecommerceLocationId: '1' })
       assert.equal(mapped.status, 404)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeLink } from '../../../src/auth/sessions.ts'
 import { raw, sql } from '../../../src/database/db.ts'
-import { john } from '../../support/customer-bodies.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
 import { startTestService } from '../../support/service.ts'
-import { addVouchers, issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
-import { keyed, post } from '../../support/write.ts'
+import { addVouchers, issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post, withKey } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 await stockGiftCards(api, api)
@@ -57,11 +57,11 @@ const encodingsIn = (dumped: Buffer, secret: string | Buffer) =>
 test('a dump of all tables contains no secret in any encoding', async () => {
   const pin = 'canary-pin-91375520'
   await addVouchers(api, api, { held: { pin } })
-  const opened = await post(api, '/vouchers/validate', { number: 'held', pin, amount: '10.00' }, keyed())
-  const issued = await issue(api, { message: 'canary words to the receiver' }, keyed())
-  const hook = await post(api, '/webhooks', { url: 'https://127.0.0.1:1099/hook', kinds: ['store'] }, keyed())
-  const account = await post(api, '/accounts', { username: 'canary-account', role: 'visitor' }, keyed())
-  const session = await api.raw('/console/session', {
+  const opened = await post(api, '/vouchers/validate', { number: 'held', pin, amount: '10.00' }, withKey())
+  const issued = await issueVoucher(api, { message: 'canary words to the receiver' }, withKey())
+  const hook = await post(api, '/webhooks', { url: 'https://127.0.0.1:1099/hook', kinds: ['store'] }, withKey())
+  const account = await post(api, '/accounts', { username: 'canary-account', role: 'visitor' }, withKey())
+  const session = await api.sendRaw('/console/session', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
     body: JSON.stringify({ username: api.username, password: api.password }),
@@ -104,7 +104,7 @@ test('the dump scan finds a planted secret in every encoding', async () => {
   const canary = 'canary>>?~?~?~'
   for (const [encoding, bytes] of formsOf(Buffer.from(canary))) {
     if (encoding === 'UTF-16') continue
-    const { status, text } = await post(api, '/customers', john({ address: { city: bytes.toString() } }))
+    const { status, text } = await post(api, '/customers', buildCustomer({ address: { city: bytes.toString() } }))
     assert.equal(status, 201, text)
     const found = encodingsIn(await dump(), canary)
     assert.ok(found.includes(encoding), encoding)

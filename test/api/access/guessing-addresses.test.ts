@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, basic, credentials, withPassword } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { basicAuth, buildAuthorization, buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { addVouchers, earlyInTheMinute, forgetFailures, pin, voucherSettings } from '../../support/voucher-shop.ts'
+import { addVouchers, clearFailures, pin, voucherSettings, waitForMinuteStart } from '../../support/voucher-shop.ts'
 
 const service = await startTestService({ settings: voucherSettings, role: 'visitor' })
 await addVouchers(service, service, { mine: {} })
-const behindProxy = await anotherServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+const behindProxy = await startSecondServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 after(async () => {
   await behindProxy.stop()
   await service.stop()
 })
 beforeEach(async () => {
-  await earlyInTheMinute(service)
-  await forgetFailures(service)
+  await waitForMinuteStart(service)
+  await clearFailures(service)
 })
 
 /** Asks from an address, as the proxy writes it. */
 const askFrom = (address: string, path: string, headers: Record<string, string>) =>
   behindProxy.ask(path, { headers: { ...headers, 'x-forwarded-for': address, 'x-forwarded-proto': 'https' } })
 const lookUp = (address: string, number: string, given: string, caller: Caller = service) =>
-  askFrom(address, `/vouchers/${number}`, { ...credentials(caller), 'x-voucher-pin': given })
+  askFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': given })
 
 /** Ways in which one caller can come from many addresses, or seem to. */
 const oneCaller: [string, (i: number) => string][] = [
@@ -33,19 +33,19 @@ const oneCaller: [string, (i: number) => string][] = [
 for (const [what, addressOf] of oneCaller)
   test(`addresses ${what} count as one caller`, async () => {
     for (let i = 0; i < 30; i++) assert.equal((await lookUp(addressOf(i), `guess-${i}`, '000000')).status, 403)
-    isProblem(await lookUp(addressOf(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
+    assertProblem(await lookUp(addressOf(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
     assert.equal((await lookUp('198.51.100.7', 'mine', pin)).status, 200)
 
-    const wrong = { ...credentials(service), authorization: withPassword(service, 'wrong') }
+    const wrong = { ...buildCredentials(service), authorization: buildAuthorization(service, 'wrong') }
     for (let i = 0; i < 20; i++) assert.equal((await askFrom(addressOf(i), '/stores', wrong)).status, 401)
-    isProblem(await askFrom(addressOf(21), '/stores', wrong), 'too_many_failures', behindProxy.baseUrl)
-    assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: basic('nobody:x') })).status, 401)
+    assertProblem(await askFrom(addressOf(21), '/stores', wrong), 'too_many_failures', behindProxy.baseUrl)
+    assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: basicAuth('nobody:x') })).status, 401)
   })
 
 test('an account that guesses from many addresses is blocked after 300 failures', async () => {
-  const leaked = await service.account('visitor')
+  const leaked = await service.createAccount('visitor')
   const guesses = Array.from({ length: 300 }, (_, i) => lookUp(`198.51.${i % 250}.7`, `guess-${i}`, '000000', leaked))
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
-  isProblem(await lookUp('192.0.2.1', 'mine', pin, leaked), 'too_many_failures', behindProxy.baseUrl)
+  assertProblem(await lookUp('192.0.2.1', 'mine', pin, leaked), 'too_many_failures', behindProxy.baseUrl)
   assert.equal((await lookUp('192.0.2.1', 'mine', pin)).status, 200)
 })

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, basic, credentials, withPassword } from '../../support/servers.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { addVouchers, earlyInTheMinute, forgetFailures } from '../../support/voucher-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { basicAuth, buildAuthorization, buildCredentials, startSecondServer } from '../../support/servers.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { addVouchers, clearFailures, waitForMinuteStart } from '../../support/voucher-shop.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-const other = await anotherServer(service)
+const other = await startSecondServer(service)
 after(async () => {
   await other.stop()
   await service.stop()
 })
 
-const forget = () => forgetFailures(service)
+const forget = () => clearFailures(service)
 
 /** Asks for what is known, or for what is not, and is refused with this status. */
-type Guess = (i: number) => Promise<Answer>
+type Guess = (i: number) => Promise<TestResponse>
 
 /** The times that the two take, asked by turns, and forgotten before they are too many; in milliseconds. */
 async function timesOf(count: number, atMost: number, status: number, asks: { known: Guess; unknown: Guess }) {
@@ -59,8 +59,8 @@ async function takesAsLong(ask: () => Promise<{ known: number; unknown: number }
 
 test('an unknown username takes as long to reject as a wrong password', async t => {
   const password = 'x'.repeat(43)
-  const wrong = withPassword(service, password)
-  const unknown = basic(`nobody:${password}`)
+  const wrong = buildAuthorization(service, password)
+  const unknown = basicAuth(`nobody:${password}`)
   const often = () =>
     compare(
       800,
@@ -81,8 +81,8 @@ test('an unknown username takes as long to reject as a wrong password', async t 
     tried += 300
     return compare(
       300,
-      i => basic(`known${from + i}:${password}`),
-      i => basic(`other${from + i}:${password}`),
+      i => basicAuth(`known${from + i}:${password}`),
+      i => basicAuth(`other${from + i}:${password}`),
     )
   }
   t.diagnostic(`names that are new: ${await takesAsLong(once)}`)
@@ -130,18 +130,18 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
 })
 
 test('wrong passwords are counted across servers and blocked after 20 with Retry-After', async () => {
-  await earlyInTheMinute(service)
-  const colleague = await service.account('visitor')
-  const wrong = { headers: { ...credentials(colleague), authorization: withPassword(colleague, 'wrong') } }
+  await waitForMinuteStart(service)
+  const colleague = await service.createAccount('visitor')
+  const wrong = { headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, 'wrong') } }
   const ask = (i: number) => (i % 2 ? other.ask('/stores', wrong) : service.get('/stores', wrong.headers))
   for (let i = 0; i < 20; i++) assert.equal((await ask(i)).status, 401)
   for (let i = 0; i < 4; i++) {
     const answer = await ask(i)
-    isProblem(answer, 'too_many_failures', (i % 2 ? other : service).baseUrl, '/stores')
+    assertProblem(answer, 'too_many_failures', (i % 2 ? other : service).baseUrl, '/stores')
     const wait = Number(answer.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)
   }
-  for (const server of [other.ask('/stores', { headers: credentials(colleague) }), colleague.get('/stores')])
+  for (const server of [other.ask('/stores', { headers: buildCredentials(colleague) }), colleague.get('/stores')])
     assert.equal((await server).status, 200, 'the right password still opens')
   assert.equal(
     (await other.ask('/stores', { ...wrong, from: '127.0.0.2' })).status,
@@ -149,7 +149,7 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
     'elsewhere nothing was counted',
   )
   assert.equal(
-    (await service.get('/stores', { authorization: basic('nobody:x') })).status,
+    (await service.get('/stores', { authorization: basicAuth('nobody:x') })).status,
     401,
     'another name goes by its own count',
   )
@@ -157,10 +157,10 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
 })
 
 test('an address that tries many usernames is blocked after 200 failures', async () => {
-  await earlyInTheMinute(service)
-  const attempt = (i: number) => service.get('/stores', { authorization: basic(`guess${i}:x`) })
+  await waitForMinuteStart(service)
+  const attempt = (i: number) => service.get('/stores', { authorization: basicAuth(`guess${i}:x`) })
   for (let i = 0; i < 200; i++) assert.equal((await attempt(i)).status, 401)
-  isProblem(await attempt(200), 'too_many_failures', service.baseUrl, '/stores')
+  assertProblem(await attempt(200), 'too_many_failures', service.baseUrl, '/stores')
   assert.equal((await service.get('/stores')).status, 200)
   const { names } = (await service.db.row<{ names: string }>(
     sql`select string_agg(encode(subject, 'escape'), ' ') as names from failure`,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
-import { makeAccount } from '../../support/accounts.ts'
-import { waiting } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { createAccount } from '../../support/accounts.ts'
+import { waitForBlockedConnections } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
 const settings = { writesPerMinute: 'off', readsPerMinute: 'off' } as const
@@ -12,7 +12,7 @@ let api: TestService
 let beside: TestService
 before(async () => {
   api = await startTestService({ settings })
-  beside = await startTestService({ beside: api })
+  beside = await startTestService({ sharedWith: api })
 })
 after(async () => {
   await beside.stop()
@@ -29,38 +29,38 @@ const adminsOf = async (admin: Caller) =>
   (await admin.get('/accounts')).json.data.filter(({ role }: { role: string }) => role === 'admin').length
 
 test('an account that is the last admin cannot be revoked or demoted', async () => {
-  const shop = await api.tenant(settings)
-  await makeAccount(shop, 'maintainer')
-  const elsewhere = await api.tenant()
+  const shop = await api.createService(settings)
+  await createAccount(shop, 'maintainer')
+  const elsewhere = await api.createService()
   await addAccount(api.db, api.keys, shop.username, elsewhere.service, 'admin')
   for (const answer of [await demote(shop, shop), await revoke(shop, shop)])
-    isProblem(answer, 'last_admin', api.baseUrl)
+    assertProblem(answer, 'last_admin', api.baseUrl)
   assert.equal((await put(shop, pathOf(shop), { role: 'admin' })).status, 200)
-  const second = await makeAccount(shop, 'admin')
+  const second = await createAccount(shop, 'admin')
   assert.equal((await demote(shop, shop)).status, 200)
   // For up to 5 seconds the first may still do what it could; what it may not do is to take the last one away.
-  isProblem(await demote(shop, second), 'last_admin', api.baseUrl)
-  isProblem(await revoke(shop, second), 'last_admin', api.baseUrl)
+  assertProblem(await demote(shop, second), 'last_admin', api.baseUrl)
+  assertProblem(await revoke(shop, second), 'last_admin', api.baseUrl)
 })
 
 test('a sole admin does not prevent the revocation of other accounts', async () => {
-  const shop = await api.tenant(settings)
-  const visitor = await makeAccount(shop, 'visitor')
+  const shop = await api.createService(settings)
+  const visitor = await createAccount(shop, 'visitor')
   assert.equal((await put(shop, pathOf(visitor), { role: 'maintainer' })).status, 200)
   assert.equal((await revoke(shop, visitor)).status, 200)
 })
 
 test('a last-admin rejection adds no audit entry and leaves its key unused', async () => {
-  const shop = await api.tenant(settings)
+  const shop = await api.createService(settings)
   const key = { 'idempotency-key': 'revoke me' }
   const path = `${pathOf(shop)}/revoke`
-  isProblem(await post(shop, path, {}, key), 'last_admin', api.baseUrl)
+  assertProblem(await post(shop, path, {}, key), 'last_admin', api.baseUrl)
   assert.deepEqual((await shop.get('/audit')).json.data, [])
-  await makeAccount(shop, 'admin')
+  await createAccount(shop, 'admin')
   assert.equal((await post(shop, path, {}, key)).status, 200)
 })
 
-type Move = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) => Promise<Answer>
+type Move = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) => Promise<TestResponse>
 const moves: [name: string, first: Move, second: Move][] = [
   ['demote', demote, demote],
   ['revoke', revoke, revoke],
@@ -69,26 +69,26 @@ const moves: [name: string, first: Move, second: Move][] = [
 for (const [name, first, second] of moves)
   test(`one of two admins who ${name} each other concurrently is rejected`, async () => {
     for (let round = 0; round < 5; round++) {
-      const ann = await api.tenant(settings)
-      const bob = await api.account('admin', ann.service)
+      const ann = await api.createService(settings)
+      const bob = await api.createAccount('admin', ann.service)
       const there = elsewhere(bob)
       await Promise.all([ann.get('/accounts'), there.request('/accounts')])
       const answers = await whileHeld(() => [first(ann, bob), second(there, ann)])
       const winners = answers.filter(({ status }) => status === 200)
       assert.equal(winners.length, 1, `${answers.map(({ text }) => text)}`)
-      for (const answer of answers) if (answer.status !== 200) isProblem(answer, 'last_admin', baseUrlOf(answer))
+      for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 'last_admin', baseUrlOf(answer))
       assert.equal(await adminsOf(answers[0]?.status === 200 ? ann : bob), 1)
     }
   })
 
 /** What is answered to writes that have all come as far as they can before one of them changes a role. */
-async function whileHeld(send: () => Promise<Answer>[]) {
+async function whileHeld(send: () => Promise<TestResponse>[]) {
   const holder = await api.db.pool.connect()
   try {
     await holder.query('begin')
     await holder.query('lock table account_service in share mode')
     const answering = send()
-    await waiting(api, answering.length)
+    await waitForBlockedConnections(api, answering.length)
     await holder.query('commit')
     return await Promise.all(answering)
   } finally {
@@ -97,8 +97,11 @@ async function whileHeld(send: () => Promise<Answer>[]) {
 }
 
 test('one of ten admins stays admin if all resign concurrently', async () => {
-  const first = await api.tenant(settings)
-  const all = [first, ...(await Promise.all(Array.from({ length: 9 }, () => api.account('admin', first.service))))]
+  const first = await api.createService(settings)
+  const all = [
+    first,
+    ...(await Promise.all(Array.from({ length: 9 }, () => api.createAccount('admin', first.service)))),
+  ]
   const answers = await whileHeld(() => all.map((admin, i) => demote(i % 2 ? elsewhere(admin) : admin, admin)))
   assert.equal(answers.filter(({ status }) => status === 200).length, 9)
   const [left = first] = all.filter((_, i) => answers[i]?.status === 409)
@@ -118,4 +121,4 @@ const elsewhere = (caller: Caller): Pick<Caller, 'request'> => ({
     }),
 })
 
-const baseUrlOf = ({ json }: Answer) => String(json.type).replace(/\/errors\/.*/, '')
+const baseUrlOf = ({ json }: TestResponse) => String(json.type).replace(/\/errors\/.*/, '')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
-import { masked } from '../../support/problem.ts'
-import { type Answer, type Caller, startTestService } from '../../support/service.ts'
-import { forgetFailures, voucherSettings } from '../../support/voucher-shop.ts'
+import { withoutRequestData } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestResponse } from '../../support/service.ts'
+import { clearFailures, voucherSettings } from '../../support/voucher-shop.ts'
 import { ask, type Operation, operationsOf, placesIn, type With } from './documented.ts'
 import { shopOfNames } from './shop-of-names.ts'
 
@@ -11,14 +11,14 @@ import { shopOfNames } from './shop-of-names.ts'
 
 const api = await startTestService({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 after(() => api.stop())
-const operations = operationsOf((await api.raw('/openapi.json')).json)
+const operations = operationsOf((await api.sendRaw('/openapi.json')).json)
 assert.ok(operations.length >= 60, `${operations.length}`)
 
 test('each operation is rejected for exactly the documented roles', async () => {
-  const [visitor, maintainer, admin] = [await api.account('visitor'), await api.account('maintainer'), api]
+  const [visitor, maintainer, admin] = [await api.createAccount('visitor'), await api.createAccount('maintainer'), api]
   const needed = new Map<string, number>()
   for (const operation of operations) {
-    await forgetFailures(api)
+    await clearFailures(api)
     const roleNeededBy = async (caller: Caller) => {
       const { json } = await ask(caller, operation)
       return json?.code === 'insufficient_role' ? /`(\w+)`/.exec(json.detail)?.[1] : undefined
@@ -33,7 +33,7 @@ test('each operation is rejected for exactly the documented roles', async () => 
 })
 
 test('an operation without a service name returns nothing and changes nothing', async () => {
-  const own = await api.tenant({ ...voucherSettings, requestLogRetentionDays: 0 })
+  const own = await api.createService({ ...voucherSettings, requestLogRetentionDays: 0 })
   const before = await everythingOf(own)
   for (const operation of operations)
     for (const name of [undefined, '', ' ']) {
@@ -50,7 +50,7 @@ test('an operation without a service name returns nothing and changes nothing', 
 })
 
 test('a webhook delivery sent to the API is unauthenticated and changes nothing', async () => {
-  const own = await api.tenant({ ...voucherSettings, requestLogRetentionDays: 0 })
+  const own = await api.createService({ ...voucherSettings, requestLogRetentionDays: 0 })
   const before = await everythingOf(own)
   const headers = {
     'content-type': 'application/json',
@@ -61,7 +61,7 @@ test('a webhook delivery sent to the API is unauthenticated and changes nothing'
   }
   for (const { id, path } of operations) {
     const body = JSON.stringify({ type: 'changes', data: [] })
-    const { status } = await api.raw(path.replace(/\{\w+\}/, 'any'), { method: 'POST', headers, body })
+    const { status } = await api.sendRaw(path.replace(/\{\w+\}/, 'any'), { method: 'POST', headers, body })
     assert.ok(status === 401 || status === 405, `${id}: ${status}`)
   }
   assert.deepEqual(await everythingOf(own), before)
@@ -72,10 +72,10 @@ const likeIt = (name: string) =>
   name.replace(/[a-z\d]/i, first => (/[9z]/i.test(first) ? '7' : String.fromCharCode(first.charCodeAt(0) + 1)))
 
 /** What an answer tells, but for the name that was asked for. What was made here has identifiers of its own. */
-const told = (answer: Answer, name: string) =>
+const told = (answer: TestResponse, name: string) =>
   answer.status < 300
     ? { status: answer.status }
-    : JSON.parse(JSON.stringify(masked(answer)).replaceAll(JSON.stringify(name).slice(1, -1), 'NAME'))
+    : JSON.parse(JSON.stringify(withoutRequestData(answer)).replaceAll(JSON.stringify(name).slice(1, -1), 'NAME'))
 
 /** All that a service has in any table, but for when its accounts were last used, which is written a second late. */
 async function everythingOf({ service }: Caller) {
@@ -105,7 +105,7 @@ test("another service's identifier gets the same response as an unknown identifi
   // What a query or a body names; the others stand in paths only.
   const { customer, email, storeNumber, sku, orderNumber, voucher, validation } = byKind
   const sent = [customer, email, storeNumber, sku, orderNumber, voucher, validation]
-  const own = await api.tenant(voucherSettings)
+  const own = await api.createService(voucherSettings)
   const before = await everythingOf(shop)
   let asked = 0
   const isAlike = async (operation: Operation, name: string, withName: (name: string) => With) => {
@@ -119,7 +119,7 @@ test("another service's identifier gets the same response as an unknown identifi
   }
   for (const operation of operations.filter(({ id }) => !apart.includes(id))) {
     for (const name of named) {
-      await forgetFailures(api)
+      await clearFailures(api)
       assert.ok(!named.includes(likeIt(name)), name)
       if (operation.path.includes('{')) await isAlike(operation, name, identifier => ({ identifier }))
       if (!sent.includes(name)) continue

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
-import { freshEmail } from '../../support/customer-bodies.ts'
-import { orderOf, placed, returnOf } from '../../support/order-shop.ts'
-import { keptLog } from '../../support/servers.ts'
+import { newEmail } from '../../support/customer-bodies.ts'
+import { buildOrder, buildReturn, placeOrder } from '../../support/order-shop.ts'
+import { captureLog } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
-import { forgetFailures, gift, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { clearFailures, gift, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { ask, operationsOf, placesIn } from './documented.ts'
 import { identifierOf, shopOfNames } from './shop-of-names.ts'
 
 // Every field that takes a text, of every operation of the OpenAPI document that takes a body: a new one is among them by itself.
 
-const kept = keptLog('error')
+const kept = captureLog('error')
 const api = await startTestService({
   settings: voucherSettings,
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
@@ -21,9 +21,9 @@ after(() => api.stop())
 const { shop, named } = await shopOfNames(api)
 await stockGiftCards(api, shop)
 await upsertStock(api.db, shop.service, [{ storeId: '1001', skuId: 'id-HOOD-S', freeStock: 10_000 }])
-named.order = (await placed(shop, [{ sku: 'HOOD-S', quantity: 500 }])).id
+named.order = (await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 500 }])).id
 
-const operations = operationsOf((await api.raw('/openapi.json')).json)
+const operations = operationsOf((await api.sendRaw('/openapi.json')).json)
   .filter(({ body }) => Object.keys(placesIn(body)).length)
   // What settings say changes how all that follows is answered.
   .sort((a, b) => Number(a.id === 'updateSettings') - Number(b.id === 'updateSettings'))
@@ -31,18 +31,18 @@ const operations = operationsOf((await api.raw('/openapi.json')).json)
 let made = 0
 /** Bodies that this shop takes, each time for something new; the documented example where nothing else is said. */
 const bodies: Record<string, (example: object) => object> = {
-  createCustomer: example => Object.assign({}, example, { contact: { email: freshEmail() }, references: {} }),
-  updateCustomer: example => Object.assign({}, example, { contact: { email: freshEmail() }, references: {} }),
+  createCustomer: example => Object.assign({}, example, { contact: { email: newEmail() }, references: {} }),
+  updateCustomer: example => Object.assign({}, example, { contact: { email: newEmail() }, references: {} }),
   placeOrder: example => {
     const { billingAddress } = example as { billingAddress: object }
     const more = { billingAddress, deliveryAddress: billingAddress, orderNumber: `W-${++made}` }
     const line = { sku: 'HOOD-S', quantity: 1 }
-    return orderOf([line], Object.assign(more, { pickupStoreNumber: undefined }))
+    return buildOrder([line], Object.assign(more, { pickupStoreNumber: undefined }))
   },
   createReturn: example => {
     const { lines } = example as { lines: [object] }
     const line = Object.assign({}, lines[0], { sku: 'HOOD-S' })
-    return Object.assign(returnOf({}), { returnNumber: `R-${++made}`, lines: [line] })
+    return Object.assign(buildReturn({}), { returnNumber: `R-${++made}`, lines: [line] })
   },
   issueVoucher: example => Object.assign({}, example, gift, { orderNumber: `V-${++made}`, deliveryDate: undefined }),
   lookUpVoucher: () => ({ number: named.voucher, pin }),
@@ -74,7 +74,7 @@ test('odd strings are stored unchanged or rejected, and never cause a 500', asyn
   const accepted = new Set<string>()
   let asked = 0
   for (const operation of operations) {
-    await forgetFailures(api)
+    await clearFailures(api)
     const identifier = identifierOf(operation.path, named)
     const more = identifier === undefined ? {} : { identifier }
     const body = () => (bodies[operation.id] ?? (example => example))(operation.body as object)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { until } from '../../support/processes.ts'
-import { credentials } from '../../support/servers.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { buildCredentials } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -11,24 +11,24 @@ const service = await startTestService()
 after(() => service.stop())
 
 test('a settings change on one server applies to another within 5 seconds', async () => {
-  const shop = await service.tenant()
-  const other = await startTestService({ beside: service })
+  const shop = await service.createService()
+  const other = await startTestService({ sharedWith: service })
   try {
-    const elsewhere = (path: string) => other.raw(path, { headers: credentials(shop) })
+    const elsewhere = (path: string) => other.sendRaw(path, { headers: buildCredentials(shop) })
     const zoneOf = async () => (await elsewhere('/stores')).json?.meta?.timeZone
     assert.equal(await zoneOf(), 'UTC')
     await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
     assert.equal((await elsewhere('/settings')).json.data.timeZone, 'Asia/Kolkata', 'read at once')
-    await until(async () => (await zoneOf()) === 'Asia/Kolkata', 'it is in force', 5_000)
+    await waitUntil(async () => (await zoneOf()) === 'Asia/Kolkata', 'it is in force', 5_000)
     await put(shop, '/settings', { readsPerMinute: 1 })
-    await until(async () => (await elsewhere('/stores')).status === 429, 'it is in force', 5_000)
+    await waitUntil(async () => (await elsewhere('/stores')).status === 429, 'it is in force', 5_000)
   } finally {
     await other.stop()
   }
 })
 
 test('a new time zone changes the wall-clock times of records and audit', async () => {
-  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
+  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann' }])
   await put(shop, '/settings', { retailerName: 'Luma' })
   const clocks = async () => {
@@ -55,7 +55,7 @@ test('a new time zone changes the wall-clock times of records and audit', async 
 })
 
 test('capabilities name the settings that block them', async () => {
-  const shop = await service.tenant({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
+  const shop = await service.createService({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
   const lacking = async () => {
     const { json } = await shop.get('/capabilities')
     const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
@@ -85,7 +85,7 @@ test('capabilities name the settings that block them', async () => {
     gateways: ['paypal', 'visa'],
     readsPerMinute: 'off',
   })
-  await until(async () => Object.keys(await lacking()).length === 2, 'it is in force', 5_000)
+  await waitUntil(async () => Object.keys(await lacking()).length === 2, 'it is in force', 5_000)
   // No product carries the SKU.
   assert.deepEqual(Object.keys(await lacking()).sort(), ['smsSubscriptionMapping', 'vouchersIssue'])
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
-import { bring } from '../../support/bringing.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { importAndWait } from '../../support/bringing.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -42,7 +42,7 @@ const everything = {
 }
 
 test('a partial settings change keeps the omitted settings', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   assert.deepEqual(await settings(shop), byDefault)
   assert.deepEqual(Object.keys(everything).sort(), Object.keys(byDefault).sort())
   const { status, json } = await put(shop, '/settings', everything)
@@ -57,7 +57,7 @@ test('a partial settings change keeps the omitted settings', async () => {
 })
 
 test('null resets a setting to its default', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await put(shop, '/settings', everything)
   const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
   const back = await put(shop, '/settings', Object.fromEntries(names.map(name => [name, null])))
@@ -68,18 +68,18 @@ test('null resets a setting to its default', async () => {
 })
 
 test('the default return reason must be one of the configured reasons', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await put(shop, '/settings', everything)
   const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
   const answer = await put(shop, '/settings', without)
-  isProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+  assertProblem(answer, 'invalid_field', service.baseUrl, '/settings')
   assert.equal(answer.json.errors[0].pointer, '/returnReasons')
   assert.deepEqual(await settings(shop), everything)
   assert.equal((await put(shop, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
 })
 
 test('a list of gateways replaces the previous list in the given order', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await put(shop, '/settings', { gateways: ['visa', 'cash', 'Überweisung'] })
   assert.deepEqual((await settings(shop)).gateways, ['cash', 'visa', 'Überweisung'])
   await put(shop, '/settings', { gateways: ['paypal', 'cash'] })
@@ -88,7 +88,7 @@ test('a list of gateways replaces the previous list in the given order', async (
 })
 
 test('every error of a settings change is located and nothing is changed', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const bad: [name: string, value: unknown, pointers?: string[]][] = [
     ['retailerName', ''],
     ['retailerName', 'x'.repeat(101)],
@@ -119,7 +119,7 @@ test('every error of a settings change is located and nothing is changed', async
   ]
   for (const [name, value, pointers = [`/${name}`]] of bad) {
     const answer = await put(shop, '/settings', { [name]: value, requireFullRedemption: true })
-    isProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+    assertProblem(answer, 'invalid_field', service.baseUrl, '/settings')
     assert.deepEqual(
       answer.json.errors.map((fault: { pointer: string }) => fault.pointer),
       pointers,
@@ -142,7 +142,7 @@ test('every error of a settings change is located and nothing is changed', async
   ]
   for (const [name, value, pointer = `/${name}`] of misshapen) {
     const answer = await put(shop, '/settings', { [name]: value, currency: 'AUX' })
-    isProblem(answer, 'invalid_body', service.baseUrl, '/settings')
+    assertProblem(answer, 'invalid_body', service.baseUrl, '/settings')
     assert.deepEqual(
       answer.json.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
       [
@@ -156,7 +156,7 @@ test('every error of a settings change is located and nothing is changed', async
 })
 
 test('errors of single settings and of combined rules are reported together', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const pointersOf = async (change: object) =>
     (await put(shop, '/settings', change)).json.errors.map(({ pointer }: { pointer: string }) => pointer)
   const reasons = {
@@ -177,33 +177,37 @@ test('errors of single settings and of combined rules are reported together', as
 
 test('only an admin can read or change settings', async () => {
   for (const role of ['visitor', 'maintainer'] as const) {
-    const other = await service.account(role)
-    isProblem(await other.get('/settings'), 'insufficient_role', service.baseUrl, '/settings')
-    isProblem(await put(other, '/settings', { currency: 'AUD' }), 'insufficient_role', service.baseUrl, '/settings')
+    const other = await service.createAccount(role)
+    assertProblem(await other.get('/settings'), 'insufficient_role', service.baseUrl, '/settings')
+    assertProblem(await put(other, '/settings', { currency: 'AUD' }), 'insufficient_role', service.baseUrl, '/settings')
   }
   assert.equal((await settings(service)).currency, 'USD')
 })
 
 test('a settings change requires the version named in If-Match', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const { headers } = await shop.get('/settings')
   const changed = await put(shop, '/settings', { gateways: ['cash'] }, { 'if-match': headers.etag })
   assert.equal(changed.status, 200)
   assert.notEqual(changed.headers.etag, headers.etag)
   const stale = await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': headers.etag })
-  isProblem(stale, 'precondition_failed', service.baseUrl, '/settings')
+  assertProblem(stale, 'precondition_failed', service.baseUrl, '/settings')
   const again = await shop.get('/settings', { 'if-none-match': changed.headers.etag })
   assert.equal(again.status, 304, 'the tag of the change is the tag of what is read')
   assert.equal((await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '*' })).status, 200)
   await put(shop, '/settings', { requireIfMatch: true })
-  await until(async () => (await put(shop, '/settings', { currency: 'NZD' })).status === 428, 'it is in force', 5_000)
-  isProblem(await put(shop, '/settings', {}), 'precondition_required', service.baseUrl, '/settings')
+  await waitUntil(
+    async () => (await put(shop, '/settings', { currency: 'NZD' })).status === 428,
+    'it is in force',
+    5_000,
+  )
+  assertProblem(await put(shop, '/settings', {}), 'precondition_required', service.baseUrl, '/settings')
   const current = (await shop.get('/settings')).headers.etag
   assert.equal((await put(shop, '/settings', { requireIfMatch: null }, { 'if-match': current })).status, 200)
 })
 
 test('only one of two changes with the same If-Match succeeds', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   for (let i = 0; i < 5; i++) {
     const tag = (await shop.get('/settings')).headers.etag
     const answers = await Promise.all(
@@ -214,7 +218,7 @@ test('only one of two changes with the same If-Match succeeds', async () => {
 })
 
 test('concurrent settings changes do not overwrite each other', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const { timeZone: _, currency: __, ...quick } = everything
   const { returnReasons, defaultReturnReason, ...others } = quick
   const changes = [
@@ -230,11 +234,11 @@ test('concurrent settings changes do not overwrite each other', async () => {
 })
 
 test('gateways imported from a file can be sent back within the limits', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const names = Array.from({ length: 199 }, (_, i) => `gateway${i}`)
   await put(shop, '/settings', { gateways: ['paypal', ...names] })
   const lines = ['name', 'x'.repeat(51), 'paypal', 'one too many'].join('\n')
-  const { path } = await bring(shop, 'payment-gateways', `${lines}\n`)
+  const { path } = await importAndWait(shop, 'payment-gateways', `${lines}\n`)
   const refused = (await shop.get(`${path}/rejected`)).json.data
   assert.deepEqual(refused.flatMap(({ numbers }: { numbers: number[] }) => numbers).sort(), [2, 4])
   const settings = (await shop.get('/settings')).json.data

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import type { Settings } from '../../../src/domain/tenancy/service-settings.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { fillShop, giveBack, placed } from '../../support/order-shop.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { createReturn, fillShop, placeOrder } from '../../support/order-shop.ts'
 import type { TestService } from '../../support/service.ts'
-import { addVouchers, validationOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { addVouchers, getValidationId, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 /** A shop with a record of each kind that can be named, and what they go by. */
 export async function shopOfNames(api: TestService, more: Partial<Settings> = {}) {
-  const shop = await api.tenant({ ...voucherSettings, ...more })
+  const shop = await api.createService({ ...voucherSettings, ...more })
   await fillShop(api.db, shop.service)
   await addVouchers(api, shop, { 'their-voucher': {} })
-  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  const { json: returned } = await giveBack(shop, order.id, { 'HOOD-S': 1 })
-  const { json: customer } = await post(shop, '/customers', john({ firstname: 'Canary' }))
+  const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const { json: returned } = await createReturn(shop, order.id, { 'HOOD-S': 1 })
+  const { json: customer } = await post(shop, '/customers', buildCustomer({ firstname: 'Canary' }))
   const { json: hook } = await post(shop, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
   const named = {
     customer: customer.data.id,
@@ -29,7 +29,7 @@ export async function shopOfNames(api: TestService, more: Partial<Settings> = {}
     return: returned.data.id,
     returnNumber: returned.data.returnNumber,
     voucher: 'their-voucher',
-    validation: await validationOf(shop, 'their-voucher'),
+    validation: await getValidationId(shop, 'their-voucher'),
     webhook: hook.data.id,
     username: shop.username,
   }

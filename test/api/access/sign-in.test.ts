@@ -5,15 +5,22 @@ import { recheckIntervalMs } from '../../../src/auth/sign-in.ts'
 import { sql } from '../../../src/database/db.ts'
 import { authCacheTtlMs } from '../../../src/domain/accounts.ts'
 import { addPassword, revoke } from '../../../src/store/accounts/accounts.ts'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, basic, credentials, keptLog, speak, withPassword } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import {
+  basicAuth,
+  buildAuthorization,
+  buildCredentials,
+  captureLog,
+  sendBytes,
+  startSecondServer,
+} from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 let service: TestService
-let other: Awaited<ReturnType<typeof anotherServer>>
+let other: Awaited<ReturnType<typeof startSecondServer>>
 before(async () => {
   service = await startTestService({ settings: { readsPerMinute: 'off' } })
-  other = await anotherServer(service)
+  other = await startSecondServer(service)
 })
 after(async () => {
   await other.stop()
@@ -24,7 +31,7 @@ const forget = () => service.db.run(sql`delete from failure`)
 
 async function refused(authorization: string | undefined) {
   const answer = await service.get('/stores', { authorization })
-  isProblem(answer, 'invalid_credentials', service.baseUrl, '/stores')
+  assertProblem(answer, 'invalid_credentials', service.baseUrl, '/stores')
   assert.equal(answer.headers['www-authenticate'], 'Basic realm="Tillbridge", charset="UTF-8"')
   return answer
 }
@@ -53,20 +60,20 @@ test('a request with missing or malformed credentials gets a sign-in challenge',
     `Basic "${right}"`,
     `Basic ${encodeURIComponent(right)}%`,
     `Basic\t${right}`,
-    basic(username),
-    basic(''),
-    basic(':'),
-    basic(`:${password}`),
-    basic(`${username}:`),
-    basic(`${username} :${password}`),
-    basic(`${username}:${password} `),
-    basic(`${username.toUpperCase()}:${password}`),
-    basic(`${username}:${password}:`),
-    basic(`\0${username}:${password}`),
-    basic(`${username}:${password}\0`),
-    basic(`${username}:${password}\n`),
-    basic(`${username}:\u007f${password}`),
-    basic(Buffer.from(`${username}:\xff`, 'latin1')),
+    basicAuth(username),
+    basicAuth(''),
+    basicAuth(':'),
+    basicAuth(`:${password}`),
+    basicAuth(`${username}:`),
+    basicAuth(`${username} :${password}`),
+    basicAuth(`${username}:${password} `),
+    basicAuth(`${username.toUpperCase()}:${password}`),
+    basicAuth(`${username}:${password}:`),
+    basicAuth(`\0${username}:${password}`),
+    basicAuth(`${username}:${password}\0`),
+    basicAuth(`${username}:${password}\n`),
+    basicAuth(`${username}:\u007f${password}`),
+    basicAuth(Buffer.from(`${username}:\xff`, 'latin1')),
     `Basic ${'A'.repeat(8_000)}`,
   ]
   for (const authorization of unfit) await refused(authorization)
@@ -78,7 +85,7 @@ test('the authentication scheme is case-insensitive', async () => {
     assert.equal(
       (
         await service.get('/stores', {
-          authorization: basic(`${service.username}:${service.password}`).replace('Basic', scheme),
+          authorization: basicAuth(`${service.username}:${service.password}`).replace('Basic', scheme),
         })
       ).status,
       200,
@@ -87,15 +94,15 @@ test('the authentication scheme is case-insensitive', async () => {
 
 test('the first colon ends the username; the password is compared as UTF-8', async () => {
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
-    const { authorization } = { authorization: withPassword(service, password) }
+    const { authorization } = { authorization: buildAuthorization(service, password) }
     await refused(authorization)
-    await refused(basic(Buffer.from(`${service.username}:${password}`, 'latin1')))
+    await refused(basicAuth(Buffer.from(`${service.username}:${password}`, 'latin1')))
   }
   await forget()
 })
 
 test('a repeated single-value header is rejected, even with the same value', async () => {
-  const { authorization, 'x-service-name': name } = credentials(service)
+  const { authorization, 'x-service-name': name } = buildCredentials(service)
   const lines = {
     host: 'Host: a',
     authorization: `Authorization: ${authorization}`,
@@ -104,7 +111,7 @@ test('a repeated single-value header is rejected, even with the same value', asy
   for (const [header, line] of Object.entries(lines))
     for (const second of [line, line.replace(/: .*/, ': other'), line.toLowerCase().replace(/:.*/, ':')]) {
       const all = [...Object.values(lines), second, 'Connection: close'].join('\r\n')
-      const answer = await speak(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
+      const answer = await sendBytes(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
       assert.match(answer, /^HTTP\/1.1 400 /)
       assert.match(answer, /"code":"duplicate_header"/)
       assert.ok(answer.includes(`The header \`${header}\` can't be sent twice.`))
@@ -116,19 +123,19 @@ test('an unknown username and a wrong password get the same response', async () 
     const { date: _, 'x-request-id': __, 'content-length': length, ...told } = headers
     return { status, told, length, json: { ...json, requestId: '' } }
   }
-  const wrong = stripped(await refused(withPassword(service, 'wrong')))
-  const unknown = stripped(await refused(basic('nobody:wrong')))
+  const wrong = stripped(await refused(buildAuthorization(service, 'wrong')))
+  const unknown = stripped(await refused(basicAuth('nobody:wrong')))
   assert.deepEqual(unknown, wrong)
 })
 
 test('a second password is valid immediately; a third ends the first soon', async () => {
-  const colleague = await service.account('visitor')
+  const colleague = await service.createAccount('visitor')
   const on = (password: string) => [
-    async () => (await service.get('/stores', { authorization: withPassword(colleague, password) })).status,
+    async () => (await service.get('/stores', { authorization: buildAuthorization(colleague, password) })).status,
     async () =>
       (
         await other.ask('/stores', {
-          headers: { ...credentials(colleague), authorization: withPassword(colleague, password) },
+          headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, password) },
         })
       ).status,
   ]
@@ -163,21 +170,21 @@ test('a rejection for a low role names the required role', async () => {
     ['maintainer', 403],
     ['admin', 200],
   ] as const) {
-    const caller = await service.account(role)
+    const caller = await service.createAccount(role)
     assert.equal((await caller.get('/stores')).status, 200)
     const answer = await caller.get('/settings')
     assert.equal(answer.status, status)
     if (status === 403) {
-      isProblem(answer, 'insufficient_role', service.baseUrl, '/settings')
+      assertProblem(answer, 'insufficient_role', service.baseUrl, '/settings')
       assert.equal(answer.json.detail, 'This requires the role `admin`.')
     }
   }
 })
 
 test('passwords, queries and header values never appear in logs', async () => {
-  const kept = keptLog('trace')
-  const logged = await anotherServer(service, { log: kept.log })
-  const { authorization, 'x-service-name': name } = credentials(service)
+  const kept = captureLog('trace')
+  const logged = await startSecondServer(service, { log: kept.log })
+  const { authorization, 'x-service-name': name } = buildCredentials(service)
   const own = { authorization, 'x-service-name': name, 'x-voucher-pin': 'canary-pin', cookie: 'canary-cookie' }
   try {
     for (const path of [
@@ -190,7 +197,9 @@ test('passwords, queries and header values never appear in logs', async () => {
       '/vouchers/1',
     ])
       await logged.ask(path, { headers: own })
-    await logged.ask('/stores', { headers: { ...own, authorization: basic(`${service.username}:canary-password`) } })
+    await logged.ask('/stores', {
+      headers: { ...own, authorization: basicAuth(`${service.username}:canary-password`) },
+    })
     await logged.ask('/stores', {
       headers: { ...own, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
     })

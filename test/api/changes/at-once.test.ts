@@ -13,12 +13,12 @@ import { beginChange, lockRows } from '../../../src/store/lists/change-timestamp
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
-import { cancelReturn, giveBack, joinRewards, orderOf, startOrderShop } from '../../support/order-shop.ts'
-import { dated } from '../../support/walk.ts'
+import { buildOrder, cancelReturn, createReturn, joinRewards, startOrderShop } from '../../support/order-shop.ts'
+import { withTimestamps } from '../../support/walk.ts'
 import { post } from '../../support/write.ts'
 import { type Follower, follower, readAll, readOn, sorted, standing, take } from './following.ts'
 
-const { api, another } = await startOrderShop()
+const { api, createShop: another } = await startOrderShop()
 const writersDb = openDatabase(api.database.connection, { max: 10 })
 after(async () => {
   await writersDb.close()
@@ -103,8 +103,8 @@ test('a reader receives every change and tombstone despite late and killed write
       ids.map(id => ({ storeId: '1001', skuId: `k-${id}`, freeStock: turn })),
     )
   const buy = async (turn: number) => {
-    const order = await post(shop, '/orders', orderOf([{ sku: 'HOOD-S', quantity: 2 }]))
-    const { json } = await giveBack(shop, order.json.data.id, { 'HOOD-S': 1 })
+    const order = await post(shop, '/orders', buildOrder([{ sku: 'HOOD-S', quantity: 2 }]))
+    const { json } = await createReturn(shop, order.json.data.id, { 'HOOD-S': 1 })
     if (turn % 2) await cancelReturn({ db: slow }, shop, json.data.returnNumber)
   }
 
@@ -145,12 +145,14 @@ test('a reader receives every change and tombstone despite late and killed write
   await Promise.all([
     withInitialLoad(api.db, service, 'staff', async () => {
       for (let batch = 0; batch < 10; batch++)
-        await upsertStaff(slow, service, dated(someOf(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' })))).catch(
-          () => {},
-        )
+        await upsertStaff(
+          slow,
+          service,
+          withTimestamps(someOf(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' }))),
+        ).catch(() => {})
     }).then(() =>
       writer(turn =>
-        upsertStaff(slow, service, dated(someOf(team).map(id => ({ id, code: id, surname: `Lee ${turn}` })))),
+        upsertStaff(slow, service, withTimestamps(someOf(team).map(id => ({ id, code: id, surname: `Lee ${turn}` })))),
       ),
     ),
     writer(turn =>
@@ -160,7 +162,9 @@ test('a reader receives every change and tombstone despite late and killed write
         someOf(people).map(id => ({ id, firstname: `Ann ${turn}` })),
       ),
     ),
-    writer(turn => upsertCustomers(slow, service, dated(someOf(people).map(id => ({ id, firstname: `Eve ${turn}` }))))),
+    writer(turn =>
+      upsertCustomers(slow, service, withTimestamps(someOf(people).map(id => ({ id, firstname: `Eve ${turn}` })))),
+    ),
     writer(turn => bring(someOf(goods, 0.3), turn)),
     writer(turn => keep(someOf(goods, 0.3), turn)),
     writer(turn => upsertStores(slow, service, [{ storeId: '1002', storeNumber: '102', name: `Warehouse ${turn}` }])),

@@ -14,12 +14,12 @@ import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { giveBack, joinRewards, placed, startOrderShop } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { createReturn, joinRewards, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { follower, readAll, readOn, sorted, standing, type Told } from './following.ts'
 
-const { api, another } = await startOrderShop()
+const { api, createShop: another } = await startOrderShop()
 after(() => api.stop())
 const { db } = api
 
@@ -33,14 +33,14 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
   })
 
 /** A service that has nothing yet. */
-const empty = () => api.tenant({ readsPerMinute: 'off' })
+const empty = () => api.createService({ readsPerMinute: 'off' })
 
 test('the change feed starts with all current records and their valid paths', async () => {
   const shop = await another()
   await joinRewards(api, shop)
   await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
-  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  await giveBack(shop, order.id, { 'HOOD-S': 1 })
+  const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  await createReturn(shop, order.id, { 'HOOD-S': 1 })
   const one = follower(shop, 'limit=5&records=true')
   const told = await readAll(one)
   assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
@@ -64,12 +64,12 @@ test('a resumed change feed returns each changed record once, as of now', async 
   await upsertCustomers(db, shop.service, [ann('1')])
   await upsertCustomers(db, shop.service, [ann('1')])
   assert.deepEqual(names(await readAll(one)), ['customer 65432 changed', 'customer 1 changed'])
-  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
   assert.deepEqual(
     new Set((await readAll(one)).map(({ kind }) => kind)),
     new Set(['order', 'inventory', 'transaction']),
   )
-  await giveBack(shop, order.id, { 'HOOD-S': 1 })
+  await createReturn(shop, order.id, { 'HOOD-S': 1 })
   const returned = new Set((await readAll(one)).map(({ kind }) => kind))
   assert.deepEqual(returned, new Set(['order', 'return', 'inventory', 'transaction']))
 })
@@ -77,7 +77,7 @@ test('a resumed change feed returns each changed record once, as of now', async 
 test('an order, return or points entry that commits late is still delivered', async t => {
   const shop = await another()
   await joinRewards(api, shop)
-  const bought = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const bought = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
   const one = follower(shop, '')
   await readAll(one)
   // Who holds the stock has both wait in the midst of their transactions.
@@ -91,12 +91,12 @@ test('an order, return or points entry that commits late is still delivered', as
   t.after(() => released.resolve())
   await held.promise
   const late = [
-    placed(shop, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
-    giveBack(shop, bought.id, { 'HOOD-S': 1 }),
+    placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
+    createReturn(shop, bought.id, { 'HOOD-S': 1 }),
   ]
   const waiting = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
   while (((await db.row<{ count: number }>(waiting))?.count ?? 0) < 2) await delay(20)
-  await placed(shop, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
+  await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
   await upsertRewardAccounts(db, shop.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
   await readAll(one)
   released.resolve()
@@ -134,7 +134,7 @@ test('renaming a SKU removes its old inventory record and adds another', async (
   ])
   assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service, ['inventory'])))
   assert.equal((await shop.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
-  isProblem(await shop.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
+  assertProblem(await shop.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
 })
 
 test('an initially empty record type is delivered completely after its initial load', async () => {
@@ -172,9 +172,9 @@ test('a cursor depends on service and types, not on order or limit', async () =>
     [shop, '&kinds=customer'],
     [api, '&kinds=customer,store'],
   ] as const)
-    isProblem(await caller.get(path + query), 'invalid_cursor', api.baseUrl, '/changes')
+    assertProblem(await caller.get(path + query), 'invalid_cursor', api.baseUrl, '/changes')
   const list = await shop.get('/customers/search?limit=1')
-  isProblem(
+  assertProblem(
     await shop.get(`/changes?after_cursor=${list.json.meta.endCursor}`),
     'invalid_cursor',
     api.baseUrl,
@@ -191,7 +191,7 @@ test('a cursor depends on service and types, not on order or limit', async () =>
     'records=1',
     'updated_after=2024-01-01',
   ])
-    isProblem(await shop.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
+    assertProblem(await shop.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
 test('`asOf` follows the record type that lags most', async () => {
@@ -208,7 +208,7 @@ test('`asOf` follows the record type that lags most', async () => {
 })
 
 test("an expired tombstone is purged unless it is its type's newest", async () => {
-  const shop = await api.tenant({ tombstoneRetentionDays: 30 })
+  const shop = await api.createService({ tombstoneRetentionDays: 30 })
   const aged = (kind: string, id: string, days: number) => sql`
     insert into tombstone select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
   for (const [kind, id, days] of [
@@ -242,7 +242,7 @@ test('a cursor returns 410 once a later tombstone is purged', async () => {
   const remembering = { ...shop.service.settings, tombstoneRetentionDays: 0 }
   assert.equal(await purgeOldTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
   for (const cursor of expiring)
-    isProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
+    assertProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
   assert.deepEqual(names(await readAll(told)), ['customer 2 removed'])
   assert.deepEqual(await readAll(elsewhere), [])
   for (const one of [away, midway, told]) {

@@ -102,7 +102,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
   let [answers, expiries, removals] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {
-      const shop = await api.tenant({ readsPerMinute: 'off' })
+      const shop = await api.createService({ readsPerMinute: 'off' })
       const { service } = shop
       await upsertStores(db, service, [{ storeId: '1-2', storeNumber: '12', name: 'Collins Street' }])
       await happenings.products(service, ['a', 'b', 'c', 'd'], -1, undefined)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { orderOf, startOrderShop } from '../../support/order-shop.ts'
-import { until } from '../../support/processes.ts'
-import type { Answer } from '../../support/service.ts'
+import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
+import { waitUntil } from '../../support/processes.ts'
+import type { TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another } = await startOrderShop()
+const { api, createShop: another } = await startOrderShop()
 after(() => api.stop())
 
 test('an order that waits for stock after its timestamp is still delivered', async () => {
@@ -17,10 +17,10 @@ test('an order that waits for stock after its timestamp is still delivered', asy
     return { ids: json.data.map(({ id }: { id: string }) => id) as string[], cursor: json.meta.endCursor as string }
   }
   const order = (orderNumber: string, sku: string) =>
-    post(shop, '/orders', { ...orderOf([{ sku, quantity: 1 }]), orderNumber })
+    post(shop, '/orders', { ...buildOrder([{ sku, quantity: 1 }]), orderNumber })
   const beginning = await shop.get('/changes?kinds=order&limit=1000')
   let cursor: string = beginning.json.meta.endCursor
-  let placing: Promise<Answer> = Promise.reject(new Error('nothing is placed yet'))
+  let placing: Promise<TestResponse> = Promise.reject(new Error('nothing is placed yet'))
   placing.catch(() => {})
   let later = ''
   await api.db.transaction(async tx => {
@@ -30,7 +30,7 @@ test('an order that waits for stock after its timestamp is still delivered', asy
     const waits = sql`
       select 1 as one from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock' and query like '%stock%' and pid <> pg_backend_pid()`
-    await until(() => api.db.row(waits), 'the order waits for its stock')
+    await waitUntil(() => api.db.row(waits), 'the order waits for its stock')
     const { status, json, text } = await order('does-not', 'TEE')
     assert.equal(status, 201, text)
     later = json.data.id

@@ -4,7 +4,7 @@ import { sql } from '../../../src/database/db.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -31,7 +31,7 @@ const list = async (shop: Caller, query: string) => (await shop.get(`/products?$
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 
 test('a removed product is listed in change order only with `removed=true`', async () => {
-  const shop = await api.tenant()
+  const shop = await api.createService()
   await bring(shop, 'a', 'b', 'c')
   const { asOf } = (await list(shop, 'updated_after=2020-01-01&removed=true')).meta
   await lose(shop, 'a')
@@ -54,7 +54,7 @@ test('a removed product is listed in change order only with `removed=true`', asy
 })
 
 test('tombstones are paginated and belong to one service', async () => {
-  const [shop, other] = [await api.tenant(), await api.tenant()]
+  const [shop, other] = [await api.createService(), await api.createService()]
   for (const each of [shop, other]) await bring(each, 'a', 'b', 'c')
   const query = 'updated_after=2020-01-01&removed=true&limit=1'
   await lose(shop, 'a', 'c')
@@ -72,8 +72,8 @@ test('tombstones are paginated and belong to one service', async () => {
 
 test('`removed` requires `updated_after` and warns about possibly purged tombstones', async () => {
   for (const query of ['removed=true', 'removed=true&updated_after=2025-12-31&code=a'])
-    isProblem(await api.get(`/products?${query}`), 'invalid_parameter', api.baseUrl, '/products')
-  const shop = await api.tenant()
+    assertProblem(await api.get(`/products?${query}`), 'invalid_parameter', api.baseUrl, '/products')
+  const shop = await api.createService()
   await db.run(sql`insert into tombstone_purge values (${shop.service.id}, 'product', '2026-01-01T00:00:00Z')`)
   const [{ code }] = (await list(shop, 'updated_after=2025-12-31&removed=true')).meta.warnings
   assert.equal(code, 'removals_forgotten')

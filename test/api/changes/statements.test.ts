@@ -12,7 +12,7 @@ after(() => api.stop())
 const { db } = api
 
 /** A service that has nothing yet. */
-const empty = () => api.tenant({ readsPerMinute: 'off' })
+const empty = () => api.createService({ readsPerMinute: 'off' })
 
 test('PostgreSQL keeps few prepared statements, whatever readers follow', async () => {
   const shop = await empty()
@@ -34,7 +34,7 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
 })
 
 test('a record removed again during a tombstone purge keeps its new tombstone', async () => {
-  const shop = await api.tenant({ tombstoneRetentionDays: 30 })
+  const shop = await api.createService({ tombstoneRetentionDays: 30 })
   const mine = sql`service_id = ${shop.service.id}`
   await db.run(sql`
     insert into tombstone select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)

@@ -7,13 +7,13 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { type Event, openEvents } from '../../support/event-stream.ts'
-import { until } from '../../support/processes.ts'
-import { anotherServer } from '../../support/servers.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { startSecondServer } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 import { follower, sorted, standing, type Told, take } from './following.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
-const other = await anotherServer(api, { environment: { HTTP2: 'true' } })
+const other = await startSecondServer(api, { environment: { HTTP2: 'true' } })
 after(async () => {
   await other.stop()
   await api.stop()
@@ -65,7 +65,7 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       assert.equal(stream.status, 200)
       last = over
       const isAllTold = () => one.copy.has('customer last') || stream.events.some(isOfLast)
-      await (last ? until(isAllTold, 'the last change is told', 60_000) : delay(Math.random() * 700))
+      await (last ? waitUntil(isAllTold, 'the last change is told', 60_000) : delay(Math.random() * 700))
       stream.close()
       for (const { event, data = '' } of stream.events) {
         assert.equal(event, 'change', data)

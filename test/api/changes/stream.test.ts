@@ -5,13 +5,13 @@ import { sql } from '../../../src/database/db.ts'
 import { revoke } from '../../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import { anotherServer, credentials, tlsTo } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { buildCredentials, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
-const withHttp2 = await anotherServer(api, { environment: { HTTP2: 'true' } })
+const withHttp2 = await startSecondServer(api, { environment: { HTTP2: 'true' } })
 after(async () => {
   await withHttp2.stop()
   await api.stop()
@@ -23,7 +23,7 @@ const write = (id: string, firstname: string, { service }: Pick<Caller, 'service
 const open = (path = '/changes/stream', caller: Caller = api, headers = {}) =>
   openEvents({ at: api, caller, path, headers })
 const toldIn = async (stream: EventStream) => JSON.parse((await stream.next()).data ?? '')
-const empty = () => api.tenant({ readsPerMinute: 'off' })
+const empty = () => api.createService({ readsPerMinute: 'off' })
 
 for (const http2 of [false, true])
   test(`a stream over HTTP/${http2 ? 2 : '1.1'} sends each change with its cursor`, async () => {
@@ -79,8 +79,8 @@ test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cur
 
 test('an invalid stream request is rejected before the first byte', async () => {
   const ask = (query: string, headers = {}) => api.get(`/changes/stream${query}`, headers)
-  const refused = async (code: Parameters<typeof isProblem>[1], answering: ReturnType<typeof ask>) =>
-    isProblem(await answering, code, api.baseUrl, '/changes/stream')
+  const refused = async (code: Parameters<typeof assertProblem>[1], answering: ReturnType<typeof ask>) =>
+    assertProblem(await answering, code, api.baseUrl, '/changes/stream')
   await refused('invalid_parameter', ask('?kinds=vouchers'))
   await refused('invalid_parameter', ask('?limit=5'))
   await refused('invalid_cursor', ask('?after_cursor=AAAA'))
@@ -114,9 +114,9 @@ test('an account can have ten streams; closing one makes room', async () => {
   const shop = await empty()
   const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
   const answer = await shop.get('/changes/stream')
-  isProblem(answer, 'too_many_streams', api.baseUrl, '/changes/stream')
+  assertProblem(answer, 'too_many_streams', api.baseUrl, '/changes/stream')
   assert.ok(Number(answer.headers['retry-after']) > 0)
-  const other = await open('/changes/stream', await api.account('visitor', shop.service))
+  const other = await open('/changes/stream', await api.createAccount('visitor', shop.service))
   assert.equal(other.status, 200)
   streams[0]?.close()
   await delay(200)
@@ -129,14 +129,14 @@ test('an account can have ten streams; closing one makes room', async () => {
 
 test('a client that leaves before the stream starts leaves no open stream', async () => {
   const shop = await empty()
-  const { authorization, 'x-service-name': name } = credentials(shop)
+  const { authorization, 'x-service-name': name } = buildCredentials(shop)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
   const sockets = await Promise.all(Array.from({ length: 20 }, () => tlsTo(api)))
   // They have gone by the time that the password is found to be right.
   for (const socket of sockets) socket.write(`GET /changes/stream HTTP/1.1\r\n${head}`)
   await delay(10)
   for (const socket of sockets) socket.destroy()
-  await until(async () => {
+  await waitUntil(async () => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
     for (const stream of streams) stream.close()
     return streams.every(({ status }) => status === 200)
@@ -144,7 +144,7 @@ test('a client that leaves before the stream starts leaves no open stream', asyn
 })
 
 test('a stream counts as one request', async () => {
-  const shop = await api.tenant({ readsPerMinute: 2 })
+  const shop = await api.createService({ readsPerMinute: 2 })
   const stream = await open('/changes/stream', shop)
   await write('1', 'Ann', shop)
   await write('2', 'Ann', shop)
@@ -164,7 +164,7 @@ test('a stream contains changes of its own service only', async () => {
 })
 
 test('all streams end immediately at shutdown', async () => {
-  const server = await anotherServer(api, { environment: { HTTP2: 'true' } })
+  const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
   const streams = await Promise.all(
     [false, true].map(http2 => openEvents({ at: server, caller: api, path: '/changes/stream', http2 })),
   )
@@ -193,7 +193,7 @@ describe('streams over time', { concurrency: true }, () => {
     const told = () => stream.text.split('\n\n').length - 1
     await delay(13_000)
     assert.equal(told(), 1)
-    await until(async () => told() > 1, 'a second comment', 20_000)
+    await waitUntil(async () => told() > 1, 'a second comment', 20_000)
     assert.match(stream.text, /^:\nid: \S+\n\n:\nid: \S+\n\n$/)
     stream.close()
   })
@@ -205,7 +205,7 @@ describe('streams over time', { concurrency: true }, () => {
     for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, shop.service, rows.slice(i, i + 5_000))
     const socket = await tlsTo(api, { ALPNProtocols: ['http/1.1'] })
     socket.pause()
-    const head = Object.entries(credentials(shop)).map(([name, value]) => `${name}: ${value}\r\n`)
+    const head = Object.entries(buildCredentials(shop)).map(([name, value]) => `${name}: ${value}\r\n`)
     const path = `/changes/stream?records=true&after_cursor=${endCursor}`
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${head.join('')}\r\n`)
     // Longer than a client may leave anything unread.

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import type { Told } from './following.ts'
 
@@ -28,9 +28,9 @@ const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
 const idsIn = (changes: readonly Told[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
 
 test('readers served together receive the same changes as single readers', async () => {
-  const shop = await api.tenant({ readsPerMinute: 'off' })
-  const elsewhere = await api.tenant({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
-  const colleague = await api.account('visitor', shop.service)
+  const shop = await api.createService({ readsPerMinute: 'off' })
+  const elsewhere = await api.createService({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
+  const colleague = await api.createAccount('visitor', shop.service)
   await write(shop, 'Ann')
   await write(elsewhere, 'Ann')
   const asking = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
@@ -70,7 +70,7 @@ test('readers served together receive the same changes as single readers', async
       )
       assert.deepEqual(idsIn(json.data), limit ? all.slice(0, 1) : all)
       const { events, close } = streams[i] as EventStream
-      await until(() => events.length === all.length, 'the stream has told as much')
+      await waitUntil(() => events.length === all.length, 'the stream has told as much')
       assert.deepEqual(
         events.slice(0, json.data.length).map(({ data = '' }) => JSON.parse(data)),
         json.data,
@@ -104,7 +104,7 @@ test('a caught-up reader waits with the others and causes no query', async () =>
 })
 
 test('a slow reader delays no other reader and receives everything in order', async () => {
-  const shop = await api.tenant({ readsPerMinute: 'off' })
+  const shop = await api.createService({ readsPerMinute: 'off' })
   const open = () => openEvents({ at: api, caller: shop, path: '/changes/stream?records=true&kinds=customer' })
   const [slow, ...others] = await Promise.all([open(), open(), open()])
   slow.pause()
@@ -113,10 +113,10 @@ test('a slow reader delays no other reader and receives everything in order', as
   // In all more than what may be on its way to somebody who does not read.
   for (let turn = 0; turn < 4; turn++) {
     await write(shop, `${turn}`.repeat(4_000), [...ids, `last of ${turn}`])
-    for (const other of others) await until(() => isTold(other, `last of ${turn}`), 'the others are told', 20_000)
+    for (const other of others) await waitUntil(() => isTold(other, `last of ${turn}`), 'the others are told', 20_000)
   }
   slow.resume()
-  await until(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
+  await waitUntil(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
   const { json } = await shop.get('/changes?kinds=customer&limit=1000')
   const { json: rest } = await shop.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
   const standing = new Map([...json.data, ...rest.data].map(({ id, changedAt }: Told) => [id, changedAt]))

@@ -3,8 +3,8 @@ import { request } from 'node:https'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, credentials } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -48,11 +48,11 @@ test('a response waits only if it is empty and `wait` is set', async () => {
   await write('1', 'Eve')
   assert.ok((await timed(api.get('/changes?wait=30'))).ms < 3_000)
   assert.ok((await timed(api.get(`/changes?after_cursor=${await endOf()}`))).ms < 3_000)
-  isProblem(await api.get('/changes?wait=31'), 'invalid_parameter', api.baseUrl, '/changes')
+  assertProblem(await api.get('/changes?wait=31'), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
 test('a reader from the beginning receives everything despite tombstones and waiting readers', async () => {
-  const shop = await api.tenant()
+  const shop = await api.createService()
   for (const id of ['1', '2', '3', '4']) await write(id, 'Ann', shop.service)
   assert.equal((await shop.request('/customers/4', { method: 'DELETE' })).status, 200)
   // So that what is newest is known here.
@@ -71,7 +71,7 @@ test('a reader from the beginning receives everything despite tombstones and wai
 })
 
 test('a request that waits on an empty service returns the first record', async () => {
-  const shop = await api.tenant()
+  const shop = await api.createService()
   const waiting = shop.get('/changes?wait=20')
   await delay(300)
   await write('1', 'Ann', shop.service)
@@ -79,7 +79,7 @@ test('a request that waits on an empty service returns the first record', async 
 })
 
 test('a waiting request returns only changes of its own service and types', async () => {
-  const other = await api.tenant()
+  const other = await api.createService()
   const waiting = [
     api.get(`/changes?wait=2&kinds=store&after_cursor=${await endOf(api, '&kinds=store')}`),
     other.get('/changes?wait=2'),
@@ -120,7 +120,7 @@ test('a waiting request holds no connection and all share one poll', async () =>
 
 test('a wait ends when its client disconnects and polling stops', async () => {
   const { port } = new URL(api.baseUrl)
-  const headers = credentials(api)
+  const headers = buildCredentials(api)
   const path = `/changes?wait=30&after_cursor=${await endOf()}`
   const asked = request({ host: 'localhost', port, ca: api.ca, path, headers, agent: false })
   asked.on('error', () => {}).end()
@@ -131,9 +131,9 @@ test('a wait ends when its client disconnects and polling stops', async () => {
 })
 
 test('a waiting request returns immediately with its cursor at shutdown', async () => {
-  const server = await anotherServer(api)
+  const server = await startSecondServer(api)
   const end = await endOf()
-  const waiting = server.ask(`/changes?wait=30&after_cursor=${end}`, { headers: credentials(api) })
+  const waiting = server.ask(`/changes?wait=30&after_cursor=${end}`, { headers: buildCredentials(api) })
   await delay(500)
   const { ms } = await timed(server.stop())
   const { status, json } = await waiting

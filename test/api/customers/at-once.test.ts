@@ -3,14 +3,14 @@ import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers, upsertCustomersUnlessNewer } from '../../../src/store/customers/customers.ts'
 import { databaseNow } from '../../../src/store/lists/change-timestamp.ts'
 import {
-  changedBeside,
+  assertRejected,
+  buildCustomer,
   countCustomers,
-  created,
-  freshEmail,
-  isRefused,
-  john,
+  createCustomer,
+  newEmail,
   startCustomerShop,
-  waiting,
+  updateCustomerDuring,
+  waitForBlockedConnections,
 } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -19,17 +19,17 @@ after(() => shop.stop())
 
 test('one of twenty concurrent creates with the same email succeeds', async () => {
   for (let round = 0; round < 3; round++) {
-    const email = freshEmail()
+    const email = newEmail()
     const before = await countCustomers(shop)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        post(shop, '/customers', john({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
+        post(shop, '/customers', buildCustomer({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
       ),
     )
     const [winner, ...others] = answers.filter(({ status }) => status === 201)
     assert.deepEqual([others.length, await countCustomers(shop)], [0, before + 1])
     for (const answer of answers.filter(each => each !== winner)) {
-      isRefused(shop, answer, 'email_taken', '/contact/email')
+      assertRejected(shop, answer, 'email_taken', '/contact/email')
       assert.ok(answer.json.detail.includes(winner?.json.data.id))
     }
   }
@@ -37,13 +37,13 @@ test('one of twenty concurrent creates with the same email succeeds', async () =
 
 test('two customers who swap emails concurrently end up with one email each', async () => {
   for (let round = 0; round < 5; round++) {
-    const [a, b] = await Promise.all([created(shop), created(shop)])
+    const [a, b] = await Promise.all([createCustomer(shop), createCustomer(shop)])
     const answers = await Promise.all([
       put(shop, `/customers/${a.id}`, { contact: { email: b.contact.email } }),
       put(shop, `/customers/${b.id}`, { contact: { email: a.contact.email } }),
     ])
     for (const answer of answers) assert.equal(answer.json.code, 'email_taken', answer.text)
-    const wanted = freshEmail()
+    const wanted = newEmail()
     const both = await Promise.all(
       [a, b].map(({ id }) => put(shop, `/customers/${id}`, { contact: { email: wanted } })),
     )
@@ -52,7 +52,7 @@ test('two customers who swap emails concurrently end up with one email each', as
 })
 
 test('two concurrent changes lose no field of each other', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   for (let round = 0; round < 40; round++) {
     const said = `round ${round}`
     const number = `${1000 + round}`
@@ -80,7 +80,7 @@ test('two concurrent changes lose no field of each other', async () => {
 })
 
 test('ten concurrent changes of ten fields are all stored', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const changes = [
     ...['title', 'firstname', 'surname'].map(name => ({ [name]: `new ${name}` })),
     ...['addressLine1', 'addressLine2', 'city', 'state', 'country'].map(name => ({
@@ -95,9 +95,9 @@ test('ten concurrent changes of ten fields are all stored', async () => {
 })
 
 test('an import that overlaps a change loses no field of it', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const change = { surname: 'Changed', mobile: '0400 999 999' }
-  const data = await changedBeside(shop, id, change, () =>
+  const data = await updateCustomerDuring(shop, id, change, () =>
     upsertCustomers(shop.db, shop.service, [{ id, ecommerceAdminId: 'gid://shop/Customer/1' }]),
   )
   assert.deepEqual(
@@ -113,7 +113,7 @@ async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: 
     const written = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
     await mergeCustomers(tx, shop.service, [written])
     merging = merge(['0', id, `${id}0`].map(each => ({ id: each, surname: 'Pulled' })))
-    await waiting(shop, 1)
+    await waitForBlockedConnections(shop, 1)
   })
   await merging
   for (const other of ['0', `${id}0`]) assert.equal((await shop.get(`/customers/${other}`)).json.data.surname, 'Pulled')
@@ -145,7 +145,7 @@ test('a sync updates a new customer only if its query came later', async () => {
 })
 
 test('one of two concurrent changes with the same If-Match is rejected', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const path = `/customers/${id}`
   for (let round = 0; round < 10; round++) {
     const match = { 'if-match': String((await shop.get(path)).headers.etag) }
@@ -158,7 +158,7 @@ test('one of two concurrent changes with the same If-Match is rejected', async (
 })
 
 test('one of several concurrent requests with the same key creates a customer', async () => {
-  const body = john()
+  const body = buildCustomer()
   const before = await countCustomers(shop)
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => post(shop, '/customers', body, { 'idempotency-key': 'at-once' })),

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { raw, sql } from '../../../src/database/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { type OrderLine, orderOf } from '../../support/order-shop.ts'
-import type { Answer, Caller, TestService } from '../../support/service.ts'
+import { buildOrder, type OrderLine } from '../../support/order-shop.ts'
+import type { Caller, TestResponse, TestService } from '../../support/service.ts'
 import { gift } from '../../support/voucher-shop.ts'
-import { keyed, post } from '../../support/write.ts'
+import { post, withKey } from '../../support/write.ts'
 
 const address = {
   addressLine1: '1 Canary Row',
@@ -49,7 +49,7 @@ export async function canaryShopper(api: TestService, caller: Caller = api) {
       billingAddress: inOrder,
     },
   }
-  const keys = { customer: keyed(), order: keyed(), voucher: keyed() }
+  const keys = { customer: withKey(), order: withKey(), voucher: withKey() }
   const customer = await post(caller, '/customers', bodies.customer, keys.customer)
   assert.equal(customer.status, 201, customer.text)
   const { id } = customer.json.data
@@ -61,7 +61,7 @@ export async function canaryShopper(api: TestService, caller: Caller = api) {
   ])
   await upsertRewardAccounts(api.db, caller.service, [{ id: `r${n}`, customerId: id, programId: '1', tierId: '1' }])
   const order = (lines: OrderLine[] = [{ sku: 'TEE', quantity: 2 }]) => {
-    const body = orderOf(lines, { customerId: id, billingAddress: inOrder, deliveryAddress: inOrder })
+    const body = buildOrder(lines, { customerId: id, billingAddress: inOrder, deliveryAddress: inOrder })
     return { ...body, payments: body.payments.map(payment => ({ ...payment, reference: 'CANARY-PAY' })) }
   }
   const placed = await done(post(caller, '/orders', order(), keys.order))
@@ -71,12 +71,12 @@ export async function canaryShopper(api: TestService, caller: Caller = api) {
       caller,
       `/orders/${placed.id}/returns`,
       { lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', notes }] },
-      keyed(),
+      withKey(),
     ),
   )
   const voucher = await done(post(caller, '/vouchers', bodies.voucher, keys.voucher))
   const deliveryDate = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
-  await done(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, keyed()))
+  await done(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, withKey()))
   const given = {
     receiverName: 'Ann',
     receiverEmail: `ann${n}@example.com`,
@@ -87,7 +87,7 @@ export async function canaryShopper(api: TestService, caller: Caller = api) {
   return { id, n, email, bodies, keys, order, placed, returned, voucher, present, customer: customer.json.data }
 }
 
-async function done(answering: Promise<Answer>) {
+async function done(answering: Promise<TestResponse>) {
   const answer = await answering
   assert.equal(answer.status, 201, answer.text)
   return answer.json.data

@@ -3,23 +3,23 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
 import {
-  changed,
-  created,
-  everyPhone,
-  everything,
-  freshEmail,
-  isRefused,
-  john,
+  allCustomerFields,
+  allPhones,
+  assertRejected,
+  buildCustomer,
+  createCustomer,
+  newEmail,
   startCustomerShop,
+  updateCustomer,
 } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
 test('a change keeps all fields it omits, including nested ones', async () => {
-  const { id } = await created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
+  const { id } = await createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
   let expected = (await shop.get(`/customers/${id}`)).json.data
   const steps: [object, (customer: typeof expected) => void][] = [
     [{ title: 'Ms' }, c => (c.title = 'Ms')],
@@ -37,7 +37,7 @@ test('a change keeps all fields it omits, including nested ones', async () => {
     [{ contact: {} }, () => {}],
   ]
   for (const [change, apply] of steps) {
-    const data = await changed(shop, id, change)
+    const data = await updateCustomer(shop, id, change)
     apply(expected)
     expected = { ...expected, updateTimeStamp: data.updateTimeStamp }
     assert.deepEqual(data, expected, JSON.stringify(change))
@@ -46,13 +46,13 @@ test('a change keeps all fields it omits, including nested ones', async () => {
 })
 
 test('null clears optional fields, one by one or as a whole', async () => {
-  const full = () => created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
+  const full = () => createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
   const { id } = await full()
   for (const name of ['title', 'dateOfBirth'] as const)
-    assert.equal((await changed(shop, id, { [name]: null }))[name], null)
-  assert.equal((await changed(shop, id, { mobile: null })).contact.phones.mobile, null)
-  assert.equal((await changed(shop, id, { privacy: null })).privacy, true)
-  assert.deepEqual((await changed(shop, id, { address: null })).address, {
+    assert.equal((await updateCustomer(shop, id, { [name]: null }))[name], null)
+  assert.equal((await updateCustomer(shop, id, { mobile: null })).contact.phones.mobile, null)
+  assert.equal((await updateCustomer(shop, id, { privacy: null })).privacy, true)
+  assert.deepEqual((await updateCustomer(shop, id, { address: null })).address, {
     addressLine1: null,
     addressLine2: null,
     city: null,
@@ -60,14 +60,14 @@ test('null clears optional fields, one by one or as a whole', async () => {
     postcode: null,
     country: null,
   })
-  const cleared = await changed(shop, id, { contact: { phones: null } })
+  const cleared = await updateCustomer(shop, id, { contact: { phones: null } })
   assert.deepEqual(cleared.contact.phones, { home: null, mobile: null, work: null })
-  assert.equal(cleared.firstname, everything.firstname)
+  assert.equal(cleared.firstname, allCustomerFields.firstname)
   assert.ok(cleared.contact.email)
 })
 
 test('a change without effect keeps the change timestamp, ETag and lists', async () => {
-  const made = await created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
+  const made = await createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
   const stamp = async () =>
     (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${made.id}`))?.at
   const [before, read] = [await stamp(), await shop.get(`/customers/${made.id}`)]
@@ -84,30 +84,35 @@ test('a change without effect keeps the change timestamp, ETag and lists', async
     assert.equal(answer.headers.etag, read.headers.etag)
   }
   assert.equal(await stamp(), before)
-  await changed(shop, made.id, { firstname: 'Other' })
+  await updateCustomer(shop, made.id, { firstname: 'Other' })
   assert.notEqual(await stamp(), before)
 })
 
 test('a change with `If-Match` applies only to the named version', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const path = `/customers/${id}`
   const { headers } = await shop.get(path)
   const tag = String(headers.etag)
-  isRefused(shop, await put(shop, path, { title: 'Dr' }, { 'if-match': '"other"' }), 'precondition_failed')
+  assertRejected(shop, await put(shop, path, { title: 'Dr' }, { 'if-match': '"other"' }), 'precondition_failed')
   const first = await put(shop, path, { title: 'Dr' }, { 'if-match': tag })
   assert.equal(first.status, 200)
   assert.equal(first.headers.etag, (await shop.get(path)).headers.etag)
-  isRefused(shop, await put(shop, path, { title: 'Mr' }, { 'if-match': tag }), 'precondition_failed')
+  assertRejected(shop, await put(shop, path, { title: 'Mr' }, { 'if-match': tag }), 'precondition_failed')
   assert.equal((await put(shop, path, { title: 'Mr' }, { 'if-match': `"x", ${first.headers.etag}` })).status, 200)
   assert.equal((await put(shop, path, { title: 'Ms' }, { 'if-match': '*' })).status, 200)
-  isProblem(await put(shop, '/customers/none', {}, { 'if-match': tag }), 'not_found', shop.baseUrl, '/customers/none')
+  assertProblem(
+    await put(shop, '/customers/none', {}, { 'if-match': tag }),
+    'not_found',
+    shop.baseUrl,
+    '/customers/none',
+  )
 })
 
 test('a service can require `If-Match` for every change', async () => {
-  const strict = await shop.tenant({ requireIfMatch: true })
-  const answer = await post(strict, '/customers', john())
+  const strict = await shop.createService({ requireIfMatch: true })
+  const answer = await post(strict, '/customers', buildCustomer())
   const path = String(answer.headers.location)
-  isRefused(shop, await put(strict, path, { title: 'Dr' }), 'precondition_required')
+  assertRejected(shop, await put(strict, path, { title: 'Dr' }), 'precondition_required')
   assert.equal((await put(strict, path, { title: 'Dr' }, { 'if-match': String(answer.headers.etag) })).status, 200)
 })
 
@@ -156,9 +161,9 @@ function merged(record: Record<string, unknown>, change: object): Record<string,
 test('sequential changes keep omitted fields, clear nulls and store values', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 6 }), async steps => {
-      let expected = await created(shop, john({ contact: { email: freshEmail() } }))
+      let expected = await createCustomer(shop, buildCustomer({ contact: { email: newEmail() } }))
       for (const change of steps) {
-        const data = await changed(shop, expected.id, change)
+        const data = await updateCustomer(shop, expected.id, change)
         expected = { ...merged(expected, change), updateTimeStamp: data.updateTimeStamp }
         assert.deepEqual(data, expected)
       }
@@ -171,8 +176,8 @@ test('sequential changes keep omitted fields, clear nulls and store values', asy
 test('any two concurrent changes end like a sequence of both', async () => {
   await fc.assert(
     fc.asyncProperty(changes, changes, async (one, other) => {
-      const before = await created(shop)
-      await Promise.all([changed(shop, before.id, one), changed(shop, before.id, other)])
+      const before = await createCustomer(shop)
+      await Promise.all([updateCustomer(shop, before.id, one), updateCustomer(shop, before.id, other)])
       const { updateTimeStamp: _, ...data } = (await shop.get(`/customers/${before.id}`)).json.data
       const { updateTimeStamp: __, ...first } = merged(merged(before, one), other)
       const { updateTimeStamp: ___, ...second } = merged(merged(before, other), one)

@@ -5,7 +5,14 @@ import { sql } from '../../../src/database/db.ts'
 import { applyConsent, type Consent, getConsentChanges, noConsent } from '../../../src/domain/customers/consent.ts'
 import { beginEmptying, shut } from '../../../src/store/service-deletion/deletion.ts'
 import { empty } from '../../../src/store/service-deletion/purge.ts'
-import { changed, created, isRefused, john, startCustomerShop, warningsIn } from '../../support/customer-bodies.ts'
+import {
+  assertRejected,
+  buildCustomer,
+  createCustomer,
+  getWarningCodes,
+  startCustomerShop,
+  updateCustomer,
+} from '../../support/customer-bodies.ts'
 import type { Caller } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -35,11 +42,11 @@ test('a new subscription overrides privacy, whatever the body contains', async (
       { smsSubscription: true },
       { emailSubscription: true, smsSubscription: true },
     ]) {
-      const data = await created(shop, john({ ...flags, privacy }))
+      const data = await createCustomer(shop, buildCustomer({ ...flags, privacy }))
       assert.equal(data.privacy, false)
-      const plain = await created(shop)
+      const plain = await createCustomer(shop)
       assert.equal(plain.privacy, true)
-      assert.equal((await changed(shop, plain.id, { ...flags, privacy })).privacy, false)
+      assert.equal((await updateCustomer(shop, plain.id, { ...flags, privacy })).privacy, false)
     }
 })
 
@@ -51,42 +58,46 @@ test('privacy follows the body without a subscription and defaults to true', asy
     [undefined, true],
   ] as const)
     for (const emailSubscription of [false, null, undefined])
-      assert.deepEqual(flagsOf(await created(shop, john({ privacy, emailSubscription }))), [expected, false, false])
-  const { id } = await created(shop)
-  assert.deepEqual(flagsOf(await changed(shop, id, { privacy: false })), [false, false, false])
-  assert.deepEqual(flagsOf(await changed(shop, id, { title: 'Dr' })), [false, false, false])
-  assert.deepEqual(flagsOf(await changed(shop, id, { privacy: true })), [true, false, false])
+      assert.deepEqual(flagsOf(await createCustomer(shop, buildCustomer({ privacy, emailSubscription }))), [
+        expected,
+        false,
+        false,
+      ])
+  const { id } = await createCustomer(shop)
+  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { privacy: false })), [false, false, false])
+  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { title: 'Dr' })), [false, false, false])
+  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { privacy: true })), [true, false, false])
 })
 
 test('privacy ends both subscriptions in the response and the consent record', async () => {
   for (const privacy of [true, null]) {
-    const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
+    const { id } = await createCustomer(shop, buildCustomer({ emailSubscription: true, smsSubscription: true }))
     const left = await put(shop, `/customers/${id}`, { privacy })
     assert.equal(left.status, 200)
     assert.deepEqual(flagsOf(left.json.data), [true, false, false])
-    assert.deepEqual(warningsIn(left.json), ['subscriptions_ended'])
+    assert.deepEqual(getWarningCodes(left.json), ['subscriptions_ended'])
     assert.match(left.json.meta.warnings[0].detail, /`emailSubscription` and `smsSubscription`/)
     assert.deepEqual((await recorded(id)).slice(3), ['marketing true false', 'email true false', 'sms true false'])
   }
 })
 
 test('a subscription ended by the request causes no warning', async () => {
-  const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
+  const { id } = await createCustomer(shop, buildCustomer({ emailSubscription: true, smsSubscription: true }))
   const body = { privacy: true, emailSubscription: false }
   const left = await put(shop, `/customers/${id}`, body)
   assert.deepEqual(flagsOf(left.json.data), [true, false, false])
-  assert.deepEqual(warningsIn(left.json), [unmapped, 'subscriptions_ended'])
+  assert.deepEqual(getWarningCodes(left.json), [unmapped, 'subscriptions_ended'])
   assert.doesNotMatch(left.json.meta.warnings[1].detail, /emailSubscription/)
-  await changed(shop, id, { smsSubscription: true })
+  await updateCustomer(shop, id, { smsSubscription: true })
   const overridden = await put(shop, `/customers/${id}`, { privacy: true, emailSubscription: true })
   assert.deepEqual(flagsOf(overridden.json.data), [false, true, true])
-  assert.deepEqual(warningsIn(overridden.json), [unmapped, 'privacy_overridden'])
+  assert.deepEqual(getWarningCodes(overridden.json), [unmapped, 'privacy_overridden'])
 })
 
 test('ending a subscription does not change privacy', async () => {
-  const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
-  assert.deepEqual(flagsOf(await changed(shop, id, { emailSubscription: false })), [false, false, true])
-  assert.deepEqual(flagsOf(await changed(shop, id, { smsSubscription: null })), [false, false, false])
+  const { id } = await createCustomer(shop, buildCustomer({ emailSubscription: true, smsSubscription: true }))
+  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { emailSubscription: false })), [false, false, true])
+  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { smsSubscription: null })), [false, false, false])
 })
 
 const flag = fc.option(fc.boolean(), { nil: null })
@@ -122,11 +133,11 @@ test('the consent record always leads to the stored state', async () => {
   await fc.assert(
     fc.asyncProperty(said, fc.array(said, { maxLength: 4 }), async (first, more) => {
       let consent: Consent = applyConsent(noConsent, first)
-      const { id, ...data } = await created(shop, john(first))
+      const { id, ...data } = await createCustomer(shop, buildCustomer(first))
       assert.deepEqual(flagsOf(data), flagsOf(consent))
       for (const request of more) {
         consent = applyConsent(consent, request)
-        assert.deepEqual(flagsOf(await changed(shop, id, request)), flagsOf(consent))
+        assert.deepEqual(flagsOf(await updateCustomer(shop, id, request)), flagsOf(consent))
       }
       const lines = (await recorded(id)).map(line => line.split(' '))
       const last = Object.fromEntries(lines.map(([channel, , value]) => [channel, value === 'true']))
@@ -150,10 +161,10 @@ test('the consent record always leads to the stored state', async () => {
 
 test('each consent change is recorded with account, time and request', async () => {
   const headers = { 'x-request-id': 'sign-up-7' }
-  const { data } = (await post(shop, '/customers', john({ emailSubscription: true }), headers)).json
+  const { data } = (await post(shop, '/customers', buildCustomer({ emailSubscription: true }), headers)).json
   assert.deepEqual(await recorded(data.id), ['marketing null true', 'email null true', 'sms null false'])
-  await changed(shop, data.id, { title: 'Dr', emailSubscription: true })
-  const other = await shop.account('maintainer')
+  await updateCustomer(shop, data.id, { title: 'Dr', emailSubscription: true })
+  const other = await shop.createAccount('maintainer')
   await put(other, `/customers/${data.id}`, { emailSubscription: false, privacy: true }, { 'x-request-id': 'left-8' })
   assert.deepEqual((await recorded(data.id)).slice(3), ['marketing true false', 'email true false'])
   const lines = await shop.db.rows<{ username: string; request_id: string; ago: number }>(sql`
@@ -172,23 +183,28 @@ test('each consent change is recorded with account, time and request', async () 
 
 test('a rejected or repeated request records no consent change', async () => {
   const key = { 'idempotency-key': 'consent-1' }
-  const body = john({ smsSubscription: true })
+  const body = buildCustomer({ smsSubscription: true })
   const { id } = (await post(shop, '/customers', body, key)).json.data
   await post(shop, '/customers', body, key)
   assert.equal((await recorded(id)).length, 3)
   const late = { smsSubscription: false, dateOfBirth: '1066-10-14' }
-  isRefused(shop, await put(shop, `/customers/${id}`, late), 'invalid_field', '/dateOfBirth')
+  assertRejected(shop, await put(shop, `/customers/${id}`, late), 'invalid_field', '/dateOfBirth')
   assert.equal((await recorded(id)).length, 3)
   const total = async () =>
     (await shop.db.row<{ n: number }>(sql`select count(*)::integer as n from consent_change`))?.n
   const before = await total()
-  isRefused(shop, await post(shop, '/customers', { ...john(), contact: body.contact }), 'email_taken', '/contact/email')
+  assertRejected(
+    shop,
+    await post(shop, '/customers', { ...buildCustomer(), contact: body.contact }),
+    'email_taken',
+    '/contact/email',
+  )
   assert.equal(await total(), before)
 })
 
 test('opposite concurrent consent changes are recorded in order', async () => {
-  const { id } = await created(shop)
-  await Promise.all(Array.from({ length: 12 }, (_, i) => changed(shop, id, { smsSubscription: i % 2 === 0 })))
+  const { id } = await createCustomer(shop)
+  await Promise.all(Array.from({ length: 12 }, (_, i) => updateCustomer(shop, id, { smsSubscription: i % 2 === 0 })))
   const lines = (await recorded(id)).filter(line => line.startsWith('sms')).slice(1)
   for (const [i, line] of lines.entries()) assert.equal(line, i % 2 ? 'sms true false' : 'sms false true')
   const { data } = (await shop.get(`/customers/${id}`)).json
@@ -196,8 +212,8 @@ test('opposite concurrent consent changes are recorded in order', async () => {
 })
 
 test('the consent record is append-only and is deleted with its service', async () => {
-  const other = await shop.tenant()
-  const { id } = await created(other, john({ emailSubscription: true }))
+  const other = await shop.createService()
+  const { id } = await createCustomer(other, buildCustomer({ emailSubscription: true }))
   const mine = sql`service_id = ${other.service.id}`
   await assert.rejects(shop.db.run(sql`update consent_change set new_value = false where ${mine}`), /append-only/)
   await assert.rejects(shop.db.run(sql`delete from consent_change where ${mine}`), /append-only/)

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { removeCustomers } from '../../../src/store/customers/removal.ts'
-import { created, startCustomerShop, waiting } from '../../support/customer-bodies.ts'
+import { createCustomer, startCustomerShop, waitForBlockedConnections } from '../../support/customer-bodies.ts'
 import { remove } from '../../support/write.ts'
 
 const shop = await startCustomerShop()
 after(() => shop.stop())
-const admin = await shop.account('admin')
+const admin = await shop.createAccount('admin')
 
 test('a former customer erased during an import of them stays erased', async () => {
   const { db, service } = shop
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   await db.transaction(tx => removeCustomers(tx, service, [id]))
   let erasing: ReturnType<typeof remove> | undefined
   await db.transaction(async tx => {
     await mergeCustomers(tx, service, [{ id, firstname: 'Back' }])
     erasing = remove(admin, `/customers/${id}`)
-    await waiting(shop, 1)
+    await waitForBlockedConnections(shop, 1)
   })
   const answer = await erasing
   assert.equal(answer?.status, 200)

@@ -6,15 +6,15 @@ import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { fillShop } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import { keptLog } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { captureLog } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { canaryShopper, mailFolder, tablesWith, tillSales } from './canary-shopper.ts'
 
-const logged = keptLog('trace')
+const logged = captureLog('trace')
 const api = await startTestService({ settings: voucherSettings, log: logged.log })
 await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
@@ -29,7 +29,7 @@ after(async () => {
 })
 
 test('erasure with an outdated `If-Match` is rejected', async () => {
-  const careful = await api.tenant({ requireIfMatch: true })
+  const careful = await api.createService({ requireIfMatch: true })
   const added = await post(careful, '/customers', {
     firstname: 'Ann',
     surname: 'Lee',
@@ -39,7 +39,7 @@ test('erasure with an outdated `If-Match` is rejected', async () => {
   const seen = String((await careful.get(path)).headers.etag)
   await put(careful, path, { firstname: 'Anne' }, { 'if-match': seen })
   const eraseAt = (tag?: string) => careful.request(path, { method: 'DELETE', headers: tag ? { 'if-match': tag } : {} })
-  isProblem(await eraseAt(seen), 'precondition_failed', api.baseUrl, path)
+  assertProblem(await eraseAt(seen), 'precondition_failed', api.baseUrl, path)
   const { status, headers } = await careful.get(path)
   assert.equal(status, 200, 'the customer is still there')
   assert.equal((await eraseAt(String(headers.etag))).status, 200)
@@ -47,7 +47,7 @@ test('erasure with an outdated `If-Match` is rejected', async () => {
 })
 
 const erasing = async (id: string) => (await remove(api, `/customers/${id}`)).json?.data?.status
-const noOne = (id: string) => until(async () => (await erasing(id)) === 'erased', 'the erasure is done')
+const noOne = (id: string) => waitUntil(async () => (await erasing(id)) === 'erased', 'the erasure is done')
 const nobody = Object.fromEntries(
   ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country'].map(name => [
     name,
@@ -58,7 +58,7 @@ const nobody = Object.fromEntries(
 test('erasure leaves no personal text in any table, log or email', async () => {
   const { id, n, placed, returned, voucher, present, bodies, keys, order } = await canaryShopper(api)
   worker = working()
-  await until(async () => (await mail.texts()).length === 2, 'the mails are out')
+  await waitUntil(async () => (await mail.texts()).length === 2, 'the mails are out')
   assert.match((await mail.texts()).join(), /canary/i)
   await worker.stop(1_000)
   assert.ok((await tablesWith(api, 'canary')).length > 5)
@@ -67,10 +67,10 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   const answer = await remove(api, `/customers/${id}`)
   assert.equal(answer.status, 200, answer.text)
   assert.deepEqual([answer.json.data.id, answer.json.data.status], [id, 'erasing'])
-  isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
+  assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
   worker = working()
   await noOne(id)
-  await until(async () => (await mail.texts()).length === 0, 'the file of the mail is gone')
+  await waitUntil(async () => (await mail.texts()).length === 0, 'the file of the mail is gone')
   await worker.stop(1_000)
 
   assert.deepEqual(await tablesWith(api, 'canary'), [])
@@ -107,7 +107,7 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     await api.db.rows(sql`select receiver_name as name from voucher_sale where receiver_name is not null`),
     [{ name: 'Ann' }],
   )
-  isProblem(await api.get(`/rewards/accounts/r${n}`), 'not_found', api.baseUrl)
+  assertProblem(await api.get(`/rewards/accounts/r${n}`), 'not_found', api.baseUrl)
   const told = (await api.get(`/changes?limit=1000&after_cursor=${endCursor}`)).json.data.filter(
     (each: { action: string }) => each.action === 'removed',
   )
@@ -119,13 +119,13 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     ],
   )
 
-  isProblem(await post(api, '/orders', order()), 'invalid_field', api.baseUrl)
-  isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
+  assertProblem(await post(api, '/orders', order()), 'invalid_field', api.baseUrl)
+  assertProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
   for (const [path, body, key] of [
     ['/customers', bodies.customer, keys.customer],
     ['/orders', order(), keys.order],
   ] as const)
-    isProblem(await post(api, path, body, key), 'idempotency_key_reused', api.baseUrl)
+    assertProblem(await post(api, path, body, key), 'idempotency_key_reused', api.baseUrl)
   assert.deepEqual(await tablesWith(api, 'canary'), [])
 })
 
@@ -173,24 +173,24 @@ test('a concurrent write never leaves an order without a customer', async () => 
 
 test('only an admin can erase, and repeated or unknown erasures change nothing', async () => {
   const { id } = await canaryShopper(api)
-  const maintainer = await api.account('maintainer')
-  isProblem(await remove(maintainer, `/customers/${id}`), 'insufficient_role', api.baseUrl)
-  const other = await api.tenant()
-  isProblem(await remove(other, `/customers/${id}`), 'not_found', api.baseUrl)
+  const maintainer = await api.createAccount('maintainer')
+  assertProblem(await remove(maintainer, `/customers/${id}`), 'insufficient_role', api.baseUrl)
+  const other = await api.createService()
+  assertProblem(await remove(other, `/customers/${id}`), 'not_found', api.baseUrl)
   assert.equal((await api.get(`/customers/${id}`)).status, 200)
   const tried = await api.request(`/customers/${id}`, { method: 'DELETE', headers: { prefer: 'tx=rollback' } })
   assert.equal(tried.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get(`/customers/${id}`)).status, 200)
   const first = (await remove(api, `/customers/${id}`)).json.data
   assert.deepEqual((await remove(api, `/customers/${id}`)).json.data, first)
-  isProblem(await remove(api, '/customers/nobody'), 'not_found', api.baseUrl)
+  assertProblem(await remove(api, '/customers/nobody'), 'not_found', api.baseUrl)
 })
 
 test("an unexpected database error is logged without the row's content", async () => {
   const { id } = await canaryShopper(api)
   const lines = logged.text.length
   await api.db.run(sql`alter table customer add constraint nobody_is_called_that check (firstname <> 'Canaryfault')`)
-  isProblem(await put(api, `/customers/${id}`, { firstname: 'Canaryfault' }), 'internal_error', api.baseUrl)
+  assertProblem(await put(api, `/customers/${id}`, { firstname: 'Canaryfault' }), 'internal_error', api.baseUrl)
   assert.match(logged.text.slice(lines), /nobody_is_called_that/)
   assert.doesNotMatch(logged.text.slice(lines), /canary/i)
 })

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { Check } from 'typebox/value'
 import { PersonalData } from '../../../src/domain/privacy/personal-data.ts'
 import { fillShop } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { put, remove } from '../../support/write.ts'
@@ -64,9 +64,9 @@ test('a personal data export is current and only for admins', async () => {
   const path = `/customers/${id}/export`
   await put(api, `/customers/${id}`, { emailSubscription: false })
   assert.equal((await api.get(path)).json.data.consent.length, 4)
-  isProblem(await (await api.account('maintainer')).get(path), 'insufficient_role', api.baseUrl)
-  isProblem(await (await api.tenant()).get(path), 'not_found', api.baseUrl)
+  assertProblem(await (await api.createAccount('maintainer')).get(path), 'insufficient_role', api.baseUrl)
+  assertProblem(await (await api.createService()).get(path), 'not_found', api.baseUrl)
   await remove(api, `/customers/${id}`)
-  isProblem(await api.get(path), 'not_found', api.baseUrl)
-  isProblem(await api.get('/customers/nobody/export'), 'not_found', api.baseUrl)
+  assertProblem(await api.get(path), 'not_found', api.baseUrl)
+  assertProblem(await api.get('/customers/nobody/export'), 'not_found', api.baseUrl)
 })

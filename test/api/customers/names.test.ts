@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { created, john, startCustomerShop } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
+import { buildCustomer, createCustomer, startCustomerShop } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
-const called = (firstname: string, surname: string) => ({ ...john(), firstname, surname })
+const called = (firstname: string, surname: string) => ({ ...buildCustomer(), firstname, surname })
 
 const path = (name: string, more = '') => `/customers/search?name=${encodeURIComponent(name)}${more}`
 
@@ -28,7 +28,7 @@ test('a name search matches surname prefixes and full surnames with first-name p
     ['Smith', 'Jones'],
     ['Maria', 'van der Berg'],
   ] as const)
-    await created(shop, called(firstname, surname))
+    await createCustomer(shop, called(firstname, surname))
   assert.deepEqual(await found(shop, 'smith'), ['Joan Smith', 'Zoe Smith', 'Adam Smithers'])
   assert.deepEqual(await found(shop, 'SMITH j'), ['Joan Smith'])
   assert.deepEqual(await found(shop, 'Smith, Joan'), ['Joan Smith'])
@@ -40,9 +40,9 @@ test('a name search matches surname prefixes and full surnames with first-name p
 })
 
 test('a name search ignores case, accents, apostrophe style and Unicode form', async () => {
-  await created(shop, called('Zoë', 'Müller'))
-  await created(shop, called('Siobhán', 'O’Neill'))
-  await created(shop, called('Łukasz', 'Čapek'))
+  await createCustomer(shop, called('Zoë', 'Müller'))
+  await createCustomer(shop, called('Siobhán', 'O’Neill'))
+  await createCustomer(shop, called('Łukasz', 'Čapek'))
   for (const name of ['müller', 'MULLER', 'Mu\u0308ller', 'Muller Zoe', 'müller zoë'])
     assert.deepEqual(await found(shop, name), ['Zoë Müller'], name)
   for (const name of ["O'Neill", 'o’neill siobhan'])
@@ -61,7 +61,7 @@ test('a name search finds an imported name of thousands of characters', async ()
 })
 
 test('a renamed customer is found immediately by the new name only', async () => {
-  const { id } = await created(shop, called('Bea', 'Oldname'))
+  const { id } = await createCustomer(shop, called('Bea', 'Oldname'))
   assert.deepEqual(await found(shop, 'oldname'), ['Bea Oldname'])
   await put(shop, `/customers/${id}`, { surname: 'Newname' })
   assert.deepEqual(await found(shop, 'oldname'), [])
@@ -72,7 +72,7 @@ test('customers with the same name are paginated without gaps or repeats', async
   const firstnames = ['Ann', 'Bob', 'Ann', 'Cid', 'Ann', 'Bob', 'Dee']
   const ids: Record<string, string> = {}
   for (const firstname of firstnames) {
-    const { id } = await created(shop, called(firstname, 'Walker'))
+    const { id } = await createCustomer(shop, called(firstname, 'Walker'))
     ids[id] = firstname
   }
   const walked: string[] = []
@@ -91,8 +91,8 @@ test('customers with the same name are paginated without gaps or repeats', async
 })
 
 test("a name search never returns another service's customers", async () => {
-  const other = await shop.tenant()
-  await created(shop, called('Tess', 'Tenantson'))
+  const other = await shop.createService()
+  await createCustomer(shop, called('Tess', 'Tenantson'))
   assert.deepEqual(await found(shop, 'tenantson'), ['Tess Tenantson'])
   assert.deepEqual(await found(other, 'tenantson'), [])
 })
@@ -100,7 +100,7 @@ test("a name search never returns another service's customers", async () => {
 test('a name filter must be short, not empty and without `updated_after`', async () => {
   for (const query of ['name=smith&updated_after=2024-01-01T00:00:00Z', 'name=', `name=${'x'.repeat(102)}`]) {
     const answer = await shop.get(`/customers/search?${query}`)
-    isProblem(answer, 'invalid_parameter', shop.baseUrl, '/customers/search')
+    assertProblem(answer, 'invalid_parameter', shop.baseUrl, '/customers/search')
     assert.deepEqual(
       answer.json.errors.map(({ parameter }: { parameter: string }) => parameter),
       ['name'],

@@ -3,13 +3,13 @@ import { after, test } from 'node:test'
 import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import {
-  changed,
-  changedBeside,
-  created,
-  isRefused,
-  john,
+  assertRejected,
+  buildCustomer,
+  createCustomer,
+  getWarningCodes,
   startCustomerShop,
-  warningsIn,
+  updateCustomer,
+  updateCustomerDuring,
 } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -30,29 +30,29 @@ const references = [
 ]
 
 /** A shop whose subscriptions stand for references. */
-const mapped = await shop.tenant({ writesPerMinute: 'off', readsPerMinute: 'off', subscriptionMapping: mapping })
+const mapped = await shop.createService({ writesPerMinute: 'off', readsPerMinute: 'off', subscriptionMapping: mapping })
 for (const { service } of [shop, mapped]) await upsertReferences(shop.db, service, references)
 
 const unmapped = 'subscription_not_mapped'
 
 test('a change without a mapping warns about each mentioned flag', async () => {
-  const answer = await post(shop, '/customers', john({ emailSubscription: true, smsSubscription: false }))
-  assert.deepEqual(warningsIn(answer.json), [unmapped, unmapped])
+  const answer = await post(shop, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: false }))
+  assert.deepEqual(getWarningCodes(answer.json), [unmapped, unmapped])
   assert.deepEqual(answer.json.data.references, {})
   const [first, second] = answer.json.meta.warnings
   assert.match(first.detail, /`emailSubscription`/)
   assert.match(second.detail, /`smsSubscription`/)
   const path = `/customers/${answer.json.data.id}`
   assert.equal((await put(shop, path, { title: 'Dr' })).json.meta, undefined)
-  assert.deepEqual(warningsIn((await put(shop, path, { smsSubscription: false })).json), [unmapped])
-  const half = await shop.tenant({ subscriptionMapping: { email: mapping.email } })
-  const both = await post(half, '/customers', john({ emailSubscription: true, smsSubscription: true }))
-  assert.deepEqual(warningsIn(both.json), [unmapped])
+  assert.deepEqual(getWarningCodes((await put(shop, path, { smsSubscription: false })).json), [unmapped])
+  const half = await shop.createService({ subscriptionMapping: { email: mapping.email } })
+  const both = await post(half, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: true }))
+  assert.deepEqual(getWarningCodes(both.json), [unmapped])
   assert.equal(both.json.data.references.newsletter.referenceValueId, '4411')
 })
 
 test("a warning does not affect the record's ETag", async () => {
-  const answer = await post(shop, '/customers', john({ emailSubscription: true }))
+  const answer = await post(shop, '/customers', buildCustomer({ emailSubscription: true }))
   const read = await shop.get(`/customers/${answer.json.data.id}`)
   assert.deepEqual(
     [read.headers.etag, read.json.data, read.json.meta],
@@ -61,23 +61,30 @@ test("a warning does not affect the record's ETag", async () => {
 })
 
 test('a mapped subscription sets its reference in the same change', async () => {
-  const answer = await post(mapped, '/customers', john({ emailSubscription: true, references: { interest: '12' } }))
+  const answer = await post(
+    mapped,
+    '/customers',
+    buildCustomer({ emailSubscription: true, references: { interest: '12' } }),
+  )
   const { id, references } = answer.json.data
-  assert.deepEqual(warningsIn(answer.json), [])
+  assert.deepEqual(getWarningCodes(answer.json), [])
   const interest = { code: 'RUN', name: 'Running', referenceValueId: '12' }
   assert.deepEqual(references, { interest, newsletter: { code: 'Y', name: 'Yes, please', referenceValueId: '4411' } })
-  const ended = await changed(mapped, id, { emailSubscription: false })
+  const ended = await updateCustomer(mapped, id, { emailSubscription: false })
   const newsletter = { code: 'N', name: 'No, thank you', referenceValueId: '4412' }
   assert.deepEqual(ended.references, { interest, newsletter })
   // The cache may not know the value yet: it is there all the same.
-  const texted = await changed(mapped, id, { smsSubscription: true })
+  const texted = await updateCustomer(mapped, id, { smsSubscription: true })
   const textMessages = { code: null, name: null, referenceValueId: 'Y' }
   assert.deepEqual(texted.references, { interest, newsletter, textMessages })
-  assert.deepEqual((await changed(mapped, id, { title: 'Dr' })).references, texted.references)
+  assert.deepEqual((await updateCustomer(mapped, id, { title: 'Dr' })).references, texted.references)
 })
 
 test('a reference mapped to a subscription follows its flag', async () => {
-  const { id } = await created(mapped, john({ emailSubscription: true, references: { newsletter: '4411' } }))
+  const { id } = await createCustomer(
+    mapped,
+    buildCustomer({ emailSubscription: true, references: { newsletter: '4411' } }),
+  )
   const path = `/customers/${id}`
   const place = '/references/newsletter'
   for (const change of [
@@ -88,12 +95,12 @@ test('a reference mapped to a subscription follows its flag', async () => {
     { emailSubscription: null, references: { newsletter: null } },
   ]) {
     const answer = await put(mapped, path, change)
-    isRefused(shop, answer, 'invalid_field', place)
+    assertRejected(shop, answer, 'invalid_field', place)
     assert.match(answer.json.detail, /`emailSubscription`/)
   }
-  isRefused(
+  assertRejected(
     shop,
-    await post(mapped, '/customers', john({ references: { newsletter: '4411' } })),
+    await post(mapped, '/customers', buildCustomer({ references: { newsletter: '4411' } })),
     'invalid_field',
     place,
   )
@@ -102,23 +109,23 @@ test('a reference mapped to a subscription follows its flag', async () => {
     { emailSubscription: true, references: { newsletter: '4411' } },
     { emailSubscription: false, references: { newsletter: '4412' } },
   ])
-    await changed(mapped, id, change)
-  assert.equal((await changed(mapped, id, { references: null })).references.newsletter.referenceValueId, '4412')
+    await updateCustomer(mapped, id, change)
+  assert.equal((await updateCustomer(mapped, id, { references: null })).references.newsletter.referenceValueId, '4412')
 })
 
 test('an imported reference that contradicts its flag can be kept or corrected', async () => {
   const row = { id: 'astray', firstname: 'Ann', emailSubscription: false, referenceValues: { newsletter: '4411' } }
   await upsertCustomers(shop.db, mapped.service, [row])
-  const same = await changed(mapped, 'astray', { references: { newsletter: '4411' } })
+  const same = await updateCustomer(mapped, 'astray', { references: { newsletter: '4411' } })
   assert.deepEqual([same.emailSubscription, same.references.newsletter.referenceValueId], [false, '4411'])
-  const right = await changed(mapped, 'astray', { references: { newsletter: '4412' } })
+  const right = await updateCustomer(mapped, 'astray', { references: { newsletter: '4412' } })
   assert.deepEqual([right.emailSubscription, right.references.newsletter.referenceValueId], [false, '4412'])
 })
 
 test('a reference can be set by value or in the response form', async () => {
   const collins = { code: 'CBD', name: 'Collins Street', referenceValueId: '1' }
   const bourke = { code: null, name: 'Bourke Street', referenceValueId: '2' }
-  const { id } = await created(shop, john({ references: { favouriteStore: '1', interest: null } }))
+  const { id } = await createCustomer(shop, buildCustomer({ references: { favouriteStore: '1', interest: null } }))
   const steps: [object | null, object][] = [
     [{}, { favouriteStore: collins }],
     [{ favouriteStore: { referenceValueId: '2' } }, { favouriteStore: bourke }],
@@ -132,11 +139,15 @@ test('a reference can be set by value or in the response form', async () => {
     [null, {}],
   ]
   for (const [given, expected] of steps)
-    assert.deepEqual((await changed(shop, id, { references: given })).references, expected, JSON.stringify(given))
+    assert.deepEqual(
+      (await updateCustomer(shop, id, { references: given })).references,
+      expected,
+      JSON.stringify(given),
+    )
 })
 
 test('a reference must exist in the cache', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const path = `/customers/${id}`
   const cases: [object, string][] = [
     [{ favouriteStore: '9' }, '/references/favouriteStore'],
@@ -154,29 +165,34 @@ test('a reference must exist in the cache', async () => {
     [Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`type${i}`, '1'])), '/references'],
   ]
   for (const [given, place] of cases)
-    isRefused(shop, await put(shop, path, { references: given }), 'invalid_field', place)
-  isRefused(shop, await put(shop, path, '{"references":{"__proto__":"1"}}'), 'invalid_field', '/references/__proto__')
+    assertRejected(shop, await put(shop, path, { references: given }), 'invalid_field', place)
+  assertRejected(
+    shop,
+    await put(shop, path, '{"references":{"__proto__":"1"}}'),
+    'invalid_field',
+    '/references/__proto__',
+  )
   const many = { dateOfBirth: '1066-10-14', references: { favouriteStore: '9', interest: '13' } }
   const places = ['/dateOfBirth', '/references/favouriteStore', '/references/interest']
-  isRefused(shop, await put(shop, path, many), 'invalid_field', ...places)
-  isRefused(shop, await post(shop, '/customers', john(many)), 'invalid_field', ...places)
+  assertRejected(shop, await put(shop, path, many), 'invalid_field', ...places)
+  assertRejected(shop, await post(shop, '/customers', buildCustomer(many)), 'invalid_field', ...places)
   assert.deepEqual((await shop.get(path)).json.data.references, {})
 })
 
 test('a reference of another service is unknown', async () => {
-  const other = await shop.tenant()
-  const answer = await post(other, '/customers', john({ references: { favouriteStore: '1' } }))
-  isRefused(shop, answer, 'invalid_field', '/references/favouriteStore')
+  const other = await shop.createService()
+  const answer = await post(other, '/customers', buildCustomer({ references: { favouriteStore: '1' } }))
+  assertRejected(shop, answer, 'invalid_field', '/references/favouriteStore')
 })
 
 test('a service can restrict the references of a customer', async () => {
-  const few = await shop.tenant({ referenceTypes: ['interest'] })
+  const few = await shop.createService({ referenceTypes: ['interest'] })
   await upsertReferences(shop.db, few.service, references)
   await upsertCustomers(shop.db, few.service, [
     { id: 'old', firstname: 'Ann', referenceValues: { favouriteStore: '1', gone: '7' } },
   ])
-  assert.ok((await changed(few, 'old', { references: { interest: '12' } })).references.interest)
-  isRefused(
+  assert.ok((await updateCustomer(few, 'old', { references: { interest: '12' } })).references.interest)
+  assertRejected(
     shop,
     await put(few, '/customers/old', { references: { favouriteStore: '2' } }),
     'invalid_field',
@@ -184,25 +200,25 @@ test('a service can restrict the references of a customer', async () => {
   )
   // What was there before may stay, also where the cache does not know it.
   const { references: stored } = (await few.get('/customers/old')).json.data
-  assert.deepEqual((await changed(few, 'old', { references: stored })).references, stored)
-  assert.deepEqual(Object.keys((await changed(few, 'old', { references: { favouriteStore: null } })).references), [
-    'gone',
-    'interest',
-  ])
+  assert.deepEqual((await updateCustomer(few, 'old', { references: stored })).references, stored)
+  assert.deepEqual(
+    Object.keys((await updateCustomer(few, 'old', { references: { favouriteStore: null } })).references),
+    ['gone', 'interest'],
+  )
 })
 
 test('a value renamed while it is assigned shows its new name', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const value = { type: 'interest', referenceValueId: '12', name: 'Trail running' }
   const rename = () => upsertReferences(shop.db, shop.service, [value])
-  const { references } = await changedBeside(shop, id, { references: { interest: '12' } }, rename)
+  const { references } = await updateCustomerDuring(shop, id, { references: { interest: '12' } }, rename)
   assert.equal(references.interest.name, 'Trail running')
 })
 
 test('a customer change loses nothing if a reference value is renamed concurrently', async () => {
-  const { id } = await created(shop, john({ references: { favouriteStore: '2' } }))
+  const { id } = await createCustomer(shop, buildCustomer({ references: { favouriteStore: '2' } }))
   const value = { type: 'favouriteStore', referenceValueId: '2', name: 'Bourke St' }
   const rename = () => upsertReferences(shop.db, shop.service, [value])
-  const { surname, references } = await changedBeside(shop, id, { surname: 'Changed' }, rename)
+  const { surname, references } = await updateCustomerDuring(shop, id, { surname: 'Changed' }, rename)
   assert.deepEqual([surname, references.favouriteStore.name], ['Changed', 'Bourke St'])
 })

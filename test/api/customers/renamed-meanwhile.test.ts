@@ -6,7 +6,7 @@ import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { startCustomerShop, waiting } from '../../support/customer-bodies.ts'
+import { startCustomerShop, waitForBlockedConnections } from '../../support/customer-bodies.ts'
 
 const shop = await startCustomerShop()
 after(() => shop.stop())
@@ -31,9 +31,12 @@ async function renamedWhile(into: keyof typeof columns, merge: () => Promise<unk
     await holder.query('begin')
     await holder.query(`insert into ${into} ${columns[into]}`, [service.id])
     const merging = merge()
-    await waiting(shop, 1)
+    await waitForBlockedConnections(shop, 1)
     const renaming = rename()
-    const hasWaited = await Promise.race([renaming.then(() => false), waiting(shop, 2).then(() => true)])
+    const hasWaited = await Promise.race([
+      renaming.then(() => false),
+      waitForBlockedConnections(shop, 2).then(() => true),
+    ])
     await holder.query('rollback')
     await Promise.all([merging, renaming])
     return hasWaited

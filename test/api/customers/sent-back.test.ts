@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import {
-  changed,
-  created,
-  everyPhone,
-  everything,
-  freshEmail,
-  isRefused,
-  john,
+  allCustomerFields,
+  allPhones,
+  assertRejected,
+  buildCustomer,
+  createCustomer,
+  newEmail,
   startCustomerShop,
+  updateCustomer,
 } from '../../support/customer-bodies.ts'
 import { put } from '../../support/write.ts'
 
@@ -17,7 +17,7 @@ const shop = await startCustomerShop()
 after(() => shop.stop())
 
 test('a record can be sent back as read, without its timestamp', async () => {
-  const bare = await shop.tenant({ timeZone: 'Australia/Melbourne' })
+  const bare = await shop.createService({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(shop.db, bare.service, [
     {
       id: '7',
@@ -29,22 +29,22 @@ test('a record can be sent back as read, without its timestamp', async () => {
   ])
   for (const [caller, id] of [
     [bare, '7'],
-    [shop, (await created(shop, john(everything))).id],
+    [shop, (await createCustomer(shop, buildCustomer(allCustomerFields))).id],
   ] as const) {
     const { updateTimeStamp, ...record } = (await caller.get(`/customers/${id}`)).json.data
-    isRefused(
+    assertRejected(
       shop,
       await put(caller, `/customers/${id}`, { ...record, updateTimeStamp }),
       'invalid_body',
       '/updateTimeStamp',
     )
-    const { updateTimeStamp: _, ...after } = await changed(caller, id, { ...record, title: 'Prof' })
+    const { updateTimeStamp: _, ...after } = await updateCustomer(caller, id, { ...record, title: 'Prof' })
     assert.deepEqual(after, { ...record, title: 'Prof' })
   }
 })
 
 test('a stored value that a body cannot introduce can be sent back', async () => {
-  const bare = await shop.tenant({ timeZone: 'Australia/Melbourne' })
+  const bare = await shop.createService({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(shop.db, bare.service, [
     {
       id: '8',
@@ -58,7 +58,7 @@ test('a stored value that a body cannot introduce can be sent back', async () =>
     },
   ])
   const { updateTimeStamp: _, ...record } = (await bare.get('/customers/8')).json.data
-  const { updateTimeStamp: __, ...after } = await changed(bare, '8', { ...record, title: 'Dr' })
+  const { updateTimeStamp: __, ...after } = await updateCustomer(bare, '8', { ...record, title: 'Dr' })
   assert.deepEqual(after, { ...record, title: 'Dr' })
 
   const { contact, address } = record
@@ -70,24 +70,27 @@ test('a stored value that a body cannot introduce can be sent back', async () =>
     contact: { email: 'Jo at example.com', phones: exchanged },
     address: { ...address, city: 'y'.repeat(60) },
   }
-  isRefused(
+  assertRejected(
     shop,
     await put(bare, '/customers/8', change),
     'invalid_field',
     ...['/surname', '/contact/email', '/contact/phones/home', '/contact/phones/work', '/address/city'],
   )
-  isRefused(shop, await put(bare, '/customers/8', { dateOfBirth: '1899-12-31' }), 'invalid_field', '/dateOfBirth')
-  isRefused(shop, await put(bare, '/customers/8', { ...record, code: 7 }), 'invalid_body', '/code')
-  isRefused(shop, await put(bare, '/customers/9', { dateOfBirth: '1899' }), 'invalid_field', '/dateOfBirth')
+  assertRejected(shop, await put(bare, '/customers/8', { dateOfBirth: '1899-12-31' }), 'invalid_field', '/dateOfBirth')
+  assertRejected(shop, await put(bare, '/customers/8', { ...record, code: 7 }), 'invalid_body', '/code')
+  assertRejected(shop, await put(bare, '/customers/9', { dateOfBirth: '1899' }), 'invalid_field', '/dateOfBirth')
 })
 
 test('an empty string in an optional field becomes null', async () => {
   const none = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
   const phones = { home: '', mobile: '', work: '' }
-  const fresh = john(none)
-  const made = await created(shop, { ...fresh, contact: { ...fresh.contact, phones } })
-  const { id } = await created(shop, john({ ...everything, contact: { email: freshEmail(), phones: everyPhone } }))
-  const cleared = await changed(shop, id, { ...none, contact: { phones } })
+  const fresh = buildCustomer(none)
+  const made = await createCustomer(shop, { ...fresh, contact: { ...fresh.contact, phones } })
+  const { id } = await createCustomer(
+    shop,
+    buildCustomer({ ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } }),
+  )
+  const cleared = await updateCustomer(shop, id, { ...none, contact: { phones } })
   for (const data of [made, cleared]) {
     assert.deepEqual(
       [data.title, data.dateOfBirth, data.address.city, data.address.addressLine2],
@@ -95,5 +98,5 @@ test('an empty string in an optional field becomes null', async () => {
     )
     assert.deepEqual(data.contact.phones, { home: null, mobile: null, work: null })
   }
-  assert.equal(cleared.address.addressLine1, everything.address.addressLine1)
+  assert.equal(cleared.address.addressLine1, allCustomerFields.address.addressLine1)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { changed, created, isRefused, john, startCustomerShop } from '../../support/customer-bodies.ts'
+import { updateCustomer, createCustomer, assertRejected, buildCustomer, startCustomerShop } from '../../support/customer-bodies.ts'
 import { detailsIn } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -84,10 +84,10 @@ const odd = [
 ]
 
 test('names of people and places are stored byte for byte', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   for (const text of [...real, ...odd]) {
     const change = everywhere(text)
-    assert.partialDeepStrictEqual(await changed(shop, id, change), change, text)
+    assert.partialDeepStrictEqual(await updateCustomer(shop, id, change), change, text)
     const read = await shop.get(`/customers/${id}`)
     assert.partialDeepStrictEqual(read.json.data, change, text)
     const { data } = (await shop.get(`/customers?email=${encodeURIComponent(read.json.data.contact.email)}`)).json
@@ -99,19 +99,22 @@ test('names of people and places are stored byte for byte', async () => {
     )
     assert.deepEqual((await put(shop, `/customers/${id}`, escaped)).json.data, read.json.data, text)
   }
-  assert.ok(await created(shop), 'the table is still there')
+  assert.ok(await createCustomer(shop), 'the table is still there')
 })
 
 test('composed and decomposed characters stay distinct', async () => {
   const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308']
-  const { id } = await created(shop, john({ firstname: composed }))
-  const { firstname } = await changed(shop, id, { firstname: decomposed })
+  const { id } = await createCustomer(shop, buildCustomer({ firstname: composed }))
+  const { firstname } = await updateCustomer(shop, id, { firstname: decomposed })
   assert.deepEqual(Buffer.from(firstname), Buffer.from(decomposed))
-  assert.deepEqual(Buffer.from((await changed(shop, id, { firstname: composed })).firstname), Buffer.from(composed))
+  assert.deepEqual(
+    Buffer.from((await updateCustomer(shop, id, { firstname: composed })).firstname),
+    Buffer.from(composed),
+  )
 })
 
 test('control characters, lone surrogates and bidi marks are rejected in every field', async () => {
-  const { id, ...before } = await created(shop)
+  const { id, ...before } = await createCustomer(shop)
   const refused = [
     'a\u0000b',
     'a\r\nX-Injected: 1',
@@ -126,9 +129,9 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
   ]
   for (const text of [...refused, '\ud800', 'a\udfff', '\udc00\ud800']) {
     const change = { ...everywhere(text), address: { ...everywhere(text).address, postcode: text } }
-    isRefused(shop, await put(shop, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
-    const answer = await post(shop, '/customers', john(change))
-    isRefused(
+    assertRejected(shop, await put(shop, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
+    const answer = await post(shop, '/customers', buildCustomer(change))
+    assertRejected(
       shop,
       answer,
       'invalid_field',
@@ -202,7 +205,7 @@ test('typographic spaces and hyphens in telephone numbers and post codes become 
 })
 
 test('a body with invalid UTF-8 or invalid JSON creates no customer', async () => {
-  const body = JSON.stringify(john({ title: 'XX' }))
+  const body = JSON.stringify(buildCustomer({ title: 'XX' }))
   const broken = Buffer.from(body)
   broken.set([0xc3, 0x28], broken.indexOf('XX'))
   for (const bytes of [
@@ -214,15 +217,15 @@ test('a body with invalid UTF-8 or invalid JSON creates no customer', async () =
     '[]'.repeat(2),
     'null x',
   ])
-    isRefused(shop, await post(shop, '/customers', bytes), 'malformed_json')
+    assertRejected(shop, await post(shop, '/customers', bytes), 'malformed_json')
   for (const value of ['null', '[]', '"x"', '5', 'true'])
-    isRefused(shop, await post(shop, '/customers', value), 'invalid_body', '')
+    assertRejected(shop, await post(shop, '/customers', value), 'invalid_body', '')
   // A byte order mark is none of the text.
   assert.equal((await post(shop, '/customers', `\ufeff${body}`)).status, 201)
 })
 
 test('random strings in every field are stored unchanged or rejected', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 }))
   await fc.assert(
     fc.asyncProperty(text, async value => {

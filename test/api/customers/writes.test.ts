@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import {
-  changed,
+  allCustomerFields,
+  allPhones,
+  assertRejected,
+  buildCustomer,
   countCustomers,
-  created,
-  everyPhone,
-  everything,
-  freshEmail,
-  isRefused,
-  john,
+  createCustomer,
+  newEmail,
   startCustomerShop,
+  updateCustomer,
 } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
 test('a name and an email are enough to create a customer', async () => {
-  const body = john()
+  const body = buildCustomer()
   const answer = await post(shop, '/customers', body)
   assert.equal(answer.status, 201, answer.text)
   const { id, code, startDate, updateTimeStamp, contact, ...rest } = answer.json.data
@@ -57,13 +57,13 @@ test('a name and an email are enough to create a customer', async () => {
 })
 
 test('every customer field can be set and read back', async () => {
-  const email = freshEmail()
-  const { id } = await created(shop, { ...everything, contact: { email, phones: everyPhone } })
+  const email = newEmail()
+  const { id } = await createCustomer(shop, { ...allCustomerFields, contact: { email, phones: allPhones } })
   const { data } = (await shop.get(`/customers/${id}`)).json
-  const { mobile, ...rest } = everything
+  const { mobile, ...rest } = allCustomerFields
   for (const [name, value] of Object.entries(rest)) assert.deepEqual(data[name], value, name)
-  assert.deepEqual(data.contact, { email, phones: everyPhone })
-  const { data: brief } = (await post(shop, '/customers', john({ mobile }))).json
+  assert.deepEqual(data.contact, { email, phones: allPhones })
+  const { data: brief } = (await post(shop, '/customers', buildCustomer({ mobile }))).json
   assert.deepEqual(brief.contact.phones, { home: null, mobile, work: null })
 })
 
@@ -75,23 +75,23 @@ test('null in a new customer means the field is omitted', async () => {
     ]),
   )
   const phones = { home: null, mobile: '0400 123 456', work: null }
-  const body = john({ ...nothing, mobile: null })
-  const data = await created(shop, { ...body, contact: { ...body.contact, phones } })
+  const body = buildCustomer({ ...nothing, mobile: null })
+  const data = await createCustomer(shop, { ...body, contact: { ...body.contact, phones } })
   assert.deepEqual([data.title, data.privacy, data.emailSubscription, data.references], [null, true, false, {}])
   assert.deepEqual(data.contact.phones, phones)
 })
 
 test('an email belongs to one customer, however it is written', async () => {
-  const { id } = await created(shop, john({ contact: { email: 'José.One@Example.com' } }))
+  const { id } = await createCustomer(shop, buildCustomer({ contact: { email: 'José.One@Example.com' } }))
   const forms = ['José.One@Example.com', 'josé.one@example.com', 'JOSÉ.ONE@EXAMPLE.COM', 'Jose\u0301.One@Example.com']
-  const other = await created(shop)
+  const other = await createCustomer(shop)
   const before = await countCustomers(shop)
   for (const email of forms) {
-    const create = await post(shop, '/customers', john({ contact: { email } }))
-    isRefused(shop, create, 'email_taken', '/contact/email')
+    const create = await post(shop, '/customers', buildCustomer({ contact: { email } }))
+    assertRejected(shop, create, 'email_taken', '/contact/email')
     assert.ok(create.json.detail.includes(id), create.json.detail)
     const change = await put(shop, `/customers/${other.id}`, { title: 'Dr', contact: { email } })
-    isRefused(shop, change, 'email_taken', '/contact/email')
+    assertRejected(shop, change, 'email_taken', '/contact/email')
     const found = await shop.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
       found.json.data.map((each: { id: string }) => each.id),
@@ -101,16 +101,16 @@ test('an email belongs to one customer, however it is written', async () => {
   assert.equal(await countCustomers(shop), before)
   assert.deepEqual((await shop.get(`/customers/${other.id}`)).json.data, other)
   // Its own is not another's, and it is free again once it is given up.
-  assert.equal((await changed(shop, id, { contact: { email: forms[2] } })).contact.email, forms[2])
-  await changed(shop, id, { contact: { email: freshEmail() } })
-  await changed(shop, other.id, { contact: { email: forms[3] } })
-  const elsewhere = await shop.tenant()
-  await created(elsewhere, john({ contact: { email: forms[3] } }))
+  assert.equal((await updateCustomer(shop, id, { contact: { email: forms[2] } })).contact.email, forms[2])
+  await updateCustomer(shop, id, { contact: { email: newEmail() } })
+  await updateCustomer(shop, other.id, { contact: { email: forms[3] } })
+  const elsewhere = await shop.createService()
+  await createCustomer(elsewhere, buildCustomer({ contact: { email: forms[3] } }))
 })
 
 test('a customer of another service is not found and stays unchanged', async () => {
-  const mine = await created(shop)
-  const other = await shop.tenant()
+  const mine = await createCustomer(shop)
+  const other = await shop.createService()
   const [foreign, unknown] = [
     await put(other, `/customers/${mine.id}`, { firstname: 'Stolen' }),
     await put(other, '/customers/none', { firstname: 'Stolen' }),
@@ -121,15 +121,15 @@ test('a customer of another service is not found and stays unchanged', async () 
 })
 
 test('a visitor cannot create or change a customer', async () => {
-  const visitor = await shop.account('visitor')
-  const { id } = await created(shop)
-  isProblem(await post(visitor, '/customers', john()), 'insufficient_role', shop.baseUrl, '/customers')
-  isProblem(await put(visitor, `/customers/${id}`, {}), 'insufficient_role', shop.baseUrl, `/customers/${id}`)
+  const visitor = await shop.createAccount('visitor')
+  const { id } = await createCustomer(shop)
+  assertProblem(await post(visitor, '/customers', buildCustomer()), 'insufficient_role', shop.baseUrl, '/customers')
+  assertProblem(await put(visitor, `/customers/${id}`, {}), 'insufficient_role', shop.baseUrl, `/customers/${id}`)
 })
 
 test('a repeat with the same key returns the first response', async () => {
   const key = { 'idempotency-key': '"new-customer-1"' }
-  const body = john()
+  const body = buildCustomer()
   const first = await post(shop, '/customers', body, key)
   const total = await countCustomers(shop)
   const reordered = Object.fromEntries(Object.entries(body).reverse())
@@ -139,9 +139,9 @@ test('a repeat with the same key returns the first response', async () => {
     for (const name of ['etag', 'location']) assert.equal(answer.headers[name], first.headers[name])
     assert.deepEqual([first.headers['idempotent-replayed'], answer.headers['idempotent-replayed']], [undefined, 'true'])
   }
-  isRefused(shop, await post(shop, '/customers', { ...body, title: 'Dr' }, key), 'idempotency_key_reused')
+  assertRejected(shop, await post(shop, '/customers', { ...body, title: 'Dr' }, key), 'idempotency_key_reused')
   assert.equal(await countCustomers(shop), total)
-  const other = await shop.tenant()
+  const other = await shop.createService()
   const elsewhere = await post(other, '/customers', body, key)
   assert.equal(elsewhere.status, 201)
   assert.notEqual(elsewhere.json.data.id, first.json.data.id)
@@ -149,14 +149,14 @@ test('a repeat with the same key returns the first response', async () => {
 
 test('a rejected customer leaves its key unused', async () => {
   const key = { 'idempotency-key': 'new-customer-2' }
-  const taken = await created(shop)
-  isRefused(
+  const taken = await createCustomer(shop)
+  assertRejected(
     shop,
-    await post(shop, '/customers', john({ contact: taken.contact }), key),
+    await post(shop, '/customers', buildCustomer({ contact: taken.contact }), key),
     'email_taken',
     '/contact/email',
   )
-  assert.equal((await post(shop, '/customers', john(), key)).status, 201)
+  assert.equal((await post(shop, '/customers', buildCustomer(), key)).status, 201)
 })
 
 test('an audit entry of a customer names fields without their values', async () => {
@@ -166,9 +166,12 @@ test('an audit entry of a customer names fields without their values', async () 
     )
   const before = (await lines()).length
   const secret = 'Rumpelstiltskin'
-  const data = await created(shop, john({ firstname: secret, address: { city: secret }, mobile: '0400 777 777' }))
-  await changed(shop, data.id, { surname: secret, contact: { phones: { home: null } } })
-  isRefused(
+  const data = await createCustomer(
+    shop,
+    buildCustomer({ firstname: secret, address: { city: secret }, mobile: '0400 777 777' }),
+  )
+  await updateCustomer(shop, data.id, { surname: secret, contact: { phones: { home: null } } })
+  assertRejected(
     shop,
     await put(shop, `/customers/${data.id}`, { dateOfBirth: '1066-10-14' }),
     'invalid_field',
@@ -192,5 +195,8 @@ test('a customer code uses the Latin letters of the name', async () => {
     ['明', '李', ''],
     ['Zoë', 'شمس', 'ZOE'],
   ] as const)
-    assert.match((await created(shop, john({ firstname, surname }))).code, new RegExp(`^${start}\\d\\d$`))
+    assert.match(
+      (await createCustomer(shop, buildCustomer({ firstname, surname }))).code,
+      new RegExp(`^${start}\\d\\d$`),
+    )
 })

@@ -11,7 +11,7 @@ import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { customers, dated, poll, walk } from '../../support/walk.ts'
+import { buildCustomers, paginate, pollSince, withTimestamps } from '../../support/walk.ts'
 
 const service = await startTestService()
 const writersDb = openDatabase(service.database.connection, { max: 10 })
@@ -45,7 +45,7 @@ async function follow(shop: Caller, isOver: () => boolean, limit: number) {
   let asOf = beginning
   let polls = 0
   for (let last = false; ; last = isOver()) {
-    const polled = await poll(shop, asOf, limit)
+    const polled = await pollSince(shop, asOf, limit)
     for (const { id, firstname } of polled.records) seen.set(id, firstname)
     asOf = polled.asOf
     polls++
@@ -74,12 +74,12 @@ const removeSome = (db: Database, { service: tenant }: Caller) =>
   })
 
 test('a reader misses nothing despite killed initial loads, late arrivals and tombstones', async () => {
-  const shop = await service.tenant({ readsPerMinute: 'off' })
+  const shop = await service.createService({ readsPerMinute: 'off' })
   await killLoader(shop)
   assert.ok((await stored(shop)).length > 0)
-  assert.deepEqual((await walk(shop, '/customers/search')).ids, [], 'what was loaded is not shown')
+  assert.deepEqual((await paginate(shop, '/customers/search')).ids, [], 'what was loaded is not shown')
 
-  const ids = customers(1, 60).map(({ id }) => id)
+  const ids = buildCustomers(1, 60).map(({ id }) => id)
   const some = (name: string) => ids.filter(() => Math.random() < 0.08).map(id => ({ id, firstname: name }))
   const counts = { commits: 0, killed: 0 }
   const polled = [0, 0]
@@ -103,10 +103,10 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
   const loader = async () => {
     await withInitialLoad(service.db, shop.service, 'customer', async () => {
       for (let batch = 0; batch < 30; batch++)
-        await put(() => upsert(dated(customers(5_000 + batch * 10, 10, 'Loaded'))))
+        await put(() => upsert(withTimestamps(buildCustomers(5_000 + batch * 10, 10, 'Loaded'))))
     })
     // A load that goes on after its end, as one that was taken to be dead.
-    await writer(turn => upsert(dated(customers(9_000 + turn * 3, 3, 'Late'))))
+    await writer(turn => upsert(withTimestamps(buildCustomers(9_000 + turn * 3, 3, 'Late'))))
   }
 
   let over = false
@@ -117,8 +117,8 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
   const readers = [3, 50].map((limit, reader) => follow(shop, () => isOver(reader), limit))
   await Promise.all([
     loader(),
-    writer(turn => upsert(dated(some(`sync${turn}`)))),
-    writer(turn => upsert(dated(some(`pull${turn}`)))),
+    writer(turn => upsert(withTimestamps(some(`sync${turn}`)))),
+    writer(turn => upsert(withTimestamps(some(`pull${turn}`)))),
     writer(turn => upsert(some(`api${turn}`))),
     writer(async () => {
       await delay(200)
@@ -134,7 +134,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
       [],
     )
     assert.ok(polls > 20, String(polls))
-    assert.deepEqual((await poll(shop, asOf)).ids, [], 'and then it is quiet')
+    assert.deepEqual((await pollSince(shop, asOf)).ids, [], 'and then it is quiet')
   }
   assert.ok(counts.commits > 100 && counts.killed > 10, JSON.stringify(counts))
 })

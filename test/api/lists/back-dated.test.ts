@@ -13,7 +13,7 @@ import { beginInitialLoad, withInitialLoad } from '../../../src/store/lists/init
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { poll, walk } from '../../support/walk.ts'
+import { paginate, pollSince } from '../../support/walk.ts'
 
 const service = await startTestService()
 const writersDb = openDatabase(service.database.connection)
@@ -28,20 +28,20 @@ const put = ({ service: tenant }: Caller, ...rows: object[]) => upsertCustomers(
 
 /** A service whose list of customers was loaded with the first row. */
 async function loaded(...rows: object[]) {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await withInitialLoad(service.db, shop.service, 'customer', () => put(shop, ...rows))
   return shop
 }
 
 test('an empty list is complete up to the beginning of time', async () => {
-  assert.equal((await walk(service, '/customers/search')).asOf, beginning)
+  assert.equal((await paginate(service, '/customers/search')).asOf, beginning)
 })
 
 test('an interrupted initial load resumes and becomes visible atomically with source times', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   assert.ok(await beginInitialLoad(service.db, shop.service, 'customer'), 'the load that dies')
   await put(shop, ann('new', '2025-06-01 10:00:00'))
-  const { asOf, ids } = await walk(shop, '/customers/search')
+  const { asOf, ids } = await paginate(shop, '/customers/search')
   assert.deepEqual([asOf, ids], [beginning, []])
   const load = await beginInitialLoad(service.db, shop.service, 'customer')
   await put(shop, ann('old', '2024-06-01 10:00:00'))
@@ -56,7 +56,7 @@ test('an interrupted initial load resumes and becomes visible atomically with so
 })
 
 test('a load is not initial if another write comes between its checks', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   let ahead = () => put(shop, ann('now'))
   const db: Db = {
     ...service.db,
@@ -68,11 +68,11 @@ test('a load is not initial if another write comes between its checks', async ()
     },
   }
   assert.equal(await beginInitialLoad(db, shop.service, 'customer'), undefined)
-  assert.deepEqual((await walk(shop, '/customers/search')).ids, ['now'])
+  assert.deepEqual((await paginate(shop, '/customers/search')).ids, ['now'])
 })
 
 test('a job ends an abandoned initial load and spares a running one', async () => {
-  const [dead, alive] = [await service.tenant(), await service.tenant()]
+  const [dead, alive] = [await service.createService(), await service.createService()]
   for (const shop of [dead, alive]) {
     await beginInitialLoad(service.db, shop.service, 'customer')
     await put(shop, ann('1', '2025-06-01 10:00:00'))
@@ -81,15 +81,15 @@ test('a job ends an abandoned initial load and spares a running one', async () =
     sql`update initial_load set heartbeat_at = now() - interval '16 minutes' where service_id = ${dead.service.id}`,
   )
   await reapStaleInitialLoads({ db: service.db, log: pino({ level: 'silent' }) } as JobRun)
-  assert.deepEqual((await walk(dead, '/customers/search')).ids, ['1'])
-  assert.deepEqual((await walk(alive, '/customers/search')).ids, [])
+  assert.deepEqual((await paginate(dead, '/customers/search')).ids, ['1'])
+  assert.deepEqual((await paginate(alive, '/customers/search')).ids, [])
 })
 
 test('a late arrival gets the next change timestamp and is polled next', async () => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
-  const { asOf } = await walk(shop, '/customers/search')
+  const { asOf } = await paginate(shop, '/customers/search')
   await put(shop, ann('2', '2025-03-01 10:00:00'))
-  const next = await poll(shop, asOf)
+  const next = await pollSince(shop, asOf)
   assert.deepEqual([next.ids, Date.parse(next.asOf) - Date.parse(asOf) <= 1], [['2'], true])
   await put(shop, ann('3', '2025-07-01 10:00:00'))
   const { json } = await shop.get(`/customers/search?updated_after=${next.asOf}`)
@@ -123,13 +123,13 @@ async function open(t: TestContext, shop: Caller, row: object) {
 
 test('a reader sees a late arrival that commits after a newer change', async t => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
-  const { asOf } = await walk(shop, '/customers/search')
+  const { asOf } = await paginate(shop, '/customers/search')
   const commitNow = await open(t, shop, ann('now'))
   const commitLate = await open(t, shop, ann('late', '2025-03-01 10:00:00'))
   await commitNow()
-  const between = await poll(shop, asOf)
+  const between = await pollSince(shop, asOf)
   await commitLate()
-  const after = await poll(shop, between.asOf)
+  const after = await pollSince(shop, between.asOf)
   assert.deepEqual(new Set([...between.ids, ...after.ids].filter(id => id !== '1')), new Set(['now', 'late']))
 })
 
@@ -158,18 +158,18 @@ test('the second of two late arrivals is later than every returned asOf', async 
   const { records, asOf } = await page
   await commitSecond()
   const shown = JSON.parse(`[${records}]`).map((record: { id: string }) => record.id)
-  assert.deepEqual([...shown, ...(await poll(shop, asOf)).ids], ['1', 'first', 'second'])
+  assert.deepEqual([...shown, ...(await pollSince(shop, asOf)).ids], ['1', 'first', 'second'])
 })
 
 test("an open late arrival stops its list's watermark", async t => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
-  const { asOf } = await walk(shop, '/customers/search')
+  const { asOf } = await paginate(shop, '/customers/search')
   const commit = await open(t, shop, ann('late', '2025-03-01 10:00:00'))
   await put(shop, ann('now'))
-  const held = await walk(shop, '/customers/search')
+  const held = await paginate(shop, '/customers/search')
   assert.deepEqual([held.ids, held.asOf], [['1'], asOf])
   await commit()
-  assert.deepEqual((await walk(shop, '/customers/search')).ids, ['1', 'late', 'now'])
+  assert.deepEqual((await paginate(shop, '/customers/search')).ids, ['1', 'late', 'now'])
 })
 
 const product = (productId: string, updateTimeStamp?: string) => ({
@@ -179,19 +179,19 @@ const product = (productId: string, updateTimeStamp?: string) => ({
 })
 
 test("a change after the newest record's removal is later than its tombstone", async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const { db } = service
   const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, shop.service, rows)
   const [first, newest] = [product('p1', '2025-06-01 10:00:00'), product('p2', '2025-09-01 10:00:00')]
   await withInitialLoad(db, shop.service, 'product', () => bring(first, newest))
   await upsertStores(db, shop.service, [{ storeId: '1', storeNumber: '1', name: 'Collins Street' }])
   await upsertStock(db, shop.service, [{ storeId: '1', skuId: 'p2k', freeStock: 3 }])
-  const { asOf, ids } = await walk(shop, '/products')
+  const { asOf, ids } = await paginate(shop, '/products')
   assert.deepEqual(ids, ['p1', 'p2'])
   await pullOnly(shop, 'p1', 'p1k')
-  assert.deepEqual((await walk(shop, '/products')).ids, ['p1'])
+  assert.deepEqual((await paginate(shop, '/products')).ids, ['p1'])
   await bring(product('p3', '2025-07-01 10:00:00'))
-  assert.deepEqual((await walk(shop, `/products?updated_after=${asOf}`)).ids, ['p3'])
+  assert.deepEqual((await paginate(shop, `/products?updated_after=${asOf}`)).ids, ['p3'])
   const removed = await db.rows(sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind`)
   assert.deepEqual(removed, [
     { kind: 'inventory', id: '1-p2k' },
@@ -200,7 +200,7 @@ test("a change after the newest record's removal is later than its tombstone", a
 })
 
 test('a returning record is later than its tombstone despite a clock step', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const { db } = service
   const here = sql`service_id = ${shop.service.id}`
   const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, shop.service, rows)

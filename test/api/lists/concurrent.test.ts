@@ -6,7 +6,7 @@ import { type Database, type Db, openDatabase, sql } from '../../../src/database
 import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { customers, poll, walk } from '../../support/walk.ts'
+import { buildCustomers, paginate, pollSince } from '../../support/walk.ts'
 
 const service = await startTestService()
 const writersDb = openDatabase(service.database.connection, { max: 10 })
@@ -16,7 +16,7 @@ after(async () => {
 })
 
 /** A tenant whose reads are not counted. */
-const busy = () => service.tenant({ readsPerMinute: 'off' })
+const busy = () => service.createService({ readsPerMinute: 'off' })
 
 /** A database whose transactions do their work, and then wait for `mayCommit`. */
 const held = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
@@ -67,14 +67,14 @@ const changedAfter = (caller: Caller, moment: string | undefined) =>
 
 test('the next poll returns a change that began first and committed last', async t => {
   const shop = await busy()
-  await upsertCustomers(service.db, shop.service, customers(1, 3))
-  const begun = await walk(shop, '/customers/search')
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 3))
+  const begun = await paginate(shop, '/customers/search')
   const late = await open(t, shop, [{ id: 'late', firstname: 'Ann' }])
   const seen: string[] = []
   let { asOf } = begun
   for (let i = 0; i < 5; i++) {
     await upsertCustomers(service.db, shop.service, [{ id: `swift${i}`, firstname: 'Ann' }])
-    const polled = await poll(shop, asOf)
+    const polled = await pollSince(shop, asOf)
     seen.push(...polled.ids)
     asOf = polled.asOf
   }
@@ -84,19 +84,19 @@ test('the next poll returns a change that began first and committed last', async
     !(await changedAfter(shop, naive)).some(({ id }) => id === 'late'),
     'a reader that goes on from the newest change it saw would have lost it',
   )
-  seen.push(...(await poll(shop, asOf)).ids)
+  seen.push(...(await pollSince(shop, asOf)).ids)
   assert.deepEqual(new Set(seen), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))
 })
 
 test('a change committed during a pagination session appears in the next poll', async t => {
   const shop = await busy()
-  await upsertCustomers(service.db, shop.service, customers(1, 30))
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 30))
   const late = await open(t, shop, [{ id: '000015', firstname: 'Late' }])
   await upsertCustomers(service.db, shop.service, [{ id: '000020', firstname: 'Swift' }])
-  const first = await walk(shop, '/customers/search?limit=5', async page => {
+  const first = await paginate(shop, '/customers/search?limit=5', async page => {
     if (page === 2) await late.commit()
   })
-  const next = await poll(shop, first.asOf)
+  const next = await pollSince(shop, first.asOf)
   const last = new Map([...first.records, ...next.records].map(({ id, firstname }) => [id, firstname]))
   assert.equal(last.size, 30)
   assert.equal(last.get('000015'), 'Late')
@@ -105,17 +105,17 @@ test('a change committed during a pagination session appears in the next poll', 
 
 test('a rolled back transaction leaves nothing behind and delays no list', async () => {
   const shop = await busy()
-  await upsertCustomers(service.db, shop.service, customers(1, 2))
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
   await assert.rejects(
     upsertCustomers(
       held(() => Promise.reject(new Error('the till is closed'))),
       shop.service,
-      customers(1, 9, 'Never'),
+      buildCustomers(1, 9, 'Never'),
     ),
     /the till is closed/,
   )
   await upsertCustomers(service.db, shop.service, [{ id: 'then', firstname: 'Ann' }])
-  const { records } = await walk(shop, '/customers/search')
+  const { records } = await paginate(shop, '/customers/search')
   assert.deepEqual(records.map(({ id, firstname }) => `${id} ${firstname}`).sort(), [
     '000001 Ann',
     '000002 Ann',
@@ -125,21 +125,21 @@ test('a rolled back transaction leaves nothing behind and delays no list', async
 
 test('an open transaction of one service does not delay other services', async t => {
   const [slow, quick] = [await busy(), await busy()]
-  await upsertCustomers(service.db, slow.service, customers(1, 1))
+  await upsertCustomers(service.db, slow.service, buildCustomers(1, 1))
   const late = await open(t, slow, [{ id: 'late', firstname: 'Ann' }])
   await upsertCustomers(service.db, quick.service, [{ id: 'now', firstname: 'Ann' }])
   await upsertCustomers(service.db, slow.service, [{ id: 'now', firstname: 'Ann' }])
-  assert.deepEqual((await walk(quick, '/customers/search')).ids, ['now'])
-  assert.deepEqual((await walk(slow, '/customers/search')).ids, ['000001'], 'its own lists wait for it')
+  assert.deepEqual((await paginate(quick, '/customers/search')).ids, ['now'])
+  assert.deepEqual((await paginate(slow, '/customers/search')).ids, ['000001'], 'its own lists wait for it')
   await late.commit()
-  assert.deepEqual(new Set((await walk(slow, '/customers/search')).ids), new Set(['000001', 'now', 'late']))
+  assert.deepEqual(new Set((await paginate(slow, '/customers/search')).ids), new Set(['000001', 'now', 'late']))
 })
 
 test('a polling reader misses nothing from eight writers committing out of order', async () => {
   const shop = await busy()
-  const ids = customers(1, 80).map(({ id }) => id)
-  await upsertCustomers(service.db, shop.service, customers(1, 20))
-  const start = await walk(shop, '/customers/search?limit=7')
+  const ids = buildCustomers(1, 80).map(({ id }) => id)
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 20))
+  const start = await paginate(shop, '/customers/search?limit=7')
   const last = new Map(start.records.map(({ id, firstname }) => [id, firstname]))
   const counts = { commits: 0, rollbacks: 0, polls: 0 }
   const begun = performance.now()
@@ -185,7 +185,7 @@ test('a polling reader misses nothing from eight writers committing out of order
 
   let { asOf } = start
   const pollOnce = async () => {
-    const polled = await poll(shop, asOf, 7)
+    const polled = await pollSince(shop, asOf, 7)
     asOf = polled.asOf
     counts.polls++
     for (const { id, firstname } of polled.records) last.set(id, firstname)
@@ -210,23 +210,23 @@ test('a polling reader misses nothing from eight writers committing out of order
   assert.ok(counts.commits > 100 && counts.rollbacks > 20 && counts.polls > 20, JSON.stringify(counts))
   const lost = final.filter(row => row.firstname !== 'Ann' && naive.last.get(row.id) !== row.firstname)
   assert.ok(lost.length > 0, 'the same run loses changes for a reader who goes by the newest change alone')
-  assert.deepEqual((await poll(shop, asOf)).ids, [], 'and then it is quiet')
+  assert.deepEqual((await pollSince(shop, asOf)).ids, [], 'and then it is quiet')
 })
 
 test('a poll misses nothing if change timestamps are ahead of the clock', async () => {
   const shop = await busy()
-  await upsertCustomers(service.db, shop.service, customers(1, 2))
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
   await service.db.run(
     sql`update customer set changed_at = clock_timestamp() + interval '1200 ms' where service_id = ${shop.service.id} and id = '000002'`,
   )
   const ahead = await newestChange(shop)
-  const start = await walk(shop, '/customers/search')
+  const start = await paginate(shop, '/customers/search')
   await upsertCustomers(service.db, shop.service, [{ id: 'new', firstname: 'Ann' }])
   assert.deepEqual(await changedAfter(shop, ahead), [{ id: 'new' }])
   const seen = new Set(start.ids)
   let { asOf } = start
   const polled = async () => {
-    const found = await poll(shop, asOf)
+    const found = await pollSince(shop, asOf)
     asOf = found.asOf
     for (const id of found.ids) seen.add(id)
   }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
-import { customers } from '../../support/walk.ts'
+import { buildCustomers } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {
@@ -14,7 +14,7 @@ after(() => service.stop())
 
 /** Three customers, the first two with three transactions each. */
 async function fill({ service: tenant }: Caller) {
-  await upsertCustomers(service.db, tenant, customers(1, 3))
+  await upsertCustomers(service.db, tenant, buildCustomers(1, 3))
   await service.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
     select ${tenant.id}, n::text, lpad((1 + n % 2)::text, 6, '0'), '2024-05-26', now(), json_build_object('id', n::text)::text
@@ -99,7 +99,7 @@ test('only the canonical spelling of a cursor is accepted', async () => {
 })
 
 test('a cursor belongs to its service', async () => {
-  const other = await service.tenant({ readsPerMinute: 'off' })
+  const other = await service.createService({ readsPerMinute: 'off' })
   await fill(other)
   for (const path of ['/customers/search', '/orders/transactions/search', '/customers/000001/transactions']) {
     await refused(path, await cursorOf(service, path), other)
@@ -108,7 +108,7 @@ test('a cursor belongs to its service', async () => {
 })
 
 test("a cursor of one account is valid for the service's other accounts", async () => {
-  const colleague = await service.account('visitor')
+  const colleague = await service.createAccount('visitor')
   const { status } = await colleague.get(withCursor('/customers/search', await cursorOf(service, '/customers/search')))
   assert.equal(status, 200)
 })

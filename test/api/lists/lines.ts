@@ -3,7 +3,7 @@ import { connect } from 'node:http2'
 import { request } from 'node:https'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { credentials } from '../../support/servers.ts'
+import { buildCredentials } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 
 /** A whole list that is being told. */
@@ -32,7 +32,7 @@ export const ndjson = 'application/x-ndjson'
 
 /** Asks for a whole list. */
 export async function openLines({ at, caller, path, headers = {}, http2 = false }: Asking): Promise<Telling> {
-  const sent = { ...credentials(caller), accept: ndjson, ...headers }
+  const sent = { ...buildCredentials(caller), accept: ndjson, ...headers }
   const { status, headers: got, body, close } = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
   // Whoever reads is told.
   body.on('error', () => {})

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { anotherServer, credentials } from '../../support/servers.ts'
+import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
-import { customers, poll, walk } from '../../support/walk.ts'
+import { buildCustomers, paginate, pollSince } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {
@@ -15,8 +15,8 @@ after(() => service.stop())
 
 /** A tenant with customers that were all changed by one transaction. */
 async function withCustomers(count: number) {
-  const shop = await service.tenant({ readsPerMinute: 'off' })
-  if (count) await upsertCustomers(service.db, shop.service, customers(1, count))
+  const shop = await service.createService({ readsPerMinute: 'off' })
+  if (count) await upsertCustomers(service.db, shop.service, buildCustomers(1, count))
   return shop
 }
 
@@ -30,9 +30,9 @@ const stamps = async ({ service: tenant }: Caller) =>
 test('5,000 records with one change timestamp appear once at any page size', async () => {
   const shop = await withCustomers(5_000)
   assert.equal(await stamps(shop), 1)
-  const all = customers(1, 5_000).map(({ id }) => id)
+  const all = buildCustomers(1, 5_000).map(({ id }) => id)
   for (const limit of [7, 100]) {
-    const { ids, cursors } = await walk(shop, `/customers/search?limit=${limit}`)
+    const { ids, cursors } = await paginate(shop, `/customers/search?limit=${limit}`)
     assert.deepEqual(ids, all, 'in the order of their ids')
     assert.equal(cursors.length, Math.ceil(5_000 / limit))
   }
@@ -46,7 +46,7 @@ for (const [count, pages] of [
 ] as const)
   test(`a list of ${count} ends on page ${pages} with a last cursor`, async () => {
     const shop = await withCustomers(count)
-    const { ids, cursors, asOf } = await walk(shop, '/customers/search')
+    const { ids, cursors, asOf } = await paginate(shop, '/customers/search')
     assert.equal(ids.length, count)
     assert.equal(cursors.length, pages)
     for (let i = 0; i < 2; i++) {
@@ -62,15 +62,15 @@ test('an empty list has no cursor but returns an asOf for polling', async () => 
   assert.deepEqual(json.data, [])
   assert.equal(json.meta.endCursor, null)
   assert.equal(json.meta.hasNextPage, false)
-  await upsertCustomers(service.db, shop.service, customers(1, 3))
-  assert.equal((await poll(shop, json.meta.asOf)).ids.length, 3)
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 3))
+  assert.equal((await pollSince(shop, json.meta.asOf)).ids.length, 3)
 })
 
 test('a record changed during pagination appears once or in the next poll', async () => {
   const shop = await withCustomers(600)
   const touched = { updated: new Set<string>(), inserted: new Set<string>(), deleted: new Set<string>() }
   const pick = (page: number, offset: number) => String((page * 37 + offset * 101) % 600 || 1).padStart(6, '0')
-  const first = await walk(shop, '/customers/search?limit=20', async page => {
+  const first = await paginate(shop, '/customers/search?limit=20', async page => {
     const changed = [pick(page, 1), pick(page, 2), pick(page, 3)].sort()
     await upsertCustomers(
       service.db,
@@ -87,7 +87,7 @@ test('a record changed during pagination appears once or in the next poll', asyn
   })
   assert.ok(first.cursors.length <= 30, 'the walk ends')
   const seen = new Set(first.ids)
-  const untouched = customers(1, 600).filter(({ id }) => !touched.updated.has(id) && !touched.deleted.has(id))
+  const untouched = buildCustomers(1, 600).filter(({ id }) => !touched.updated.has(id) && !touched.deleted.has(id))
   assert.ok(untouched.length > 400)
   assert.deepEqual(
     untouched.filter(({ id }) => !seen.has(id)),
@@ -98,31 +98,34 @@ test('a record changed during pagination appears once or in the next poll', asyn
     [],
   )
 
-  const next = await poll(shop, first.asOf, 20)
+  const next = await pollSince(shop, first.asOf, 20)
   assert.deepEqual(new Set(next.ids), touched.updated.union(touched.inserted).difference(touched.deleted))
 })
 
 test('a change after `asOf` never enters the pagination session', async () => {
   const shop = await withCustomers(10)
   const { json } = await shop.get('/customers/search?limit=4')
-  await upsertCustomers(service.db, shop.service, customers(9, 4, 'Later'))
+  await upsertCustomers(service.db, shop.service, buildCustomers(9, 4, 'Later'))
   const rest = await shop.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
   assert.deepEqual(
     rest.json.data.map(({ id }: { id: string }) => id),
     ['000005', '000006', '000007', '000008'],
   )
   assert.equal(rest.json.meta.asOf, json.meta.asOf)
-  assert.deepEqual(new Set((await poll(shop, json.meta.asOf)).ids), new Set(['000009', '000010', '000011', '000012']))
+  assert.deepEqual(
+    new Set((await pollSince(shop, json.meta.asOf)).ids),
+    new Set(['000009', '000010', '000011', '000012']),
+  )
 })
 
 test('a cursor never expires and is valid in another process', async () => {
   const shop = await withCustomers(10)
   const { json } = await shop.get('/customers/search?limit=4')
-  const other = await anotherServer(service)
+  const other = await startSecondServer(service)
   try {
     for (let i = 0; i < 2; i++) {
       const rest = await other.ask(`/customers/search?after_cursor=${json.meta.endCursor}`, {
-        headers: credentials(shop),
+        headers: buildCredentials(shop),
       })
       assert.equal(rest.json.data.length, 6)
       assert.equal(rest.json.meta.asOf, json.meta.asOf)
@@ -130,25 +133,25 @@ test('a cursor never expires and is valid in another process', async () => {
   } finally {
     await other.stop()
   }
-  const { records } = await walk(shop, `/customers/search?limit=3`)
+  const { records } = await paginate(shop, `/customers/search?limit=3`)
   assert.equal(records.length, 10)
 })
 
 test('an empty poll returns the same asOf again', async () => {
   const shop = await withCustomers(3)
-  const { asOf } = await walk(shop, '/customers/search')
-  for (let i = 0; i < 3; i++) assert.deepEqual(await poll(shop, asOf), { records: [], ids: [], asOf, cursors: [] })
+  const { asOf } = await paginate(shop, '/customers/search')
+  for (let i = 0; i < 3; i++) assert.deepEqual(await pollSince(shop, asOf), { records: [], ids: [], asOf, cursors: [] })
 })
 
 test('an update without effect is not a change', async () => {
   const shop = await withCustomers(3)
-  const { asOf } = await walk(shop, '/customers/search')
-  await upsertCustomers(service.db, shop.service, customers(1, 3))
-  assert.deepEqual((await poll(shop, asOf)).ids, [])
+  const { asOf } = await paginate(shop, '/customers/search')
+  await upsertCustomers(service.db, shop.service, buildCustomers(1, 3))
+  assert.deepEqual((await pollSince(shop, asOf)).ids, [])
 })
 
 test('stores come in one response without a limit, otherwise in pages', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const rows = Array.from({ length: 150 }, (_, i) => ({ storeId: `s${i}`, storeNumber: String(i), name: `Store ${i}` }))
   await upsertStores(service.db, shop.service, rows)
   const { json } = await shop.get('/stores')
@@ -161,7 +164,7 @@ test('stores come in one response without a limit, otherwise in pages', async ()
 })
 
 test('transactions of one midnight keep their order by id in both directions', async () => {
-  const shop = await service.tenant({ readsPerMinute: 'off' })
+  const shop = await service.createService({ readsPerMinute: 'off' })
   await service.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
     select ${shop.service.id}, lpad(n::text, 4, '0'), 'c', '2024-05-26 00:00:00', now(), json_build_object('id', lpad(n::text, 4, '0'))::text
@@ -174,7 +177,7 @@ test('transactions of one midnight keep their order by id in both directions', a
     ['/orders/transactions/search?limit=40', up.toReversed()],
     ['/customers/c/transactions?limit=40', up.toReversed()],
   ] as const)
-    assert.deepEqual((await walk(shop, path)).ids, expected)
+    assert.deepEqual((await paginate(shop, path)).ids, expected)
 })
 
 test('a limit must be an integer from 1 to 100', async () => {

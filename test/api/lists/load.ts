@@ -1,10 +1,11 @@
 import { openDatabase } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
-import { customers, dated } from '../../support/walk.ts'
+import { buildCustomers, withTimestamps } from '../../support/walk.ts'
 
 /** A process that loads customers without an end, for a test to kill. Its argument is JSON: database and service. */
 const { database, service } = JSON.parse(process.argv[2] ?? '')
 const db = openDatabase(database)
 await beginInitialLoad(db, service, 'customer')
-for (let from = 1_000; ; from += 10) await upsertCustomers(db, service, dated(customers(from, 10, 'Loaded')))
+for (let from = 1_000; ; from += 10)
+  await upsertCustomers(db, service, withTimestamps(buildCustomers(from, 10, 'Loaded')))

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { walk } from '../../support/walk.ts'
+import { paginate } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {
   service = await startTestService({ settings: { timeZone: 'Australia/Melbourne', readsPerMinute: 'off' } })
   // Sold in some order over a year, changed in another one; the neighbours' own are never shown.
-  for (const { id } of [service.service, (await service.tenant()).service])
+  for (const { id } of [service.service, (await service.createService()).service])
     await service.db.run(sql`
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
       select ${id}, n::text, case when n % 500 = 0 then '1' end, sale_date, changed_at, json_build_object('id', n::text)
@@ -44,17 +44,17 @@ for (const [amount, range] of Object.entries(changed)) {
   const when = `${amount} changes`
   test(`${when} come in sale order in the direction of \`asc\``, async () => {
     assert.deepEqual(
-      (await walk(service, `${search}${updated}&asc=true`)).ids,
+      (await paginate(service, `${search}${updated}&asc=true`)).ids,
       await expected(isChanged(range), 'sale_date, id'),
     )
-    const down = await walk(service, `${search}${updated}&asc=false`)
+    const down = await paginate(service, `${search}${updated}&asc=false`)
     assert.deepEqual(down.ids, await expected(isChanged(range), 'sale_date desc, id desc'))
     assert.ok(down.cursors.length <= down.ids.length / 100 + 3, `${down.cursors.length} pages`)
   })
 
   test(`${when} come in change order by default`, async () => {
     assert.deepEqual(
-      (await walk(service, `${search}${updated}`)).ids,
+      (await paginate(service, `${search}${updated}`)).ids,
       await expected(isChanged(range), 'changed_at, id'),
     )
   })
@@ -62,17 +62,17 @@ for (const [amount, range] of Object.entries(changed)) {
   test(`${when} sold within a range come in either order`, async () => {
     const both = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
     const fits = `${isChanged(range)} and ${isSold}`
-    assert.deepEqual((await walk(service, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
-    assert.deepEqual((await walk(service, `${search}${both}&asc=true`)).ids, await expected(fits, 'sale_date, id'))
+    assert.deepEqual((await paginate(service, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
+    assert.deepEqual((await paginate(service, `${search}${both}&asc=true`)).ids, await expected(fits, 'sale_date, id'))
   })
 }
 
 test("a sales range uses the service's time zone and excludes its ends", async () => {
   const may = 'sold_after=2025-05-01&sold_before=2025-06-01'
   const inMay = `sale_date > '2025-05-01' and sale_date < '2025-06-01'`
-  assert.deepEqual((await walk(service, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
-  assert.deepEqual((await walk(service, `${search}${may}&asc=true`)).ids, await expected(inMay, 'sale_date, id'))
-  const own = await walk(service, `/customers/1/transactions?${may}&limit=2`)
+  assert.deepEqual((await paginate(service, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
+  assert.deepEqual((await paginate(service, `${search}${may}&asc=true`)).ids, await expected(inMay, 'sale_date, id'))
+  const own = await paginate(service, `/customers/1/transactions?${may}&limit=2`)
   assert.deepEqual(own.ids, await expected(`customer_id = '1' and ${inMay}`, 'sale_date desc, id desc'))
 })
 
@@ -85,11 +85,11 @@ test('an inverted sales range is 422', async () => {
 
 test('a poll after a range of changes returns all later changes once', async () => {
   const [to] = changed.many
-  const range = await walk(service, `${search}updated_after=2026-01-01&updated_before=${to}`)
+  const range = await paginate(service, `${search}updated_after=2026-01-01&updated_before=${to}`)
   const headers = { accept: 'application/x-ndjson' }
   const whole = await service.get(`${search}updated_after=2026-01-01&updated_before=${to}`, headers)
   assert.deepEqual([range.asOf, whole.headers['x-as-of']], ['2026-01-01T23:59:59.999999Z', range.asOf])
-  const next = await walk(service, `${search}updated_after=${range.asOf}`)
+  const next = await paginate(service, `${search}updated_after=${range.asOf}`)
   const all = await expected(`changed_at > '2026-01-01T00:00:00+11:00'`, 'changed_at, id')
   assert.deepEqual([...range.ids, ...next.ids], all)
 })

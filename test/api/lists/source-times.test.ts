@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { importFile } from '../../../src/import/import-file.ts'
 import { openSource } from '../../../src/import/sources/file.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { walk } from '../../support/walk.ts'
+import { paginate } from '../../support/walk.ts'
 
 const service = await startTestService({ settings: { timeZone: 'Australia/Melbourne' } })
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))
@@ -63,26 +63,26 @@ test('records of every type carry the time from their file', async () => {
   assert.deepEqual(await timesOf('/customers/search'), { 1: at('05-10'), 2: at('05-09') })
   assert.deepEqual(await timesOf('/orders/transactions/search'), { t1: at('06-10'), t2: '2025-06-02 12:00:00' })
   // Stores and staff show no time of their own.
-  assert.equal((await walk(service, '/stores')).asOf, '2025-01-09T22:30:00.000000Z')
-  assert.equal((await walk(service, '/staff')).asOf, '2025-02-09T22:30:00.000000Z')
+  assert.equal((await paginate(service, '/stores')).asOf, '2025-01-09T22:30:00.000000Z')
+  assert.equal((await paginate(service, '/staff')).asOf, '2025-02-09T22:30:00.000000Z')
 })
 
 test('an imported history can be filtered by time', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const days = Array.from({ length: 366 }, (_, i) => Temporal.PlainDate.from('2024-01-01').add({ days: i }).toString())
   const history = days.map((day, i) => `t${i},${day} 15:00:00,1,1,5.00`)
   await sync('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], shop)
   const march = '/orders/transactions/search?updated_after=2024-03-01&updated_before=2024-04-01'
-  const { records } = await walk(shop, march)
+  const { records } = await paginate(shop, march)
   assert.deepEqual(
     records.map(record => (record as unknown as { saleDate: string }).saleDate.slice(0, 10)),
     days.filter(day => day.startsWith('2024-03')),
   )
-  assert.equal((await walk(shop, '/orders/transactions/search?updated_after=2024-12-01')).ids.length, 31)
+  assert.equal((await paginate(shop, '/orders/transactions/search?updated_after=2024-12-01')).ids.length, 31)
 })
 
 test('an unchanged import keeps its time; a change without one uses now', async () => {
-  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
+  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
   const header = 'id,surname,updateTimeStamp'
   const told = '2025-05-10 09:30:00'
   await sync('customers', [header, `1,Lee,${told}`, `2,Ray,${told}`, `3,Fox,${told}`], shop)
@@ -93,7 +93,7 @@ test('an unchanged import keeps its time; a change without one uses now', async 
 })
 
 test('a future source time becomes the current time', async () => {
-  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
+  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
   await sync('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], shop)
   assertNow((await timesOf('/customers/search', shop))[1])
 })

@@ -11,7 +11,7 @@ after(() => service.stop())
 
 /** The ids of three transactions that changed a microsecond before a moment, at it, and a microsecond after. */
 async function shopAround(moment: string, timeZone: string) {
-  const shop = await service.tenant({ timeZone, readsPerMinute: 'off' })
+  const shop = await service.createService({ timeZone, readsPerMinute: 'off' })
   await service.db.run(sql`
     insert into retail_transaction (service_id, id, sale_date, changed_at, record)
     select ${shop.service.id}, id, '2024-05-26', ${moment}::timestamptz + distance * interval '1 microsecond', json_build_object('id', id)::text
@@ -213,7 +213,7 @@ test('an unreadable or nonexistent time is rejected with its parameter name', as
 
 const zones = new Map<string, Promise<Caller>>()
 const inZone = (timeZone: string) => {
-  const known = zones.get(timeZone) ?? service.tenant({ timeZone, readsPerMinute: 'off' })
+  const known = zones.get(timeZone) ?? service.createService({ timeZone, readsPerMinute: 'off' })
   zones.set(timeZone, known)
   return known
 }

@@ -12,7 +12,7 @@ after(() => service.stop())
 
 for (const timeZone of ['UTC', 'Australia/Melbourne', 'Europe/London'])
   test(`a response uses times in ${timeZone} and a poll finds the record`, async () => {
-    const shop = await service.tenant({ timeZone })
+    const shop = await service.createService({ timeZone })
     const rows = [{ id: 'c', firstname: 'Ann', startDate: '2021-03-25 00:00:00' }]
     await upsertCustomers(service.db, shop.service, rows)
     const changed = await service.db.row<{ at: Date }>(

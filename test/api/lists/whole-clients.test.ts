@@ -7,16 +7,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { unassign } from '../../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { giveBack, made, placed, startOrderShop } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import { anotherServer, credentials, keptLog, speak, statusesIn } from '../../support/servers.ts'
+import { createReturn, getCreated, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { ndjson, openLines, type Telling } from './lines.ts'
 
 const { api } = await startOrderShop()
-const kept = keptLog('error')
-const other = await anotherServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
+const kept = captureLog('error')
+const other = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
 after(async () => {
   await other.stop()
   await api.stop()
@@ -27,7 +27,7 @@ const path = '/customers/search'
 /** More than connections hold, so that whoever does not read has the service wait. */
 const count = 3_000
 const ids = Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'))
-const large = await api.tenant({ readsPerMinute: 'off' })
+const large = await api.createService({ readsPerMinute: 'off' })
 await upsertCustomers(
   db,
   large.service,
@@ -58,8 +58,8 @@ async function begun(more?: Parameters<typeof tell>[1]) {
 
 test('a bulk export lists orders oldest first and returns in creation order', async () => {
   const orders = []
-  for (let i = 0; i < 3; i++) orders.push(await placed(api, [{ sku: 'HOOD-S', quantity: 2 }]))
-  for (let i = 0; i < 2; i++) made(await giveBack(api, orders[0].id, { 'HOOD-S': 1 }))
+  for (let i = 0; i < 3; i++) orders.push(await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }]))
+  for (let i = 0; i < 2; i++) getCreated(await createReturn(api, orders[0].id, { 'HOOD-S': 1 }))
   for (const [list, reversed] of [
     ['/customers/65432/orders', true],
     [`/orders/${orders[0].id}/returns`, false],
@@ -83,7 +83,7 @@ test('a stalled export client holds no transaction, connection or lock', async (
     looks = (await db.rows(busy)).length ? 0 : looks + 1
     return looks === 25
   }
-  await until(isQuiet, 'nothing is under way', 20_000)
+  await waitUntil(isQuiet, 'nothing is under way', 20_000)
   await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
   await upsertCustomers(db, large.service, [{ id: ids.at(-1), firstname: 'Changed' }, { id: 'new' }])
   const records = await told.records()
@@ -112,7 +112,7 @@ for (const http2 of [false, true])
     left.close()
     const cut = await begin()
     await withoutRecords(() => assert.rejects(text(cut.body)))
-    await until(() => faultsOf(cut).length, 'the fault is told')
+    await waitUntil(() => faultsOf(cut).length, 'the fault is told')
     assert.deepEqual(faultsOf(left), [])
   })
 
@@ -135,7 +135,7 @@ for (const [how, more] of [
   })
 
 test('a bulk export ends if its account loses access', async () => {
-  const leaver = await api.account('visitor', large.service)
+  const leaver = await api.createAccount('visitor', large.service)
   const told = await tell(leaver)
   await db.transaction(tx => unassign(tx, leaver.username, large.service))
   // Until then nothing is asked of them, because the client has not taken what there is.
@@ -149,10 +149,10 @@ test('an account can run four bulk exports and read pages besides', async () => 
     for (const told of open) told.close()
   })
   const refused = await large.get(path, { accept: ndjson })
-  isProblem(refused, 'too_many_exports', api.baseUrl, path)
+  assertProblem(refused, 'too_many_exports', api.baseUrl, path)
   assert.match(String(refused.headers['retry-after']), /^\d+$/)
   assert.equal((await large.get(path)).status, 200)
-  const another = await api.account('visitor', large.service)
+  const another = await api.createAccount('visitor', large.service)
   assert.equal((await (await tell(another)).records()).length, count + 1)
   open[0]?.close()
   let fifth = await tell()
@@ -162,20 +162,20 @@ test('an account can run four bulk exports and read pages besides', async () => 
     fifth = await tell()
     return false
   }
-  await until(isTold, 'the one whose client has gone has ended', 20_000)
+  await waitUntil(isTold, 'the one whose client has gone has ended', 20_000)
   assert.equal((await fifth.records()).length, count + 1)
 })
 
 test('an HTTP/1.0 client cannot use bulk exports and is referred to pages', async () => {
-  const { authorization, 'x-service-name': name } = credentials(api)
+  const { authorization, 'x-service-name': name } = buildCredentials(api)
   for (const [accept, status] of [
     ['application/x-ndjson', 406],
     ['application/json', 200],
   ] as const)
     for (const path of ['/stores', '/changes?records=true']) {
       const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
-      const answer = await speak(api, `GET ${path} HTTP/1.0\r\n${head}\r\n\r\n`)
-      assert.deepEqual(statusesIn(answer), [status], path)
+      const answer = await sendBytes(api, `GET ${path} HTTP/1.0\r\n${head}\r\n\r\n`)
+      assert.deepEqual(parseStatuses(answer), [status], path)
       assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(answer), status === 406)
     }
 })

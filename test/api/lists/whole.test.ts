@@ -6,13 +6,13 @@ import { gunzip, zstdDecompress } from 'node:zlib'
 import { sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { demoDatabase } from '../../support/demo/demo-database.ts'
-import { logLines } from '../../support/postgres/logged.ts'
-import { isProblem } from '../../support/problem.ts'
+import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
+import { addLogEntries } from '../../support/postgres/logged.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { ndjson, openLines, recordsIn } from './lines.ts'
 
-const shop = await startTestService({ database: await demoDatabase() })
+const shop = await startTestService({ database: await cloneDemoDatabase() })
 after(() => shop.stop())
 
 const tell = (path: string, headers: Record<string, string> = {}) =>
@@ -50,7 +50,9 @@ for (const name of ['first', 'second']) {
   await rows(sql`
     insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id)
     values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
-  await logLines(shop.db, shop.service, [{ requestId: name, username: 'ann', operation: 'GET /tour', path: '/tour' }])
+  await addLogEntries(shop.db, shop.service, [
+    { requestId: name, username: 'ann', operation: 'GET /tour', path: '/tour' },
+  ])
 }
 
 for (const path of [
@@ -145,13 +147,13 @@ test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async 
     ['/changes?wait=3', 'wait'],
   ] as const) {
     const answer = await shop.get(path, asked)
-    isProblem(answer, 'invalid_parameter', shop.baseUrl, path)
+    assertProblem(answer, 'invalid_parameter', shop.baseUrl, path)
     assert.deepEqual(
       answer.json.errors.map((fault: { parameter: string }) => fault.parameter),
       [parameter],
     )
   }
-  isProblem(await shop.get('/inventory?sku=none', asked), 'not_found', shop.baseUrl)
+  assertProblem(await shop.get('/inventory?sku=none', asked), 'not_found', shop.baseUrl)
 })
 
 test('a client that accepts both gets a page unless it prefers NDJSON', async () => {
@@ -173,11 +175,11 @@ test('a client that accepts both gets a page unless it prefers NDJSON', async ()
     ['/capabilities', ndjson],
     [`/customers/${customer.id}`, ndjson],
   ] as const)
-    isProblem(await shop.get(path, { accept }), 'not_acceptable', shop.baseUrl)
+    assertProblem(await shop.get(path, { accept }), 'not_acceptable', shop.baseUrl)
 })
 
 test('a bulk export sends warnings and head metadata as headers', async () => {
-  const old = await shop.tenant({ backOfficeVersion: '2021.3' })
+  const old = await shop.createService({ backOfficeVersion: '2021.3' })
   const path = '/customers?updated_after=2024-05-10'
   const page = await old.get(path)
   const told = await openLines({ at: shop, caller: old, path })

@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { sql } from '../../../src/database/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
-import { bring } from '../../support/bringing.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
-import { until } from '../../support/processes.ts'
+import { importAndWait } from '../../support/bringing.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
 import { checkMappings, issues, startWithWorker, summaries } from './checked-shop.ts'
 import { customerExport, inventoryExport, newProductExport, productExport } from './shopify.ts'
@@ -14,8 +14,8 @@ import { customerExport, inventoryExport, newProductExport, productExport } from
 const api = await startWithWorker()
 
 test('a Shopify export can be imported repeatedly; missing records are unmapped', async () => {
-  const shop = await unmappedShop(api)
-  const first = await bring(
+  const shop = await createUnmappedShop(api)
+  const first = await importAndWait(
     shop,
     'ecommerce-variants',
     productExport([
@@ -25,13 +25,13 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
   )
   assert.deepEqual([first.state, first.read, first.new, first.rejected], ['ok', 3, 2, 0])
   assert.deepEqual(first.notes, [{ note: 'have no SKU: left out', count: 1 }])
-  const again = await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  const again = await importAndWait(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   assert.deepEqual([again.new, again.changed, again.unchanged], [0, 0, 2])
   assert.ok(
     again.notes.some(({ note }: { note: string }) => /no longer in the file/.test(note)),
     JSON.stringify(again.notes),
   )
-  const renamed = await bring(
+  const renamed = await importAndWait(
     shop,
     'ecommerce-variants',
     newProductExport([
@@ -44,10 +44,14 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     [3, 1, 2, 0],
     JSON.stringify(renamed),
   )
-  await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
-  const locations = await bring(shop, 'ecommerce-locations', inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']))
+  await importAndWait(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  const locations = await importAndWait(
+    shop,
+    'ecommerce-locations',
+    inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']),
+  )
   assert.deepEqual([locations.read, locations.new, locations.rejected], [4, 2, 0])
-  const rejected = await bring(
+  const rejected = await importAndWait(
     shop,
     'ecommerce-customers',
     customerExport([
@@ -56,40 +60,46 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     ]),
   )
   assert.deepEqual([rejected.new, rejected.rejected], [2, 0])
-  const partly = await bring(shop, 'ecommerce-customers', `Customer ID,Email\n3,c@example.com\n${'4'.repeat(101)},\n`)
+  const partly = await importAndWait(
+    shop,
+    'ecommerce-customers',
+    `Customer ID,Email\n3,c@example.com\n${'4'.repeat(101)},\n`,
+  )
   assert.deepEqual([partly.new, partly.rejected, partly.notes], [1, 1, []], 'a rejected line keeps all records')
   const { stores, skus, customers } = await checkMappings(shop)
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
 })
 
 test('an interrupted file keeps its imported lines and queues a check', async () => {
-  const shop = await unmappedShop(api)
-  await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
+  const shop = await createUnmappedShop(api)
+  await importAndWait(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
   const before = (await checkMappings(shop)).customers
   const lines = Array.from({ length: 20_000 }, () => `${randomInt(2 ** 40)},${randomUUID()}@example.com`)
   const packed = gzipSync(`Customer ID,Email\n${lines.join('\n')}\n`)
-  const broken = await bring(shop, 'ecommerce-customers', packed.subarray(0, -9))
+  const broken = await importAndWait(shop, 'ecommerce-customers', packed.subarray(0, -9))
   assert.deepEqual([broken.state, broken.notes], ['failed', []], JSON.stringify(broken))
   assert.ok(broken.new > 0)
   const now = async () =>
     (await shop.get('/mappings/check')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
-  await until(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 60_000)
+  await waitUntil(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 60_000)
   assert.equal((await now()).listed, 2 + broken.new)
 })
 
 test('a file with corrected rejected lines is not complete and removes nothing', async () => {
-  const shop = await unmappedShop(api)
-  await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
+  const shop = await createUnmappedShop(api)
+  await importAndWait(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
   const why = { line: '2', column: 'customerId', reason: 'is too long' }
-  const csv = await bring(shop, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
+  const csv = await importAndWait(shop, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
   const record = JSON.stringify({ ...why, customerId: '4' })
-  const json = await bring(shop, 'ecommerce-customers', `${record}\n`, { 'content-type': 'application/x-ndjson' })
+  const json = await importAndWait(shop, 'ecommerce-customers', `${record}\n`, {
+    'content-type': 'application/x-ndjson',
+  })
   assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.rejected], [1, [], 1, [], 0], JSON.stringify(json))
   assert.equal((await checkMappings(shop)).customers.listed, 4)
 })
 
 test('each record has a state with evidence; best-selling problems come first', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const sale = {
     channel: 'store',
     saleDate: new Date().toISOString().slice(0, 19).replace('T', ' '),
@@ -111,8 +121,8 @@ test('each record has a state with evidence; best-selling problems come first', 
     [1, 1, null],
   )
 
-  await bring(shop, 'ecommerce-locations', 'Location ID,Name\n222,bourke  street\n333,Harbour\n')
-  await bring(
+  await importAndWait(shop, 'ecommerce-locations', 'Location ID,Name\n222,bourke  street\n333,Harbour\n')
+  await importAndWait(
     shop,
     'ecommerce-variants',
     productExport([
@@ -122,7 +132,7 @@ test('each record has a state with evidence; best-selling problems come first', 
       ['XL', 'MH01-XL'],
     ]),
   )
-  await bring(
+  await importAndWait(
     shop,
     'ecommerce-customers',
     customerExport([
@@ -170,14 +180,14 @@ test('each record has a state with evidence; best-selling problems come first', 
 })
 
 test('a near match names its difference, such as case, zeros or barcode', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await api.db.run(
     sql`update variant set barcode = '0930001' where service_id = ${shop.service.id} and sku_id = '12003'`,
   )
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await put(shop, '/mappings/skus/12002', { ecommerceSku: 'MH01 M' })
   await put(shop, '/mappings/stores/1001', { ecommerceLocationId: 'gid://shopify/Location/111' })
-  await bring(
+  await importAndWait(
     shop,
     'ecommerce-variants',
     productExport([
@@ -186,8 +196,8 @@ test('a near match names its difference, such as case, zeros or barcode', async 
       ['L', 'other', "'930001"],
     ]),
   )
-  await bring(shop, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
-  await bring(shop, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
+  await importAndWait(shop, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
+  await importAndWait(shop, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
   await checkMappings(shop)
   const why = async (kind: string) =>
     Object.fromEntries(
@@ -200,27 +210,31 @@ test('a near match names its difference, such as case, zeros or barcode', async 
   })
   assert.deepEqual(await why('stores'), { 1001: ['111', 'form'] })
   assert.deepEqual(await why('customers'), { 65432: ['99', 'email'] })
-  await bring(shop, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
+  await importAndWait(shop, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
   await checkMappings(shop)
   assert.deepEqual(await why('customers'), {}, 'zeros in front are another address')
 })
 
 test('a fully rejected file leaves mapped records unverified and orphans nothing', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
-  const rejected = await bring(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
+  const rejected = await importAndWait(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
   assert.deepEqual([rejected.read, rejected.rejected], [1, 1])
   const { stores } = await checkMappings(shop)
   assert.deepEqual([stores.listedAt, stores.states.orphaned, stores.states.unverified], [null, 0, 1])
 })
 
 test('mappings in imported records are checked after the import', async () => {
-  const shop = await unmappedShop(api)
-  await bring(shop, 'ecommerce-locations', 'ID,Name\n111,North\n')
+  const shop = await createUnmappedShop(api)
+  await importAndWait(shop, 'ecommerce-locations', 'ID,Name\n111,North\n')
   await checkMappings(shop)
   const { storeId, storeNumber, name } = (await shop.get('/mappings/stores/1001')).json.data
-  await bring(shop, 'stores', `storeId,storeNumber,name,ecommerceLocationId\n${storeId},${storeNumber},${name},111\n`)
-  await until(
+  await importAndWait(
+    shop,
+    'stores',
+    `storeId,storeNumber,name,ecommerceLocationId\n${storeId},${storeNumber},${name},111\n`,
+  )
+  await waitUntil(
     async () => (await summaries(shop, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
     'the mappings are checked',
   )

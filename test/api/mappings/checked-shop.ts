@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { pino } from 'pino'
 import { startWorker } from '../../../src/jobs/worker.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
@@ -22,7 +22,7 @@ export async function startWithWorker() {
 export async function checkMappings(shop: Caller) {
   assert.equal((await post(shop, '/mappings/check', {})).status, 202)
   const status = async () => (await shop.get('/mappings/check')).json.data
-  await until(
+  await waitUntil(
     async () => (await status()).every((one: Record<string, unknown>) => one.checkedAt && !one.isRunning),
     'the mappings are checked',
     60_000,

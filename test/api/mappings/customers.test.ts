@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { changed, isRefused } from '../../support/customer-bodies.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertRejected, updateCustomer } from '../../support/customer-bodies.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -17,7 +17,7 @@ const map = (shop: Caller, change: object, headers = {}) => put(shop, path, chan
 const [admin, legacy] = ['gid://shop/Customer/6477890125896', '6477890125896']
 
 test('a mapped customer is shown with its identifiers unless they are omitted', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const { asOf } = (await shop.get('/customers/search?limit=1')).json.meta
   const first = await map(shop, { ecommerceAdminId: admin })
   assert.equal(first.status, 200, first.text)
@@ -40,9 +40,9 @@ test('a mapped customer is shown with its identifiers unless they are omitted', 
 })
 
 test("a customer mapping and the customer's identifiers are the same data", async () => {
-  const shop = await unmappedShop(api)
-  const maintainer = await api.account('maintainer', shop.service)
-  await changed(maintainer, '65432', { ecommerceAdminId: admin, ecommerceLegacyId: legacy, title: 'Mr' })
+  const shop = await createUnmappedShop(api)
+  const maintainer = await api.createAccount('maintainer', shop.service)
+  await updateCustomer(maintainer, '65432', { ecommerceAdminId: admin, ecommerceLegacyId: legacy, title: 'Mr' })
   const { data } = (await shop.get(path)).json
   assert.deepEqual([data.ecommerceAdminId, data.ecommerceLegacyId], [admin, legacy])
   await map(shop, { ecommerceAdminId: null, ecommerceLegacyId: '' })
@@ -51,11 +51,11 @@ test("a customer mapping and the customer's identifiers are the same data", asyn
 })
 
 test('concurrent changes of a customer and its mapping are all stored', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
     await Promise.all([
       map(shop, { ecommerceAdminId: `admin ${round}` }),
-      changed(shop, '65432', { surname: `Smith ${'x'.repeat(round)}` }),
+      updateCustomer(shop, '65432', { surname: `Smith ${'x'.repeat(round)}` }),
       map(shop, { ecommerceLegacyId: `legacy ${round}` }),
     ])
     const { data } = (await shop.get('/customers/65432')).json
@@ -67,15 +67,15 @@ test('concurrent changes of a customer and its mapping are all stored', async ()
 })
 
 test('an invalid identifier, stale version, unknown customer or low role is rejected', async () => {
-  const shop = await unmappedShop(api)
-  const maintainer = await api.account('maintainer', shop.service)
-  isProblem(await map(maintainer, { ecommerceAdminId: admin }), 'insufficient_role', api.baseUrl)
-  isRefused(api, await map(shop, { email: 'a@example.com' }), 'invalid_body', '/email')
-  isRefused(api, await map(shop, { ecommerceAdminId: 1 }), 'invalid_body', '/ecommerceAdminId')
-  isRefused(api, await map(shop, { ecommerceLegacyId: 'x'.repeat(251) }), 'invalid_field', '/ecommerceLegacyId')
+  const shop = await createUnmappedShop(api)
+  const maintainer = await api.createAccount('maintainer', shop.service)
+  assertProblem(await map(maintainer, { ecommerceAdminId: admin }), 'insufficient_role', api.baseUrl)
+  assertRejected(api, await map(shop, { email: 'a@example.com' }), 'invalid_body', '/email')
+  assertRejected(api, await map(shop, { ecommerceAdminId: 1 }), 'invalid_body', '/ecommerceAdminId')
+  assertRejected(api, await map(shop, { ecommerceLegacyId: 'x'.repeat(251) }), 'invalid_field', '/ecommerceLegacyId')
   const { etag } = (await shop.get(path)).headers
   await map(shop, { ecommerceAdminId: admin })
-  isProblem(await map(shop, { ecommerceAdminId: null }, { 'if-match': etag }), 'precondition_failed', api.baseUrl)
+  assertProblem(await map(shop, { ecommerceAdminId: null }, { 'if-match': etag }), 'precondition_failed', api.baseUrl)
   for (const id of ['0', 'x'.repeat(251), '..%2F65432'])
-    isProblem(await put(shop, `/mappings/customers/${id}`, { ecommerceAdminId: admin }), 'not_found', api.baseUrl)
+    assertProblem(await put(shop, `/mappings/customers/${id}`, { ecommerceAdminId: admin }), 'not_found', api.baseUrl)
 })

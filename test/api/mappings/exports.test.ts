@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bring } from '../../support/bringing.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
+import { importAndWait } from '../../support/bringing.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { startWithWorker } from './checked-shop.ts'
 
 // The first lines of Shopify's exports of each time, as they are; the rows are made up.
@@ -21,7 +21,7 @@ async function came(kind: string, header: string, rows: Record<string, string>[]
   const cell = (text = '') => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   for (const name of rows.flatMap(row => Object.keys(row))) assert.ok(names.includes(name), name)
   const lines = rows.map(row => names.map(name => cell(row[name])).join(','))
-  const run = await bring(await unmappedShop(api), kind, `${[header, ...lines].join('\r\n')}\r\n`)
+  const run = await importAndWait(await createUnmappedShop(api), kind, `${[header, ...lines].join('\r\n')}\r\n`)
   return run.state === 'ok' ? [run.read, run.new, run.rejected] : run.detail
 }
 

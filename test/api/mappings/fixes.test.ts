@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { bring } from '../../support/bringing.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { importAndWait } from '../../support/bringing.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { checkMappings, fix, issues, startWithWorker, summaries, summarize } from './checked-shop.ts'
 import { customerExport, productExport } from './shopify.ts'
@@ -11,8 +11,8 @@ import { customerExport, productExport } from './shopify.ts'
 const api = await startWithWorker()
 
 test('a fix applies immediately and can be undone before another change', async () => {
-  const shop = await unmappedShop(api)
-  await bring(
+  const shop = await createUnmappedShop(api)
+  await importAndWait(
     shop,
     'ecommerce-variants',
     productExport([
@@ -31,8 +31,8 @@ test('a fix applies immediately and can be undone before another change', async 
   assert.deepEqual((await issues(shop, 'skus', '?state=matched')).map(summarize), [
     ['12001', 'matched', 'MH01-S', null, ''],
   ])
-  isProblem(await fix(shop, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
-  isProblem(await fix(shop, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
+  assertProblem(await fix(shop, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
+  assertProblem(await fix(shop, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
 
   const undo = (of: string) => post(shop, `/mappings/fixes/${of}/undo`, {})
   const undone = await undo(fixId)
@@ -52,8 +52,8 @@ test('a fix applies immediately and can be undone before another change', async 
 
   const other = (await fix(shop, 'skus', '12002', 'MH01-M')).json.data
   await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
-  isProblem(await undo(other.id), 'mapping_changed', api.baseUrl)
-  isProblem(await undo('none'), 'not_found', api.baseUrl)
+  assertProblem(await undo(other.id), 'mapping_changed', api.baseUrl)
+  assertProblem(await undo('none'), 'not_found', api.baseUrl)
   const listed = (await shop.get('/mappings/fixes')).json.data
   assert.deepEqual(
     listed.map((one: { id: string }) => one.id),
@@ -66,7 +66,7 @@ test('a fix applies immediately and can be undone before another change', async 
     [other.id],
     'for 90 days',
   )
-  isProblem(await undo(fixId), 'not_found', api.baseUrl)
+  assertProblem(await undo(fixId), 'not_found', api.baseUrl)
   const [line] = (await shop.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
     /fixes$/.test(operation),
   )
@@ -77,20 +77,20 @@ test('a fix applies immediately and can be undone before another change', async 
 })
 
 test("a fix is rejected if the record's mapping has changed since", async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const platform: [string, string][] = [
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
     ['L', '12003'],
   ]
-  await bring(shop, 'ecommerce-variants', productExport(platform))
+  await importAndWait(shop, 'ecommerce-variants', productExport(platform))
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await checkMappings(shop)
   const [found] = await issues(shop, 'skus', '?state=nearMatch')
   assert.equal(found?.ecommerceId, 'mh01-s')
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   for (const from of ['mh01-s', null])
-    isProblem(await fix(shop, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
+    assertProblem(await fix(shop, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
   assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'theirs')
 
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/5' })
@@ -108,8 +108,8 @@ test("a fix is rejected if the record's mapping has changed since", async () => 
 })
 
 test('two records of one platform item are duplicates until one is unmapped', async () => {
-  const shop = await unmappedShop(api)
-  await bring(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')
+  const shop = await createUnmappedShop(api)
+  await importAndWait(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')
   for (const id of ['1001', '1002']) await put(shop, `/mappings/stores/${id}`, { ecommerceLocationId: '1' })
   for (const [id, legacy] of [
     ['65432', '5'],
@@ -137,8 +137,8 @@ test('two records of one platform item are duplicates until one is unmapped', as
 })
 
 test('an item freed by a fix and suggested elsewhere is not platformOnly', async () => {
-  const shop = await unmappedShop(api)
-  await bring(
+  const shop = await createUnmappedShop(api)
+  await importAndWait(
     shop,
     'ecommerce-variants',
     productExport([
@@ -161,11 +161,11 @@ test('an item freed by a fix and suggested elsewhere is not platformOnly', async
 })
 
 test('erasing a customer rechecks others who named them; leading zeros stay significant', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await put(shop, '/customers/65432', { contact: { email: '7@example.com' } })
   await put(shop, '/customers/65433', { contact: { email: 'mary@example.com' } })
   for (const id of ['65432', '65433']) await put(shop, `/mappings/customers/${id}`, { ecommerceLegacyId: '5' })
-  await bring(
+  await importAndWait(
     shop,
     'ecommerce-customers',
     customerExport([
@@ -195,9 +195,9 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
 })
 
 test('erasure deletes platform items; only admins see mapping issues', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
-  await bring(
+  await importAndWait(
     shop,
     'ecommerce-customers',
     customerExport([
@@ -216,10 +216,10 @@ test('erasure deletes platform items; only admins see mapping issues', async () 
   assert.deepEqual(left, [{ other: 'jane@example.com' }])
   assert.deepEqual((await shop.get('/mappings/fixes')).json.data, [])
   assert.ok((await issues(shop, 'customers')).every(({ id }) => id !== '65432'))
-  const maintainer = await api.account('maintainer', shop.service)
+  const maintainer = await api.createAccount('maintainer', shop.service)
   for (const path of ['check', 'issues/stores', 'fixes'])
-    isProblem(await maintainer.get(`/mappings/${path}`), 'insufficient_role', api.baseUrl)
-  const stranger = await unmappedShop(api)
+    assertProblem(await maintainer.get(`/mappings/${path}`), 'insufficient_role', api.baseUrl)
+  const stranger = await createUnmappedShop(api)
   const { id: fixId } = (await fix(shop, 'stores', '1001', '1')).json.data
-  isProblem(await post(stranger, `/mappings/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
+  assertProblem(await post(stranger, `/mappings/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
 })

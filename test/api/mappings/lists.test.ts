@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -38,7 +38,7 @@ const mappings: Record<Kind, [change: object, ids: string[]]> = {
 
 for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof mappings)[Kind]][])
   test(`each of the ${kind} is listed in exactly one of two states`, async () => {
-    const shop = await unmappedShop(api)
+    const shop = await createUnmappedShop(api)
     const [, second = ''] = ids
     assert.deepEqual(await walk(shop, kind, 'state=unmapped&limit=1'), ids)
     assert.deepEqual(await walk(shop, kind, 'state=mapped'), [])
@@ -58,7 +58,7 @@ for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof m
   })
 
 test('either form of the identifier makes a customer mapped', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
   await put(shop, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
   assert.deepEqual(await walk(shop, 'customers', 'state=mapped'), ['65432', '65433'])
@@ -66,13 +66,13 @@ test('either form of the identifier makes a customer mapped', async () => {
 })
 
 test("a colour's product does not make its SKUs mapped", async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/skus/12001', { ecommerceProductId: '1' })
   assert.deepEqual(await walk(shop, 'skus', 'state=mapped'), [])
 })
 
 test('mapping records during pagination shows each record once', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const ids = Array.from({ length: 25 }, (_, i) => String(70_000 + i))
   await upsertCustomers(
     api.db,
@@ -92,10 +92,10 @@ test('mapping records during pagination shows each record once', async () => {
 })
 
 test('a cursor belongs to its service, list and mapping state', async () => {
-  const [shop, other] = [await unmappedShop(api), await unmappedShop(api)]
+  const [shop, other] = [await createUnmappedShop(api), await createUnmappedShop(api)]
   const { endCursor } = (await shop.get('/mappings/stores?state=unmapped&limit=1')).json.meta
   const refused = async (caller: Caller, path: string) =>
-    isProblem(await caller.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
+    assertProblem(await caller.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
   await refused(other, '/mappings/stores?state=unmapped&')
   await refused(shop, '/mappings/stores?state=mapped&')
   await refused(shop, '/mappings/stores?')
@@ -107,11 +107,11 @@ test('a cursor belongs to its service, list and mapping state', async () => {
     'mapped=true',
     'updated_after=2024-01-01',
   ])
-    isProblem(await shop.get(`/mappings/customers?${query}`), 'invalid_parameter', api.baseUrl)
+    assertProblem(await shop.get(`/mappings/customers?${query}`), 'invalid_parameter', api.baseUrl)
 })
 
 test('a mapping page shows committed data even while watermarks are held back', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const holder = await api.db.pool.connect()
   try {
     await holder.query('begin')

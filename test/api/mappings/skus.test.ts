@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -33,7 +33,7 @@ const stockOf = async (shop: Caller, query: string) =>
   ])
 
 test('a mapped SKU appears everywhere under its new name only', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const path = '/mappings/skus/12001'
   const before = { skuId: '12001', productId: '5001', productCode: 'MH01', colourCode: 'BLK', sizeCode: 'S' }
   assert.deepEqual((await shop.get(path)).json.data, { ...before, ecommerceSku: null, ecommerceProductId: null })
@@ -51,11 +51,11 @@ test('a mapped SKU appears everywhere under its new name only', async () => {
   assert.deepEqual((await stockOf(shop, `updated_after=${asOf}`)).sort(), stock, 'and nothing else has changed')
   assert.equal((await shop.get(`/products?updated_after=${sold}`)).json.data.length, 1)
   assert.equal((await shop.get('/products?sku=MH01-S-Black')).json.data[0].id, '5001')
-  isProblem(await shop.get('/inventory?sku=12001'), 'not_found', api.baseUrl)
+  assertProblem(await shop.get('/inventory?sku=12001'), 'not_found', api.baseUrl)
 })
 
 test('the platform product belongs to a colour and covers all its sizes', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
   assert.equal((await map(shop, '12002', { ecommerceProductId: 'gid://shop/Product/1' })).status, 200)
   assert.deepEqual((await shown(shop)).products, ['gid://shop/Product/1', null])
@@ -71,26 +71,26 @@ test('the platform product belongs to a colour and covers all its sizes', async 
 })
 
 test('null removes the mapped name, so the SKU uses its identifier', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await map(shop, '12001', { ecommerceSku: 'small', ecommerceProductId: '1' })
   const { data } = (await map(shop, '12001', { ecommerceSku: null })).json
   assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], [null, '1'])
   assert.equal((await shown(shop)).skus['12001'], '12001')
   assert.equal((await stockOf(shop, 'sku=12001')).length, 2)
-  isProblem(await shop.get('/inventory?sku=small'), 'not_found', api.baseUrl)
+  assertProblem(await shop.get('/inventory?sku=small'), 'not_found', api.baseUrl)
 })
 
 test('a name used by another SKU is rejected and nothing is changed', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await map(shop, '12001', { ecommerceSku: 'small' })
   const asked = { ecommerceProductId: 'other', ecommerceSku: 'small' }
   for (const [id, change] of [
     ['12002', asked],
     ['12002', { ...asked, ecommerceSku: '12003' }],
   ] as const)
-    isRefused(api, await map(shop, id, change), 'sku_taken', '/ecommerceSku')
+    assertRejected(api, await map(shop, id, change), 'sku_taken', '/ecommerceSku')
   assert.equal((await map(shop, '12003', { ecommerceSku: '12001' })).status, 200)
-  isRefused(api, await map(shop, '12001', { ecommerceSku: null }), 'sku_taken', '/ecommerceSku')
+  assertRejected(api, await map(shop, '12001', { ecommerceSku: null }), 'sku_taken', '/ecommerceSku')
   assert.deepEqual(await shown(shop), {
     skus: { 12001: 'small', 12002: '12002', 12003: '12001' },
     products: [null, null],
@@ -100,19 +100,19 @@ test('a name used by another SKU is rejected and nothing is changed', async () =
 })
 
 test('only one of many SKUs gets the same name concurrently', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(
       ['12001', '12002', '12003'].map(id => map(shop, id, { ecommerceSku: `one ${round}` })),
     )
-    for (const answer of answers) if (answer.status !== 200) isRefused(api, answer, 'sku_taken', '/ecommerceSku')
+    for (const answer of answers) if (answer.status !== 200) assertRejected(api, answer, 'sku_taken', '/ecommerceSku')
     assert.equal(answers.filter(({ status }) => status === 200).length, 1)
     assert.equal((await stockOf(shop, `sku=one ${round}`)).length, 2)
   }
 })
 
 test('two concurrent changes of one SKU are both stored', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
     const given = { ecommerceSku: `sku ${round}`, ecommerceProductId: `product ${round}` }
     await Promise.all(Object.entries(given).map(([name, value]) => map(shop, '12001', { [name]: value })))
@@ -124,14 +124,14 @@ test('two concurrent changes of one SKU are both stored', async () => {
 })
 
 test('an invalid SKU mapping or a stale version is rejected', async () => {
-  const shop = await unmappedShop(api)
-  isRefused(api, await map(shop, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
+  const shop = await createUnmappedShop(api)
+  assertRejected(api, await map(shop, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
   const wrong = { ecommerceSku: 'x'.repeat(251), ecommerceProductId: 'x'.repeat(101) }
-  isRefused(api, await map(shop, '12001', wrong), 'invalid_field', '/ecommerceSku', '/ecommerceProductId')
+  assertRejected(api, await map(shop, '12001', wrong), 'invalid_field', '/ecommerceSku', '/ecommerceProductId')
   const { etag } = (await shop.get('/mappings/skus/12001')).headers
   assert.equal((await map(shop, '12001', {}, { 'if-match': String(etag) })).headers.etag, etag)
   await map(shop, '12001', { ecommerceSku: 'small' })
   const late = await map(shop, '12001', { ecommerceSku: 'S' }, { 'if-match': String(etag) })
-  isProblem(late, 'precondition_failed', api.baseUrl)
-  isProblem(await map(shop, 'small', { ecommerceSku: 'S' }), 'not_found', api.baseUrl)
+  assertProblem(late, 'precondition_failed', api.baseUrl)
+  assertProblem(await map(shop, 'small', { ecommerceSku: 'S' }), 'not_found', api.baseUrl)
 })

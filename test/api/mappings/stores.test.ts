@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { unmappedShop } from '../../support/mapping-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -25,7 +25,7 @@ const shown = async (shop: Caller, query = '') =>
     .sort()
 
 test('a mapped store shows its location in the store and all inventory', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   assert.deepEqual((await shop.get(path)).json.data, {
     storeId: '1001',
     storeNumber: '101',
@@ -46,7 +46,7 @@ test('a mapped store shows its location in the store and all inventory', async (
 })
 
 test('several stores can share a location and null removes it', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const sharing = async () =>
     (await shop.get('/stores?ecommerce_location_id=one')).json.data.map((store: { storeId: string }) => store.storeId)
   for (const id of ['1001', '1002']) assert.equal((await map(shop, id, 'one')).status, 200)
@@ -61,7 +61,7 @@ test('several stores can share a location and null removes it', async () => {
 })
 
 test('large inventory is updated after the response, which does not wait', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const skuIds = Array.from({ length: 2_001 }, (_, i) => `m${i}`)
   const more = {
     product: { productId: 'm', productCode: 'M', name: 'Many' },
@@ -94,7 +94,7 @@ test('large inventory is updated after the response, which does not wait', async
 })
 
 test('an unchanged mapping updates no change timestamp', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   await map(shop, '1001', 'one')
   const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
   assert.equal((await map(shop, '1001', 'one')).status, 200)
@@ -104,42 +104,42 @@ test('an unchanged mapping updates no change timestamp', async () => {
 })
 
 test('a mapping changed by another account is not overwritten', async () => {
-  const shop = await unmappedShop(api, { requireIfMatch: true })
+  const shop = await createUnmappedShop(api, { requireIfMatch: true })
   const { etag } = (await shop.get(path)).headers
   assert.equal((await shop.get(path, { 'if-none-match': etag })).status, 304)
-  isProblem(await map(shop, '1001', 'one'), 'precondition_required', api.baseUrl)
+  assertProblem(await map(shop, '1001', 'one'), 'precondition_required', api.baseUrl)
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, i) => map(shop, '1001', `location ${i}`, { 'if-match': etag })),
   )
   const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status)
   assert.equal(winner?.status, 200)
-  for (const answer of others) isProblem(answer, 'precondition_failed', api.baseUrl)
+  for (const answer of others) assertProblem(answer, 'precondition_failed', api.baseUrl)
   assert.deepEqual((await shop.get(path)).json, winner?.json)
 })
 
 test('an invalid location is rejected by name', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   const asked = (body: unknown) => put(shop, path, body)
-  isRefused(api, await asked({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
+  assertRejected(api, await asked({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
   const more = { ecommerceLocationId: '1', storeId: '1002', name: 'Other' }
-  isRefused(api, await asked(more), 'invalid_body', '/storeId', '/name')
+  assertRejected(api, await asked(more), 'invalid_body', '/storeId', '/name')
   for (const ecommerceLocationId of ['x'.repeat(101), 'a\u0000b'])
-    isRefused(api, await asked({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
+    assertRejected(api, await asked({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
   assert.equal((await shop.get(path)).json.data.ecommerceLocationId, null)
 })
 
 test('only an admin can map, and the audit records the account', async () => {
-  const shop = await unmappedShop(api)
+  const shop = await createUnmappedShop(api)
   for (const role of ['visitor', 'maintainer'] as const) {
-    const caller = await api.account(role, shop.service)
+    const caller = await api.createAccount(role, shop.service)
     for (const answer of [
       await caller.get('/mappings/stores'),
       await caller.get(path),
       await map(caller, '1001', 'one'),
     ])
-      isProblem(answer, 'insufficient_role', api.baseUrl)
+      assertProblem(answer, 'insufficient_role', api.baseUrl)
   }
-  isProblem(await map(shop, '101', 'one'), 'not_found', api.baseUrl)
+  assertProblem(await map(shop, '101', 'one'), 'not_found', api.baseUrl)
   await map(shop, '1001', 'one', { 'x-request-id': 'mapping' })
   const [{ id: _, at: __, ...line }, ...more] = (await shop.get('/audit')).json.data
   assert.deepEqual(

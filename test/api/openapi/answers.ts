@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
-import { conformance, type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
-import { demoDatabase } from '../../support/demo/demo-database.ts'
-import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { compileSchemas, createConformanceCheck, type Node, toPointer } from '../../support/conformance.ts'
+import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
 import { post, put, remove } from '../../support/write.ts'
 
 type Headers = Record<string, string | string[] | undefined>
@@ -12,30 +12,30 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export interface Traffic {
   shop: TestService
   document: Node
-  check: ReturnType<typeof conformance>
+  check: ReturnType<typeof createConformanceCheck>
   /** Everything that was asked and answered, by its operation. */
-  exchanges: { operation: string | undefined; answer: Answer }[]
-  asked(method: Method, path: string, answering: Promise<Answer>): Promise<Answer>
-  get(path: string, headers?: Headers, caller?: Caller): Promise<Answer>
-  getOpenly(path: string, headers?: Headers): Promise<Answer>
+  exchanges: { operation: string | undefined; answer: TestResponse }[]
+  asked(method: Method, path: string, answering: Promise<TestResponse>): Promise<TestResponse>
+  get(path: string, headers?: Headers, caller?: Caller): Promise<TestResponse>
+  getOpenly(path: string, headers?: Headers): Promise<TestResponse>
   /** A body that is carried out has to be one that the document allows. */
-  post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<Answer>
-  put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<Answer>
-  remove(path: string, caller?: Caller): Promise<Answer>
-  refused(code: ErrorCode, answering: Promise<Answer>): Promise<Answer>
+  post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
+  put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
+  remove(path: string, caller?: Caller): Promise<TestResponse>
+  refused(code: ErrorCode, answering: Promise<TestResponse>): Promise<TestResponse>
 }
 
 export async function startTraffic(): Promise<Traffic> {
   const shop = await startTestService({
-    database: await demoDatabase(),
+    database: await cloneDemoDatabase(),
     environment: { TRUSTED_PROXIES: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.0/8' },
   })
-  const document = (await shop.raw('/openapi.json')).json
-  const check = conformance(document)
-  const faultsOf = schemasOf(document)
+  const document = (await shop.sendRaw('/openapi.json')).json
+  const check = createConformanceCheck(document)
+  const faultsOf = compileSchemas(document)
   const exchanges: Traffic['exchanges'] = []
 
-  async function asked(method: Method, path: string, answering: Promise<Answer>) {
+  async function asked(method: Method, path: string, answering: Promise<TestResponse>) {
     const answer = await answering
     const { operation, faults } = check(method, path, answer)
     exchanges.push({ operation, answer })
@@ -51,7 +51,7 @@ export async function startTraffic(): Promise<Traffic> {
       return answer
     }
 
-  function bodyFaults(method: string, path: string, answer: Answer, body: unknown) {
+  function bodyFaults(method: string, path: string, answer: TestResponse, body: unknown) {
     const { operation } = check(method, path, answer)
     const [template] =
       Object.entries<Node>(document.paths).find(([, each]) => each[method.toLowerCase()]?.operationId === operation) ??
@@ -65,7 +65,7 @@ export async function startTraffic(): Promise<Traffic> {
       'application/json',
       'schema',
     ]
-    return faultsOf(pointerTo(...steps), typeof body === 'string' ? JSON.parse(body) : body)
+    return faultsOf(toPointer(...steps), typeof body === 'string' ? JSON.parse(body) : body)
   }
 
   return {
@@ -75,7 +75,7 @@ export async function startTraffic(): Promise<Traffic> {
     exchanges,
     asked,
     get: (path, headers, caller = shop) => asked('GET', path, caller.get(path, headers)),
-    getOpenly: (path, headers) => asked('GET', path, shop.raw(path, headers ? { headers } : {})),
+    getOpenly: (path, headers) => asked('GET', path, shop.sendRaw(path, headers ? { headers } : {})),
     post: writing('POST', post),
     put: writing('PUT', put),
     remove: (path, caller = shop) => asked('DELETE', path, remove(caller, path)),

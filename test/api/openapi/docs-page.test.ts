@@ -13,7 +13,7 @@ let document: Node
 
 before(async () => {
   shop = await startTestService()
-  document = (await shop.raw('/openapi.json')).json
+  document = (await shop.sendRaw('/openapi.json')).json
   if (skip) return
   page = await openPage(shop.baseUrl)
   await page.goTo(`${shop.baseUrl}/docs`)
@@ -63,7 +63,7 @@ for (const [link, method, operation] of [
     })`)
     assert.ok(painted < viewer, `something is shown after ${painted} ms, before the viewer is there (${viewer} ms)`)
     assert.equal(blank, false)
-    assert.match((await shop.raw('/docs')).text, /<p [^>]*>The API reference is loading/)
+    assert.match((await shop.sendRaw('/docs')).text, /<p [^>]*>The API reference is loading/)
     assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
     assert.deepEqual(reader.complaints, [])
   })
@@ -100,7 +100,7 @@ test('the browser console has no errors and no warnings', { skip }, () => {
 })
 
 test("the page's policy forbids every other origin and the browser enforces it", { skip }, async t => {
-  const { headers } = await shop.raw('/docs')
+  const { headers } = await shop.sendRaw('/docs')
   assert.match(String(headers['content-security-policy']), /^default-src 'none';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /https?:|\*/)
   const another = await openPage(shop.baseUrl)
@@ -130,26 +130,26 @@ test('the page about an error is readable without scripts and styles', { skip },
 })
 
 test('the viewer is cached until it changes', async () => {
-  const viewer = await shop.raw('/docs/viewer.js')
+  const viewer = await shop.sendRaw('/docs/viewer.js')
   assert.equal(viewer.status, 200)
   assert.equal(viewer.headers['cache-control'], 'public, max-age=3600')
   assert.equal(viewer.headers['content-type'], 'text/javascript; charset=utf-8')
   assert.ok(viewer.text.length > 1_000_000)
-  const again = await shop.raw('/docs/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
+  const again = await shop.sendRaw('/docs/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
 test('the icon is cached until it changes', async () => {
-  const icon = await shop.raw('/docs/icon.svg')
+  const icon = await shop.sendRaw('/docs/icon.svg')
   assert.deepEqual([icon.status, icon.headers['content-type']], [200, 'image/svg+xml'])
   assert.match(icon.text, /^<svg /)
-  const again = await shop.raw('/docs/icon.svg', { headers: { 'if-none-match': icon.headers.etag } })
+  const again = await shop.sendRaw('/docs/icon.svg', { headers: { 'if-none-match': icon.headers.etag } })
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
 test('an error page escapes its values', async () => {
   for (const code of Object.keys(errorCodes)) {
-    const { text } = await shop.raw(`/errors/${code}`)
+    const { text } = await shop.sendRaw(`/errors/${code}`)
     const shown = text.replace(/<style>.*<\/style>/s, '')
     assert.doesNotMatch(
       shown,

@@ -6,7 +6,7 @@ import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
 import { buildBareServer, buildDocuments } from '../../../src/commands/docs.ts'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { tagDescriptions } from '../../../src/http/routing/operation.ts'
-import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
+import { compileSchemas, type Node, toPointer } from '../../support/conformance.ts'
 
 let server: FastifyInstance
 let text: string
@@ -128,7 +128,7 @@ function leavesOf(schema: Node, pointer: string): Leaf[] {
   if ($ref) return []
   if (examples) return [{ pointer, schema }]
   if (properties)
-    return Object.entries(properties).flatMap(([name, each]) => leavesOf(each, pointer + pointerTo('properties', name)))
+    return Object.entries(properties).flatMap(([name, each]) => leavesOf(each, pointer + toPointer('properties', name)))
   if (items) return leavesOf(items, `${pointer}/items`)
   if (anyOf)
     return anyOf.flatMap((each: Node, i: number) =>
@@ -145,7 +145,7 @@ function* places(node: Node, key: string, pointer = ''): Generator<[string, Node
     if (name === key) yield [pointer, node]
     // Data, in which a key means nothing.
     if (['example', 'examples', 'default', 'enum'].includes(name)) continue
-    yield* places(child, key, pointer + pointerTo(name))
+    yield* places(child, key, pointer + toPointer(name))
   }
 }
 
@@ -154,7 +154,7 @@ const excluding = ['/paths/~1customers/get/parameters/2', '/paths/~1customers~1s
 
 const schemasWithValues = () => [
   ...Object.entries(document.components.schemas).map(
-    ([name, schema]) => [pointerTo('components', 'schemas', name), schema] as const,
+    ([name, schema]) => [toPointer('components', 'schemas', name), schema] as const,
   ),
   ...[...places(document, 'schema')]
     .filter(([pointer]) => !excluding.includes(pointer))
@@ -162,7 +162,7 @@ const schemasWithValues = () => [
 ]
 
 test('every value has an example that matches its schema', () => {
-  const faultsOf = schemasOf(document)
+  const faultsOf = compileSchemas(document)
   const leaves = schemasWithValues().flatMap(([pointer, schema]) => leavesOf(schema, pointer))
   assert.ok(leaves.length > 150, `${leaves.length} were found`)
   for (const { pointer, schema } of leaves) {
@@ -172,7 +172,7 @@ test('every value has an example that matches its schema', () => {
 })
 
 test('every parameter, header and body has an example that matches its schema', () => {
-  const faultsOf = schemasOf(document)
+  const faultsOf = compileSchemas(document)
   const shown = [...places(document, 'schema')].filter(([pointer]) => !excluding.includes(pointer))
   assert.ok(shown.length > 80, `${shown.length} were found`)
   for (const [pointer, { example, examples = { only: { value: example } } }] of shown)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
-import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { forgetFailures, voucherSettings } from '../../support/voucher-shop.ts'
+import { compileSchemas, type Node, toPointer } from '../../support/conformance.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { clearFailures, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 const shop = await startTestService({ settings: voucherSettings })
 after(() => shop.stop())
-const document: Node = (await shop.raw('/openapi.json')).json
-const faultsOf = schemasOf(document)
+const document: Node = (await shop.sendRaw('/openapi.json')).json
+const faultsOf = compileSchemas(document)
 
 /** A parameter as the document has it, wherever it stands. */
 const resolved = (node: Node): Node => (node.$ref ? document.components.parameters[node.$ref.split('/').at(-1)] : node)
@@ -17,12 +17,12 @@ const resolved = (node: Node): Node => (node.$ref ? document.components.paramete
 /** Whether the document lets a parameter of GET have the value. */
 function isDocumented(path: string, name: string, value: string) {
   const place = document.paths[path].get.parameters.findIndex((each: Node) => resolved(each).name === name)
-  return faultsOf(pointerTo('paths', path, 'get', 'parameters', place, 'schema'), value).length === 0
+  return faultsOf(toPointer('paths', path, 'get', 'parameters', place, 'schema'), value).length === 0
 }
 
 interface Judges {
   documented(value: string): boolean
-  ask(value: string): Promise<Answer>
+  ask(value: string): Promise<TestResponse>
 }
 
 /** The document and the service say the same of each value. */
@@ -43,7 +43,7 @@ const search = (path: string, parameter: string): Judges => ({
 
 /** Opens no voucher, whatever else of the request is right. */
 async function lookUp(body: object, headers: Record<string, string> = {}) {
-  await forgetFailures(shop)
+  await clearFailures(shop)
   return post(shop, '/vouchers/validate', { number: '1', pin: '1', amount: '1.00', ...body }, headers)
 }
 
@@ -81,7 +81,7 @@ test('the document allows exactly the accepted Idempotency-Keys', () =>
     ],
     {
       documented: value =>
-        faultsOf(pointerTo('components', 'parameters', 'IdempotencyKey', 'schema'), value).length === 0,
+        faultsOf(toPointer('components', 'parameters', 'IdempotencyKey', 'schema'), value).length === 0,
       ask: value => lookUp({}, { 'idempotency-key': value }),
     },
   ))
@@ -95,7 +95,7 @@ const newCustomer = (more: object) => ({
 })
 
 test('the document allows exactly the strings that a body accepts', async () => {
-  const allowed = (body: object) => faultsOf(pointerTo('components', 'schemas', 'CustomerInput'), body).length === 0
+  const allowed = (body: object) => faultsOf(toPointer('components', 'schemas', 'CustomerInput'), body).length === 0
   const seen = new Set<boolean>()
   for (const more of [
     ...['Ann', 'Ánn  Lee', ' ', '', 'A\0', 'A\nB', 'A\u0085', 'A\u2028', '\u202eA', 'A\u2066'].map(firstname => ({
@@ -119,7 +119,7 @@ test("the document allows exactly the amounts accepted in the service's currency
     ['10.00', '0.01', '999999999.00', '010.00', '-1.00', '+1.00', '1e3', '1,00', '1234567890.00', '', ' 1.00', '.50'],
     {
       documented: amount =>
-        !faultsOf(pointerTo('components', 'schemas', 'VoucherValidation'), { number: '1', pin: '1', amount }).length,
+        !faultsOf(toPointer('components', 'schemas', 'VoucherValidation'), { number: '1', pin: '1', amount }).length,
       ask: amount => lookUp({ amount }),
     },
   ))
@@ -134,9 +134,9 @@ test('the document allows locking by validation or by PIN, like the service', as
     { validationId, pin },
     { validationId, amount },
   ]) {
-    await forgetFailures(shop)
+    await clearFailures(shop)
     const { status } = await post(shop, '/vouchers/1/lock', body)
-    const faults = faultsOf(pointerTo('components', 'schemas', 'VoucherLock'), body)
+    const faults = faultsOf(toPointer('components', 'schemas', 'VoucherLock'), body)
     assert.equal(faults.length === 0, status === 403, JSON.stringify(body))
   }
 })
@@ -153,7 +153,7 @@ test("a shopper's address is optional and must be an IP address", () => {
     const place = parameters.findIndex((each: Node) => each.name === 'X-Shopper-IP')
     assert.equal(parameters[place].required, false)
     const allows = (value: string) =>
-      faultsOf(pointerTo('paths', path, method, 'parameters', place, 'schema'), value).length === 0
+      faultsOf(toPointer('paths', path, method, 'parameters', place, 'schema'), value).length === 0
     assert.deepEqual(['203.0.113.7', '2001:db8::1', 'localhost', '203.0.113.7:80'].map(allows), [
       true,
       true,

@@ -9,7 +9,7 @@ export function testConfiguration(traffic: () => Traffic) {
     const { json, headers } = await get('/settings')
     assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
     const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
-    assert.equal((await put('/settings', nothing, {}, await shop.tenant())).status, 200)
+    assert.equal((await put('/settings', nothing, {}, await shop.createService())).status, 200)
     await refused('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
     await refused('invalid_body', put('/settings', { colour: 'red' }))
     await refused('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
@@ -34,7 +34,7 @@ export function testConfiguration(traffic: () => Traffic) {
     await refused('invalid_body', post(`${path}/rotate`, { username: 'traffic' }))
     await refused('last_admin', put(`/accounts/${shop.username}`, { role: 'visitor' }))
     await refused('last_admin', post(`/accounts/${shop.username}/revoke`, {}))
-    await refused('insufficient_role', get('/accounts', {}, await shop.account('maintainer')))
+    await refused('insufficient_role', get('/accounts', {}, await shop.createAccount('maintainer')))
     assert.equal((await post(`${path}/revoke`, {})).status, 200)
     for (const write of [
       put(path, { role: 'admin' }),
@@ -103,7 +103,7 @@ export function testConfiguration(traffic: () => Traffic) {
     const path = `/customers/${rows[0].id}`
     const { data } = (await get(`${path}/export`)).json
     assert.ok(data.customer && data.rewardAccount)
-    await refused('insufficient_role', remove(path, await shop.account('maintainer')))
+    await refused('insufficient_role', remove(path, await shop.createAccount('maintainer')))
     assert.equal((await remove(path)).json.data.status, 'erasing')
     assert.equal((await remove(path)).status, 200)
     await refused('not_found', remove('/customers/none'))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { lockImportType } from '../../../src/import/pipeline/import-type-lock.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
@@ -11,10 +11,14 @@ import type { Traffic } from './answers.ts'
 export function testOperations(traffic: () => Traffic) {
   test('syncs and their runs match the document', async () => {
     const { shop, get, post, refused } = traffic()
-    const pulled = await shop.tenant()
+    const pulled = await shop.createService()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
     await setBackOffice(shop.db, shop.keys, pulled.service, settings)
-    await until(async () => (await get('/syncs', {}, pulled)).json.data.length > 5, 'the back office is known', 20_000)
+    await waitUntil(
+      async () => (await get('/syncs', {}, pulled)).json.data.length > 5,
+      'the back office is known',
+      20_000,
+    )
     const asked = await post('/syncs/stock/run', { full: true }, {}, pulled)
     assert.deepEqual([asked.status, asked.json.data.isQueued], [202, true])
     assert.equal((await get('/syncs/stock/runs?limit=2', {}, pulled)).status, 200)
@@ -37,7 +41,7 @@ export function testOperations(traffic: () => Traffic) {
     const path = `/alerts/${json.data[0].id}/resolve`
     assert.equal((await post(path, {})).status, 200)
     await refused('not_found', post(path, {}))
-    await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))
+    await refused('insufficient_role', get('/alerts', {}, await shop.createAccount('visitor')))
   })
 
   test('imports and their limit match the document', async () => {
@@ -55,7 +59,7 @@ export function testOperations(traffic: () => Traffic) {
     await refused('unsupported_media_type', send('payment-gateways', 'application/json'))
     await refused('invalid_parameter', send('shoes'))
     await refused('invalid_parameter', send('payment-gateways&delimiter=abc'))
-    const others = await Promise.all([shop.tenant(), shop.tenant()])
+    const others = await Promise.all([shop.createService(), shop.createService()])
     const letGo = await Promise.all(others.map(({ service }) => lockImportType(shop.db, service, 'payment-gateways')))
     const paths: [Caller, string][] = []
     try {
@@ -69,7 +73,7 @@ export function testOperations(traffic: () => Traffic) {
       for (const each of letGo) each()
     }
     for (const [caller, path] of paths) {
-      await until(async () => (await caller.get(path)).json.data.state === 'ok', 'it is in', 30_000)
+      await waitUntil(async () => (await caller.get(path)).json.data.state === 'ok', 'it is in', 30_000)
       await get(path, {}, caller)
       await get(`${path}/rejected`, {}, caller)
     }
@@ -90,7 +94,7 @@ export function testOperations(traffic: () => Traffic) {
       { firstname: 'Ann', surname: 'Lee', contact: { email: 'logged@example.com' } },
       { 'x-request-id': 'logged' },
     )
-    await until(async () => (await shop.get('/requests/logged')).status === 200, 'it is logged', 20_000)
+    await waitUntil(async () => (await shop.get('/requests/logged')).status === 200, 'it is logged', 20_000)
     const { json } = await get('/requests/logged')
     assert.equal(json.data.audit.length, 1)
     assert.ok((await get('/requests?limit=1')).json.meta.hasNextPage)

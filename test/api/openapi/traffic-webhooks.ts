@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answerWith, startReceiver } from '../../support/webhooks/receiver.ts'
+import { respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import type { Traffic } from './answers.ts'
 
 /** Tests the responses of the webhook operations to an admin. */
@@ -16,7 +16,7 @@ export function testWebhooks(traffic: () => Traffic) {
     await get(path)
     assert.equal((await put(path, { kinds: ['store', 'customer'], description: null })).status, 200)
     assert.equal((await post(`${path}/test`, {})).json.data.status, 204)
-    receiver.answer = answerWith(500, {}, 'out of order')
+    receiver.respond = respondWith(500, {}, 'out of order')
     assert.equal((await post(`${path}/test`, {})).json.data.response, 'out of order')
     await receiver.close()
     assert.equal((await post(`${path}/test`, {})).json.data.status, null)
@@ -31,7 +31,7 @@ export function testWebhooks(traffic: () => Traffic) {
     await refused('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))
     await refused('url_not_allowed', post('/webhooks', { url: 'https://10.0.0.1/hooks' }))
     await refused('url_not_allowed', put(path, { url: 'ftp://shop.example/' }))
-    await refused('insufficient_role', get('/webhooks', {}, await shop.account('maintainer')))
+    await refused('insufficient_role', get('/webhooks', {}, await shop.createAccount('maintainer')))
     assert.equal((await remove(path)).status, 200)
     await refused('not_found', remove(path))
     await refused('not_found', get(path))

@@ -33,7 +33,7 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await put(path, { surname: 'Leigh', contact: { phones: null } })).status, 200)
     assert.equal((await get(path)).json.data.surname, 'Leigh')
 
-    const visitor = await shop.account('visitor')
+    const visitor = await shop.createAccount('visitor')
     await refused('malformed_json', post('/customers', '{"bad'))
     await refused('invalid_body', post('/customers', { ...customer(), colour: 'red' }))
     await refused('invalid_field', post('/customers', { ...customer(), dateOfBirth: '2023-02-30' }))
@@ -47,7 +47,7 @@ export function testWrites(traffic: () => Traffic) {
     await refused('idempotency_key_reused', post('/customers', customer(), { 'idempotency-key': 'traffic' }))
     await refused('not_found', put('/customers/none', { surname: 'Leigh' }))
     await refused('precondition_failed', put(path, { surname: 'Lee' }, { 'if-match': '"stale"' }))
-    const careful = await shop.tenant({ requireIfMatch: true, writesPerMinute: 2 })
+    const careful = await shop.createService({ requireIfMatch: true, writesPerMinute: 2 })
     const { id } = (await post('/customers', customer(), {}, careful)).json.data
     await refused('precondition_required', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
     await refused('rate_limited', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
@@ -125,7 +125,10 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await post(`/vouchers/${number}/resend`, {})).status, 200)
     await refused('rate_limited', post(`/vouchers/${number}/resend`, { receiverEmail: 'ann@example.com' }))
     await refused('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
-    await refused('voucher_not_configured', post('/vouchers', wanted, {}, await shop.tenant({ currency: 'AUD' })))
+    await refused(
+      'voucher_not_configured',
+      post('/vouchers', wanted, {}, await shop.createService({ currency: 'AUD' })),
+    )
 
     const opening = { number, pin }
     const validate = (amount: string) => post('/vouchers/validate', { ...opening, amount })
@@ -155,7 +158,7 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(paid.status, 201, paid.text)
     await refused('voucher_unusable', validate('1.00'))
 
-    const whole = await shop.tenant({ currency: 'AUD', requireFullRedemption: true })
+    const whole = await shop.createService({ currency: 'AUD', requireFullRedemption: true })
     const row = { state: 'active', originalAmount: '50.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(shop.db, shop.keys, whole.service, [{ number: '50', pin: '123456', ...row }])
     const part = { number: '50', pin: '123456', amount: '20.00' }

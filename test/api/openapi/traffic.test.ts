@@ -6,7 +6,7 @@ import { sampleVoucher } from '../../../seed/vouchers.ts'
 import { sql } from '../../../src/database/db.ts'
 import { type ErrorCode, errorCodes } from '../../../src/errors/api-error.ts'
 import type { Node } from '../../support/conformance.ts'
-import type { Answer, TestService } from '../../support/service.ts'
+import type { TestResponse, TestService } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
 import { testChanges } from './traffic-changes.ts'
 import { testConfiguration } from './traffic-configuration.ts'
@@ -107,7 +107,7 @@ test('errors of a request match the document', async () => {
 })
 
 test('errors for missing, wrong and insufficient credentials match the document', async () => {
-  const visitor = await shop.account('visitor')
+  const visitor = await shop.createAccount('visitor')
   await refused('invalid_credentials', getOpenly('/stores'))
   const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
   await refused('session_ended', get('/stores', session))
@@ -125,17 +125,17 @@ test('errors for missing, wrong and insufficient credentials match the document'
 })
 
 test('missing capabilities and insufficient permissions match the document', async () => {
-  const old = await shop.tenant({ backOfficeVersion: '2021.3' })
+  const old = await shop.createService({ backOfficeVersion: '2021.3' })
   const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
   assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
   await refused(
     'capability_unavailable',
     get('/customers?updated_after=2024-05-10', { prefer: 'handling=strict' }, old),
   )
-  const hasty = await shop.tenant({ readsPerMinute: 1 })
+  const hasty = await shop.createService({ readsPerMinute: 1 })
   await get('/stores', {}, hasty)
   await refused('rate_limited', get('/stores', {}, hasty))
-  const unlimited = await shop.tenant({ readsPerMinute: 'off' })
+  const unlimited = await shop.createService({ readsPerMinute: 'off' })
   assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
 })
 
@@ -176,7 +176,7 @@ test('an unknown path or method returns a problem document', async () => {
 
 test('the check detects a response that differs from the document', async () => {
   const answer = await shop.get('/stores?limit=1')
-  const strayed: [Partial<Answer>, RegExp][] = [
+  const strayed: [Partial<TestResponse>, RegExp][] = [
     [{ status: 418 }, /418 is not documented/],
     [{ headers: { ...answer.headers, 'content-type': 'text/plain' } }, /text\/plain is not documented/],
     [{ headers: { ...answer.headers, 'cache-control': 'public' } }, /cache-control: the whole must be equal/],
@@ -223,7 +223,7 @@ test('the traffic covered every operation and every testable error', async () =>
 /** The answer to bytes that are no request. */
 function nonsense() {
   const { port } = new URL(shop.baseUrl)
-  return new Promise<Answer>((resolve, reject) => {
+  return new Promise<TestResponse>((resolve, reject) => {
     const socket = connect({ host: 'localhost', port: Number(port), ca: shop.ca }, () => socket.write('HELLO\r\n\r\n'))
     let received = ''
     socket.setEncoding('utf8').on('data', chunk => (received += chunk))

@@ -4,7 +4,7 @@ import { buildProgram } from '../../../src/commands/program.ts'
 import { sql } from '../../../src/database/db.ts'
 import { type AlertName, type AlertRecord, alertKinds } from '../../../src/domain/alerts.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
@@ -16,7 +16,7 @@ const raise = (shop: Caller, kind: AlertName, subject: string, detail = 'It fail
 const alerts = async (shop: Caller): Promise<AlertRecord[]> => (await shop.get('/alerts')).json.data
 
 test('an alert contains its cause, its count and its remedy', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   assert.deepEqual(await alerts(shop), [])
   await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
   await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
@@ -37,7 +37,7 @@ test('an alert contains its cause, its count and its remedy', async () => {
 })
 
 test('a resolved alert disappears and is raised again on the next occurrence', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await raise(shop, 'voucher_pin_guessing', '2062389')
   const [before] = await alerts(shop)
   const path = `/alerts/${before?.id}/resolve`
@@ -46,7 +46,7 @@ test('a resolved alert disappears and is raised again on the next occurrence', a
   const settled = await post(shop, path, {})
   assert.deepEqual([settled.status, settled.json.data], [200, before])
   assert.deepEqual(await alerts(shop), [])
-  isProblem(await post(shop, path, {}), 'not_found', service.baseUrl, path)
+  assertProblem(await post(shop, path, {}), 'not_found', service.baseUrl, path)
   await raise(shop, 'voucher_pin_guessing', '2062389')
   const [again] = await alerts(shop)
   assert.deepEqual([again?.times, again?.id === before?.id], [1, false])
@@ -58,7 +58,7 @@ test('a resolved alert disappears and is raised again on the next occurrence', a
 })
 
 test('one of two concurrent requests to resolve an alert succeeds', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await raise(shop, 'export_file_rejected', 'stock.csv')
   const [alert] = await alerts(shop)
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/resolve`, {})))
@@ -66,7 +66,7 @@ test('one of two concurrent requests to resolve an alert succeeds', async () => 
 })
 
 test('alerts are paginated newest first and belong to one service', async () => {
-  const [shop, other] = [await service.tenant(), await service.tenant()]
+  const [shop, other] = [await service.createService(), await service.createService()]
   for (const [i, kind] of (Object.keys(alertKinds) as AlertName[]).entries()) {
     await raise(shop, kind, `s${i}`)
     await service.db.run(sql`update alert set begun_at = now() - ${i} * interval '1 minute' where subject = ${`s${i}`}`)
@@ -90,13 +90,13 @@ test('alerts are paginated newest first and belong to one service', async () => 
 })
 
 test('a visitor cannot see alerts because some contain voucher numbers', async () => {
-  const visitor = await service.account('visitor')
-  isProblem(await visitor.get('/alerts'), 'insufficient_role', service.baseUrl, '/alerts')
-  assert.equal((await (await service.account('maintainer')).get('/alerts')).status, 200)
+  const visitor = await service.createAccount('visitor')
+  assertProblem(await visitor.get('/alerts'), 'insufficient_role', service.baseUrl, '/alerts')
+  assert.equal((await (await service.createAccount('maintainer')).get('/alerts')).status, 200)
 })
 
 test('each command in a remedy exists and accepts its arguments', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(shop, kind, '2062389')
   const remedies = (await alerts(shop)).map(({ remedy }) => remedy)
   for (const remedy of remedies) assert.doesNotMatch(remedy, /password=|SERVICE|\{|(?<!`)tillbridge /)

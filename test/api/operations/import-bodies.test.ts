@@ -2,44 +2,44 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { lockImportType } from '../../../src/import/pipeline/import-type-lock.ts'
-import { bring, ended, sendFile } from '../../support/bringing.ts'
-import { isProblem } from '../../support/problem.ts'
+import { importAndWait, uploadFile, waitForImport } from '../../support/bringing.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
 
 const send = (shop: Caller, body: string | Buffer, headers: Record<string, string> = {}, query = '') =>
-  sendFile(shop, `stores${query}`, body, headers)
+  uploadFile(shop, `stores${query}`, body, headers)
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n'
 
 test('an account can run two imports without blocking other accounts', async () => {
-  const [shop, other] = [await service.tenant(), await service.tenant()]
+  const [shop, other] = [await service.createService(), await service.createService()]
   const letGo = await lockImportType(service.db, shop.service, 'stores', {})
   const taken = [await send(shop, csv), await send(shop, csv)]
   try {
     for (const { status, text } of taken) assert.equal(status, 202, text)
-    isProblem(await send(shop, csv), 'too_many_imports', service.baseUrl)
-    await bring(other, 'stores', csv)
+    assertProblem(await send(shop, csv), 'too_many_imports', service.baseUrl)
+    await importAndWait(other, 'stores', csv)
   } finally {
     await letGo()
   }
-  for (const answer of taken) await ended(shop, answer)
+  for (const answer of taken) await waitForImport(shop, answer)
   assert.equal((await send(shop, csv)).status, 202)
 })
 
 test('an import uses the declared charset unless an option overrides it', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const lodz = Buffer.from('storeId,storeNumber,name\n1,101,\xa3\xf3d\xbc\n', 'latin1')
   const nameOf = async (query: string, type: string) => {
-    await bring(shop, `stores${query}`, lodz, { 'content-type': type })
+    await importAndWait(shop, `stores${query}`, lodz, { 'content-type': type })
     return (await shop.get('/stores/101')).json.data.name
   }
   assert.equal(await nameOf('', 'text/csv; charset=iso-8859-2'), 'Łódź')
   assert.equal(await nameOf('?encoding=windows-1252', 'text/csv;charset="ISO-8859-2"'), '£ód¼')
   const profile = `?profile=${encodeURIComponent('{"encoding":"iso-8859-2"}')}`
   assert.equal(await nameOf(profile, 'text/csv; header=present; charset=windows-1252'), 'Łódź')
-  isProblem(
+  assertProblem(
     await send(shop, csv, { 'content-type': 'text/csv; charset=klingon' }),
     'unsupported_media_type',
     service.baseUrl,
@@ -47,13 +47,13 @@ test('an import uses the declared charset unless an option overrides it', async 
 })
 
 test('an import body must be uncompressed or in a supported encoding', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   for (const coding of ['br', 'deflate', 'gzip, gzip'])
-    isProblem(await send(shop, csv, { 'content-encoding': coding }), 'unsupported_media_type', service.baseUrl)
+    assertProblem(await send(shop, csv, { 'content-encoding': coding }), 'unsupported_media_type', service.baseUrl)
   for (const [coding, body] of [
     ['identity', csv],
     ['GZIP', gzipSync(csv)],
     ['zstd', zstdCompressSync(csv)],
   ] as const)
-    assert.equal((await bring(shop, 'stores', body, { 'content-encoding': coding })).state, 'ok', coding)
+    assert.equal((await importAndWait(shop, 'stores', body, { 'content-encoding': coding })).state, 'ok', coding)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { importTypes } from '../../../src/import/pipeline/import-types.ts'
-import { bring, ended, sendFile } from '../../support/bringing.ts'
-import { isProblem } from '../../support/problem.ts'
+import { importAndWait, uploadFile, waitForImport } from '../../support/bringing.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
@@ -19,28 +19,28 @@ const ofAdmins = [
 ]
 
 test('a maintainer cannot import data that they cannot change individually', async () => {
-  const maintainer = await service.account('maintainer')
+  const maintainer = await service.createAccount('maintainer')
   for (const kind of Object.keys(importTypes)) {
-    const answer = await sendFile(maintainer, kind, 'x\n')
-    if (ofAdmins.includes(kind)) isProblem(answer, 'insufficient_role', service.baseUrl, '/imports')
-    else assert.equal((await ended(maintainer, answer)).state, 'failed', kind)
-    assert.equal((await bring(service, kind, 'x\n')).state, 'failed', kind)
+    const answer = await uploadFile(maintainer, kind, 'x\n')
+    if (ofAdmins.includes(kind)) assertProblem(answer, 'insufficient_role', service.baseUrl, '/imports')
+    else assert.equal((await waitForImport(maintainer, answer)).state, 'failed', kind)
+    assert.equal((await importAndWait(service, kind, 'x\n')).state, 'failed', kind)
   }
 })
 
 test('only an admin can import mappings and see their rejected lines', async () => {
-  const maintainer = await service.account('maintainer')
-  const { path } = await bring(service, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
+  const maintainer = await service.createAccount('maintainer')
+  const { path } = await importAndWait(service, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
   for (const asked of [path, `${path}/rejected`]) {
     assert.equal((await service.get(asked)).status, 200)
-    isProblem(await maintainer.get(asked), 'insufficient_role', service.baseUrl, asked)
+    assertProblem(await maintainer.get(asked), 'insufficient_role', service.baseUrl, asked)
   }
 })
 
 test('only an admin can import columns that map or configure', async () => {
-  const admin = await service.tenant()
-  const maintainer = await service.account('maintainer', admin.service)
-  await bring(admin, 'stores', 'storeId,storeNumber,name,ecommerceLocationId,inventoryBuffer\n1,101,x,77,3\n')
+  const admin = await service.createService()
+  const maintainer = await service.createAccount('maintainer', admin.service)
+  await importAndWait(admin, 'stores', 'storeId,storeNumber,name,ecommerceLocationId,inventoryBuffer\n1,101,x,77,3\n')
   const withThem = 'storeId,storeNumber,name,inventoryBuffer\n1,101,y,9\n'
   for (const [query, csv, why] of [
     ['', withThem, /for admins: inventoryBuffer/],
@@ -48,14 +48,14 @@ test('only an admin can import columns that map or configure', async () => {
     [{ set: { ecommerceLocationId: '5' } }, 'storeId,storeNumber,name\n1,101,y\n', /for admins: ecommerceLocationId/],
   ] as const) {
     const profile = query && `?profile=${encodeURIComponent(JSON.stringify(query))}`
-    const run = await bring(maintainer, `stores${profile}`, csv)
+    const run = await importAndWait(maintainer, `stores${profile}`, csv)
     assert.equal(run.state, 'failed')
     assert.match(run.detail, why)
   }
   const line = '{"storeId":"1","storeNumber":"101","name":"y","inventoryBuffer":9}\n'
-  const run = await bring(maintainer, 'stores', line, { 'content-type': 'application/x-ndjson' })
+  const run = await importAndWait(maintainer, 'stores', line, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual([run.state, run.rejected], ['ok', 1])
-  const others = await bring(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
+  const others = await importAndWait(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
   assert.deepEqual([others.state, others.changed], ['ok', 1])
   const { name, ecommerceLocationId, inventoryBuffer } = (await admin.get('/stores/101')).json.data
   assert.deepEqual([name, ecommerceLocationId, inventoryBuffer], ['y', '77', 3])

@@ -8,10 +8,10 @@ import { gzipSync } from 'node:zlib'
 import { sql } from '../../../src/database/db.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { importing } from '../../import/import-command.ts'
-import { bring, sendFile } from '../../support/bringing.ts'
-import { isProblem } from '../../support/problem.ts'
-import { directory, until } from '../../support/processes.ts'
-import { credentials } from '../../support/servers.ts'
+import { importAndWait, uploadFile } from '../../support/bringing.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { createDirectory, waitUntil } from '../../support/processes.ts'
+import { buildCredentials } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
@@ -27,15 +27,15 @@ const stores = async (shop: Caller) =>
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street\n'
 
 test('importing a file twice changes nothing and records two audited runs', async () => {
-  const shop = await service.tenant()
-  const first = await bring(shop, 'stores', csv)
+  const shop = await service.createService()
+  const first = await importAndWait(shop, 'stores', csv)
   assert.deepEqual(counts(first), ['ok', 2, 2, 0, 0, 0])
   assert.deepEqual([first.sync, first.origin, first.dryRun, first.detail], ['stores', 'file', false, null])
   assert.deepEqual(await stores(shop), [
     ['1', 'Collins Street'],
     ['2', 'Bourke Street'],
   ])
-  assert.deepEqual(counts(await bring(shop, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
+  assert.deepEqual(counts(await importAndWait(shop, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
   const [feed] = (await shop.get('/syncs')).json.data
   assert.deepEqual([feed.sync, feed.origin, feed.state], ['stores', 'file', 'ok'])
   assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 2)
@@ -47,10 +47,10 @@ test('importing a file twice changes nothing and records two audited runs', asyn
 })
 
 test('rejected lines are grouped by reason with line numbers but without content', async () => {
-  const shop = await service.tenant()
-  await bring(shop, 'stores', csv)
+  const shop = await service.createService()
+  await importAndWait(shop, 'stores', csv)
   const wrong = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
-  const { path, ...run } = await bring(shop, 'stock', `storeNumber,sku,freeStock\n${wrong}101,SKU,many\n`)
+  const { path, ...run } = await importAndWait(shop, 'stock', `storeNumber,sku,freeStock\n${wrong}101,SKU,many\n`)
   assert.deepEqual(counts(run), ['ok', 121, 0, 0, 0, 121])
   const { json, text } = await shop.get(`${path}/rejected`)
   assert.deepEqual(
@@ -69,9 +69,9 @@ test('rejected lines are grouped by reason with line numbers but without content
 })
 
 test('the reason of a rejected line always ends with the remedy', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const sales = 'id,saleDate,lineId,quantity,price\n1,01.05.2024,1,1,"1,50"\n2,2024-05-01,1,x,1\n'
-  const { path } = await bring(shop, 'transactions', sales)
+  const { path } = await importAndWait(shop, 'transactions', sales)
   const reasons = (await shop.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
   assert.deepEqual(reasons.sort(), [
     'has a comma where a point is expected: --decimal , reads such numbers',
@@ -81,22 +81,22 @@ test('the reason of a rejected line always ends with the remedy', async () => {
 })
 
 test('names from a file are truncated and no line content is stored', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
-  const many = await bring(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
+  const many = await importAndWait(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
   const told = (await shop.get(`${many.path}/rejected`)).json.data.filter(
     ({ reason }: Record<string, unknown>) => reason === 'There is no such field.',
   )
   assert.deepEqual([told.length, Math.max(...told.map(({ column }: { column: string }) => column.length))], [20, 100])
 
-  const bare = await bring(shop, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
+  const bare = await importAndWait(shop, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
   assert.match(bare.detail, /^Columns that are not known: 1, 2, 3 \(email.*\?\)\.\nThe column id is missing\./)
-  const twice = await bring(shop, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
+  const twice = await importAndWait(shop, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
   const [reason] = (await shop.get(`${twice.path}/rejected`)).json.data
   assert.equal(reason.reason, 'has a type twice')
   const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
-  await bring(shop, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
+  await importAndWait(shop, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
   const kept = await db.rows<{ run: string }>(
     sql`select r::text as run from sync_run r where service_id = ${shop.service.id}`,
   )
@@ -105,19 +105,19 @@ test('names from a file are truncated and no line content is stored', async () =
 })
 
 test('a compressed NDJSON file is imported unchanged', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const lines =
     '{"storeId":"1","storeNumber":"101","name":"Collins Street"}\n{"storeId":"2","storeNumber":"102","name":"x","shoes":1}\n'
-  const run = await bring(shop, 'stores', gzipSync(lines), { 'content-type': 'application/x-ndjson' })
+  const run = await importAndWait(shop, 'stores', gzipSync(lines), { 'content-type': 'application/x-ndjson' })
   assert.deepEqual(counts(run), ['ok', 2, 1, 0, 0, 1])
 })
 
 test('an import with `Prefer: tx=rollback` changes no list and no sync time', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const headers = { 'content-type': 'text/csv', prefer: 'tx=rollback' }
-  const answer = await sendFile(shop, 'stores', csv, headers)
+  const answer = await uploadFile(shop, 'stores', csv, headers)
   assert.equal(answer.headers['preference-applied'], 'tx=rollback')
-  const run = await bring(shop, 'stores', `${csv}3,,\n`, headers)
+  const run = await importAndWait(shop, 'stores', `${csv}3,,\n`, headers)
   assert.deepEqual([run.state, run.dryRun, run.read, run.rejected], ['ok', true, 3, 1])
   assert.equal((await shop.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)
   assert.deepEqual(await stores(shop), [])
@@ -126,21 +126,21 @@ test('an import with `Prefer: tx=rollback` changes no list and no sync time', as
 })
 
 test('a file in another dialect is read with options or a profile', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const theirs = 'Id;Nr;Name\n1;101;Köln\n'
   const profile = JSON.stringify({ map: { storeId: 'Id', storeNumber: 'Nr', name: 'Name' }, delimiter: ';' })
-  const run = await bring(shop, `stores?profile=${encodeURIComponent(profile)}`, Buffer.from(theirs, 'latin1'))
+  const run = await importAndWait(shop, `stores?profile=${encodeURIComponent(profile)}`, Buffer.from(theirs, 'latin1'))
   assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
   assert.deepEqual(await stores(shop), [['1', 'Köln']])
   const rest = `stores?profile=${encodeURIComponent(JSON.stringify({ map: { name: 'Name' }, ignore: ['*'] }))}`
   assert.deepEqual(
-    counts(await bring(shop, rest, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n')),
+    counts(await importAndWait(shop, rest, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n')),
     ['ok', 2, 1, 0, 1, 0],
   )
   const record = JSON.stringify({ storeId: '2', storeNumber: '102', Name: 'Trier', Lee: { a: 1 } })
-  const bonn = await bring(shop, rest, record, { 'content-type': 'application/x-ndjson' })
+  const bonn = await importAndWait(shop, rest, record, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual(counts(bonn), ['ok', 1, 0, 1, 0, 0])
-  const stopped = await bring(
+  const stopped = await importAndWait(
     shop,
     'stores?delimiter=%3B&stop_after=1',
     `storeId;storeNumber;name\n${';;\n'.repeat(5_000)}`,
@@ -155,10 +155,10 @@ test('a file in another dialect is read with options or a profile', async () => 
     ['profile=%7B', 'profile'],
     ['shoes=1', 'shoes'],
   ]) {
-    const { status, json } = await sendFile(shop, `stores?${query}`, theirs)
+    const { status, json } = await uploadFile(shop, `stores?${query}`, theirs)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
-  const { json } = await sendFile(shop, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', theirs)
+  const { json } = await uploadFile(shop, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', theirs)
   assert.deepEqual(
     json.errors.map(({ parameter }: { parameter: string }) => parameter),
     ['delimiter', 'encoding', 'date_format', 'profile'],
@@ -166,48 +166,48 @@ test('a file in another dialect is read with options or a profile', async () => 
 })
 
 test('a profile saved by the command can be used as it is', async () => {
-  const shop = await service.tenant()
-  const saved = join(directory(), 'stores.json')
+  const shop = await service.createService()
+  const saved = join(createDirectory(), 'stores.json')
   const theirs = csv.replace('name', 'Label')
   const args = ['--map', 'name=Label', '--save-profile', saved]
   assert.equal((await importing(service)(shop, 'stores', theirs, { args })).code, 0)
   const profile = await readFile(saved, 'utf8')
-  const run = await bring(shop, `stores?profile=${encodeURIComponent(profile)}`, theirs)
+  const run = await importAndWait(shop, `stores?profile=${encodeURIComponent(profile)}`, theirs)
   assert.deepEqual(counts(run), ['ok', 2, 0, 0, 2, 0])
-  const { status, json } = await sendFile(shop, `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`, theirs)
+  const { status, json } = await uploadFile(shop, `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`, theirs)
   assert.deepEqual([status, json.errors?.[0].parameter], [400, 'profile'])
 })
 
 test('an invalid file fails with its cause, an invalid request before reading', async () => {
-  const [shop, other] = [await service.tenant(), await service.tenant()]
-  const { path, ...failed } = await bring(shop, 'stores', 'shoes\n1\n')
+  const [shop, other] = [await service.createService(), await service.createService()]
+  const { path, ...failed } = await importAndWait(shop, 'stores', 'shoes\n1\n')
   assert.equal(failed.state, 'failed')
   assert.match(failed.detail, /^Columns that are not known: 1\.\n/)
-  const empty = await bring(shop, 'stores', '')
+  const empty = await importAndWait(shop, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
-  isProblem(await sendFile(shop, 'shoes', csv), 'invalid_parameter', service.baseUrl, '/imports')
-  isProblem(
-    await sendFile(shop, 'stores', '{}', { 'content-type': 'application/json' }),
+  assertProblem(await uploadFile(shop, 'shoes', csv), 'invalid_parameter', service.baseUrl, '/imports')
+  assertProblem(
+    await uploadFile(shop, 'stores', '{}', { 'content-type': 'application/json' }),
     'unsupported_media_type',
     service.baseUrl,
     '/imports',
   )
-  const visitor = await service.account('visitor', shop.service)
-  isProblem(await sendFile(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports')
+  const visitor = await service.createAccount('visitor', shop.service)
+  assertProblem(await uploadFile(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports')
   for (const foreign of [path, `${path}/rejected`])
-    isProblem(await other.get(foreign), 'not_found', service.baseUrl, foreign)
+    assertProblem(await other.get(foreign), 'not_found', service.baseUrl, foreign)
   await setBackOffice(db, service.keys, other.service, {
     driver: 'apparel21',
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await until(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
-  const rejected = await sendFile(other, 'vouchers', 'number\n1\n')
-  isProblem(rejected, 'capability_unavailable', service.baseUrl, '/imports')
+  await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  const rejected = await uploadFile(other, 'vouchers', 'number\n1\n')
+  assertProblem(rejected, 'capability_unavailable', service.baseUrl, '/imports')
 })
 
 test('a stalled upload holds no connection and writes nothing', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const held = async () =>
     (
       await db.row<{ count: number }>(sql`
@@ -218,23 +218,23 @@ test('a stalled upload holds no connection and writes nothing', async () => {
   const stalled = request(`${service.baseUrl}/imports?type=stores`, {
     method: 'POST',
     ca: service.ca,
-    headers: { ...credentials(shop), 'content-type': 'text/csv', 'content-length': '100000' },
+    headers: { ...buildCredentials(shop), 'content-type': 'text/csv', 'content-length': '100000' },
   })
   stalled.on('error', () => {})
   try {
     stalled.write(csv)
     await delay(1_000)
     // The request log is written each second.
-    await until(async () => (await held()) === 0, 'nothing is held')
+    await waitUntil(async () => (await held()) === 0, 'nothing is held')
   } finally {
     stalled.destroy()
   }
-  assert.deepEqual(counts(await bring(shop, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
+  assert.deepEqual(counts(await importAndWait(shop, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
   assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 1)
 })
 
 test('a `tillbridge import` is a sync run, interrupted if its process dies', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const { code } = await importing(service)(shop, 'stores', `${csv}3,,\n`)
   assert.equal(code, 2)
   const [run] = (await shop.get('/syncs/stores/runs')).json.data

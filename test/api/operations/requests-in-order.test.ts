@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { daysAgo, logLines } from '../../support/postgres/logged.ts'
+import { addLogEntries, daysAgo } from '../../support/postgres/logged.ts'
 import { startTestService } from '../../support/service.ts'
 
 const shop = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -13,7 +13,7 @@ test('log entries are in time order across processes, however many per second', 
   const made = Array.from({ length: 1_200 }, (_, i) => ({ at: second + i * 2, requestId: `line-${i}`, path: '/tour' }))
   // Those of two processes that wrote by turns; of each there are more than a block of lines.
   for (const turn of [1, 0])
-    await logLines(
+    await addLogEntries(
       shop.db,
       shop.service,
       made.filter((_, i) => i % 2 === turn),

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { until } from '../../support/processes.ts'
-import { keptLog } from '../../support/servers.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { captureLog } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
-const kept = keptLog('warn')
+const kept = captureLog('warn')
 const service = await startTestService({ settings: { readsPerMinute: 'off' }, log: kept.log })
 after(() => service.stop())
 const { db } = service
 
 test('log entries that cannot be written are retried without delaying requests', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await db.run(sql`alter table request_block rename to elsewhere`)
   try {
     for (let i = 0; i < 3; i++) assert.equal((await shop.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
-    await until(() => kept.text.includes('writing the request log failed, will retry'), 'it could not be', 20_000)
+    await waitUntil(() => kept.text.includes('writing the request log failed, will retry'), 'it could not be', 20_000)
   } finally {
     await db.run(sql`alter table elsewhere rename to request_block`)
   }
-  await until(
+  await waitUntil(
     async () => (await shop.get('/requests?path=/stores')).json.data.length === 3,
     'they are in the log',
     30_000,
@@ -28,7 +28,7 @@ test('log entries that cannot be written are retried without delaying requests',
 
 test('queued log entries of several services are written in one statement', async () => {
   const shops: Caller[] = []
-  while (shops.length < 120) shops.push(await service.tenant())
+  while (shops.length < 120) shops.push(await service.createService())
   const written = async () =>
     await db.row<{ services: number; statements: number }>(sql`
       select count(distinct service_id)::integer as services, count(distinct xmin::text)::integer as statements
@@ -39,6 +39,6 @@ test('queued log entries of several services are written in one statement', asyn
   } finally {
     await db.run(sql`alter table elsewhere rename to request_block`)
   }
-  await until(async () => (await written())?.services, 'the first are there', 30_000)
+  await waitUntil(async () => (await written())?.services, 'the first are there', 30_000)
   assert.deepEqual(await written(), { services: 120, statements: 1 })
 })

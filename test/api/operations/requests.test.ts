@@ -3,9 +3,9 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeRequests } from '../../../src/jobs/purge-requests.ts'
-import { daysAgo, logLines } from '../../support/postgres/logged.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { addLogEntries, daysAgo } from '../../support/postgres/logged.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
@@ -29,13 +29,13 @@ const search = async (shop: Caller, query = ''): Promise<Line[]> => {
 }
 /** Waits until a request is in the log. */
 const logged = async (shop: Caller, id: string) => {
-  await until(async () => (await search(shop, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
+  await waitUntil(async () => (await search(shop, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
   return (await shop.get(`/requests/${id}`)).json.data
 }
 const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
 
 test('a write can be found by each field, with all its effects', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   const before = new Date(Date.now() - 1_000).toISOString()
   const made = await post(shop, '/customers', john('john@example.com'), {
     'x-request-id': 'making',
@@ -89,9 +89,9 @@ test('a write can be found by each field, with all its effects', async () => {
 })
 
 test('a rejected request can be found by error, including 403 and 429', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await post(shop, '/customers', john('taken@example.com'))
-  const visitor = await service.account('visitor', shop.service)
+  const visitor = await service.createAccount('visitor', shop.service)
   await post(shop, '/customers', john('taken@example.com'), { 'x-request-id': 'taken' })
   await post(visitor, '/customers', john('other@example.com'), { 'x-request-id': 'low' })
   await shop.get('/customers/9', { 'x-request-id': 'absent' })
@@ -116,7 +116,7 @@ test('a rejected request can be found by error, including 403 and 429', async ()
 })
 
 test('the request log keeps no queries, bodies or PINs', async () => {
-  const shop = await service.tenant()
+  const shop = await service.createService()
   await shop.get('/customers?email=canaryquery@example.com', { 'x-request-id': 'query' })
   await post(
     shop,
@@ -136,7 +136,7 @@ test('the request log keeps no queries, bodies or PINs', async () => {
 })
 
 test('the request log is paginated newest first for admins of one service', async () => {
-  const [shop, other] = [await service.tenant(), await service.tenant()]
+  const [shop, other] = [await service.createService(), await service.createService()]
   for (let i = 0; i < 5; i++) await shop.get('/stores', { 'x-request-id': `walk-${i}` })
   await other.get('/stores', { 'x-request-id': 'foreign' })
   await logged(shop, 'walk-4')
@@ -151,23 +151,23 @@ test('the request log is paginated newest first for admins of one service', asyn
     walked.sort(),
     [0, 1, 2, 3, 4].map(i => `walk-${i}`),
   )
-  isProblem(await shop.get('/requests/foreign'), 'not_found', service.baseUrl, '/requests/foreign')
+  assertProblem(await shop.get('/requests/foreign'), 'not_found', service.baseUrl, '/requests/foreign')
   assert.deepEqual(await search(shop, 'request_id=foreign'), [])
-  const maintainer = await service.account('maintainer', shop.service)
-  isProblem(await maintainer.get('/requests'), 'insufficient_role', service.baseUrl, '/requests')
+  const maintainer = await service.createAccount('maintainer', shop.service)
+  assertProblem(await maintainer.get('/requests'), 'insufficient_role', service.baseUrl, '/requests')
   const inverted = await shop.get('/requests?answered_after=2026-01-02&answered_before=2026-01-01')
-  isProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
+  assertProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
 })
 
 test('the request log follows the retention setting, and 0 keeps none', async () => {
   const [shop, long, none] = [
-    await service.tenant(),
-    await service.tenant({ requestLogRetentionDays: 30 }),
-    await service.tenant({ requestLogRetentionDays: 0 }),
+    await service.createService(),
+    await service.createService({ requestLogRetentionDays: 30 }),
+    await service.createService({ requestLogRetentionDays: 0 }),
   ]
   for (const days of [1, 6, 8, 20, 31, 33])
     for (const { service: of } of [shop, long])
-      await logLines(db, of, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
+      await addLogEntries(db, of, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
   const old = async (caller: Caller) => (await search(caller, 'path=/old')).map(({ id }) => id)
   assert.deepEqual(
     [await old(shop), await old(long)],
@@ -197,12 +197,12 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
 
 test('expired log entries are purged in batches, except of unwritable services', async () => {
   const [busy, shutOne, moving] = [
-    await service.tenant(),
-    await service.tenant({ requestLogRetentionDays: 85 }),
-    await service.tenant({ requestLogRetentionDays: 90 }),
+    await service.createService(),
+    await service.createService({ requestLogRetentionDays: 85 }),
+    await service.createService({ requestLogRetentionDays: 90 }),
   ]
   const fill = ({ service: of }: Caller, days: number, lines: number) =>
-    logLines(
+    addLogEntries(
       db,
       of,
       Array.from({ length: lines }, (_, i) => ({ at: daysAgo(days) + 1_000 * i, path: '/busy' })),
@@ -221,7 +221,7 @@ test('expired log entries are purged in batches, except of unwritable services',
       `select from request_block where service_id = ${busy.service.id} and second < now() - interval '7 days' order by second desc limit 1 for update`,
     )
     const forgetting = purgeRequests(work)
-    await until(async () => (await lines(busy)) === 50, 'the first portion is gone for good', 30_000)
+    await waitUntil(async () => (await lines(busy)) === 50, 'the first portion is gone for good', 30_000)
     await blocker.query('rollback')
     await forgetting
   } finally {

@@ -3,8 +3,8 @@ import { after, test } from 'node:test'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { sql } from '../../../src/database/db.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { fillShop, placed } from '../../support/order-shop.ts'
-import { until } from '../../support/processes.ts'
+import { fillShop, placeOrder } from '../../support/order-shop.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { addVouchers } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
@@ -25,7 +25,7 @@ const getStats = async (shop: Caller) => {
 const sum = (minutes: number[]) => minutes.reduce((all, each) => all + each, 0)
 
 test('requests and errors of 24 hours are counted per minute and service', async () => {
-  const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
+  const [shop, other] = [await service.createService(settings), await service.createService(settings)]
   for (let i = 0; i < 3; i++) await shop.get('/stores')
   await shop.get('/customers/9')
   await db.run(sql`alter table store rename to elsewhere`)
@@ -42,7 +42,7 @@ test('requests and errors of 24 hours are counted per minute and service', async
   ] as const)
     await db.run(sql`
       insert into request_minute values (${of.service.id}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', 1000, 100, 10)`)
-  await until(async () => sum((await getStats(shop)).requests.failed) === 11, 'all is counted', 20_000)
+  await waitUntil(async () => sum((await getStats(shop)).requests.failed) === 11, 'all is counted', 20_000)
   const { since, answered, rejected, failed } = (await getStats(shop)).requests
   assert.deepEqual([answered.length, rejected.length, failed.length], [1_440, 1_440, 1_440])
   assert.equal(sum(rejected), 101)
@@ -55,7 +55,7 @@ test('requests and errors of 24 hours are counted per minute and service', async
 })
 
 test('minutes count each logged request once, even if several processes write', async () => {
-  const second = await startTestService({ beside: service })
+  const second = await startTestService({ sharedWith: service })
   try {
     for (let round = 0; round < 3; round++) {
       await Promise.all([service, second].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
@@ -68,17 +68,17 @@ test('minutes count each logged request once, even if several processes write', 
     db.row<{ lines: number; counted: number }>(sql`
       select (select count(*)::integer from request_log where service_id = ${service.service.id}) as lines,
              (select coalesce(sum(answered), 0)::integer from request_minute where service_id = ${service.service.id}) as counted`)
-  await until(async () => ((await counted())?.lines ?? 0) >= 60, 'all are written', 20_000)
+  await waitUntil(async () => ((await counted())?.lines ?? 0) >= 60, 'all are written', 20_000)
   const both = await counted()
   assert.equal(both?.counted, both?.lines)
 })
 
 test('orders and sales of today are summed by currency', async () => {
-  const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
+  const [shop, other] = [await service.createService(settings), await service.createService(settings)]
   for (const each of [shop, other]) await fillShop(db, each.service)
-  await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  const earlier = await placed(shop, [{ sku: 'HOOD-M', quantity: 1 }])
-  await placed(other, [{ sku: 'HOOD-M', quantity: 1 }])
+  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const earlier = await placeOrder(shop, [{ sku: 'HOOD-M', quantity: 1 }])
+  await placeOrder(other, [{ sku: 'HOOD-M', quantity: 1 }])
   await db.run(sql`
     update sales_order set placed_at = placed_at - interval '1 day' where service_id = ${shop.service.id} and id = ${earlier.id}`)
   await db.run(sql`delete from retail_transaction where service_id = ${shop.service.id}`)
@@ -102,7 +102,7 @@ test('orders and sales of today are summed by currency', async () => {
 })
 
 test('the voucher balance includes active, locked and suspended vouchers', async () => {
-  const shop = await service.tenant(settings)
+  const shop = await service.createService(settings)
   assert.deepEqual((await getStats(shop)).vouchers, [])
   await addVouchers(service, shop, {
     whole: {},
@@ -117,14 +117,14 @@ test('the voucher balance includes active, locked and suspended vouchers', async
 })
 
 test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
-  const shop = await service.tenant(settings)
+  const shop = await service.createService(settings)
   assert.deepEqual((await getStats(shop)).syncs, [])
   await setBackOffice(db, service.keys, shop.service, {
     driver: 'apparel21',
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await until(async () => (await getStats(shop)).vouchers === null, 'the back office is known', 20_000)
+  await waitUntil(async () => (await getStats(shop)).vouchers === null, 'the back office is known', 20_000)
   await db.run(sql`
     insert into sync_state (service_id, sync, finished_at) values (${shop.service.id}, 'stock', now() - interval '1 hour')
     on conflict (service_id, sync) do update set finished_at = excluded.finished_at`)
@@ -138,7 +138,7 @@ test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
 test('back-office calls are counted per minute with duration and failures', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
-  const [shop, dead] = [await service.tenant(settings), await service.tenant(settings)]
+  const [shop, dead] = [await service.createService(settings), await service.createService(settings)]
   for (const [of, url] of [
     [shop, simulator.url],
     [dead, 'https://127.0.0.1:9'],
@@ -146,15 +146,15 @@ test('back-office calls are counted per minute with duration and failures', asyn
     await setBackOffice(db, service.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
   const getCallStats = async (of: Caller) => (await of.get('/stats/back-office-calls')).json.data
   for (const each of [shop, dead]) {
-    await until(async () => (await getCallStats(each)).breaker === 'closed', 'the back office is known', 20_000)
+    await waitUntil(async () => (await getCallStats(each)).breaker === 'closed', 'the back office is known', 20_000)
     const customer = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
     assert.equal((await post(each, '/customers', customer)).status, each === shop ? 201 : 503)
-    await until(async () => sum((await getCallStats(each)).calls) > 0, 'its calls are counted', 20_000)
+    await waitUntil(async () => sum((await getCallStats(each)).calls) > 0, 'its calls are counted', 20_000)
   }
   const { calls, failed, average, slowest } = await getCallStats(shop)
   assert.deepEqual([calls.length, sum(failed)], [1_440, 0])
   assert.ok(sum(average) > 0 && sum(slowest) >= sum(average), `${sum(average)} ${sum(slowest)}`)
   const lost = await getCallStats(dead)
   assert.equal(sum(lost.failed), sum(lost.calls))
-  assert.equal((await getCallStats(await service.tenant(settings))).breaker, null)
+  assert.equal((await getCallStats(await service.createService(settings))).breaker, null)
 })

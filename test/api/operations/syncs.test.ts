@@ -9,8 +9,8 @@ import type { JobRun } from '../../../src/jobs/job.ts'
 import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
@@ -46,7 +46,7 @@ const sync = async (name: string): Promise<Sync> => {
 }
 const runs = async (name: string): Promise<SyncRun[]> => (await shop.get(`/syncs/${name}/runs`)).json.data
 const ended = async (name: string, count: number) => {
-  await until(
+  await waitUntil(
     async () => (await runs(name)).filter(({ state }) => state !== 'running').length >= count,
     `${count} runs of ${name}`,
     30_000,
@@ -102,7 +102,7 @@ test('a sync requested during a run runs afterwards, full if requested', async (
   assert.equal(first?.full, true)
   simulator.faults.add({ kind: 'latency', seconds: 1.5, path: '/Persons' })
   await post(shop, '/syncs/customers/run', {})
-  await until(async () => (await sync('customers')).state === 'running', 'it is pulled', 20_000)
+  await waitUntil(async () => (await sync('customers')).state === 'running', 'it is pulled', 20_000)
   const [running] = await runs('customers')
   assert.deepEqual([running?.state, running?.endedAt, running?.full], ['running', null, false])
   await post(shop, '/syncs/customers/run', { full: true })
@@ -131,8 +131,8 @@ test('the run of a killed process becomes interrupted', async () => {
   assert.deepEqual([(await dead())?.state, (await dead())?.read], ['interrupted', 7])
   const before = (await runs('stores')).length
   await post(shop, '/syncs/stores/run', {})
-  await until(async () => (await runs('stores')).length > before, 'the next run', 20_000)
-  await until(async () => (await dead())?.state === 'failed', 'it is told', 20_000)
+  await waitUntil(async () => (await runs('stores')).length > before, 'the next run', 20_000)
+  await waitUntil(async () => (await dead())?.state === 'failed', 'it is told', 20_000)
   assert.match((await dead())?.detail ?? '', /process of this run ended/)
 })
 
@@ -151,16 +151,16 @@ test('sync runs are kept for 30 days and paginated newest first', async () => {
 })
 
 test('a visitor can read syncs and a maintainer can request runs', async () => {
-  const visitor = await shop.account('visitor')
+  const visitor = await shop.createAccount('visitor')
   assert.equal((await visitor.get('/syncs')).status, 200)
-  isProblem(await post(visitor, '/syncs/stores/run', {}), 'insufficient_role', shop.baseUrl, '/syncs/stores/run')
-  const maintainer = await shop.account('maintainer')
+  assertProblem(await post(visitor, '/syncs/stores/run', {}), 'insufficient_role', shop.baseUrl, '/syncs/stores/run')
+  const maintainer = await shop.createAccount('maintainer')
   assert.equal((await post(maintainer, '/syncs/stores/run', {})).status, 202)
-  isProblem(await post(shop, '/syncs/shoes/run', {}), 'not_found', shop.baseUrl, '/syncs/shoes/run')
-  isProblem(await shop.get('/syncs/shoes/runs'), 'not_found', shop.baseUrl, '/syncs/shoes/runs')
+  assertProblem(await post(shop, '/syncs/shoes/run', {}), 'not_found', shop.baseUrl, '/syncs/shoes/run')
+  assertProblem(await shop.get('/syncs/shoes/runs'), 'not_found', shop.baseUrl, '/syncs/shoes/runs')
   const trial = await post(shop, '/syncs/rewards/run', {}, { prefer: 'tx=rollback' })
   assert.equal(trial.status, 404)
-  const other = await shop.tenant()
+  const other = await shop.createService()
   assert.deepEqual((await other.get('/syncs/stores/runs')).json.data, [])
   assert.equal(
     (await other.get('/syncs')).json.data.every(({ state }: Sync) => state === 'none'),

@@ -2,29 +2,29 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import {
   address,
-  giveBack,
-  orderOf,
-  placed,
-  returnable,
-  salesOf,
+  buildOrder,
+  createReturn,
+  getReturnable,
+  getSales,
+  getStock,
+  placeOrder,
   startOrderShop,
-  stockOf,
 } from '../../support/order-shop.ts'
-import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
-import type { Answer } from '../../support/service.ts'
+import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
+import type { TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
-const detailAt = ({ json }: Answer, pointer: string) =>
+const detailAt = ({ json }: TestResponse, pointer: string) =>
   json.errors.find((fault: { pointer: string }) => fault.pointer === pointer)?.detail
 
 test('all errors of an order are reported together and nothing is stored', async () => {
   const own = await shop()
-  const before = await stockOf(own)
+  const before = await getStock(own)
   const answer = await post(own, '/orders', {
-    ...orderOf([
+    ...buildOrder([
       { sku: 'HOOD-S', quantity: 1, price: '29.98' },
       { sku: 'hood-s', quantity: 1 },
       { sku: 'NONE', quantity: 1 },
@@ -38,8 +38,8 @@ test('all errors of an order are reported together and nothing is stored', async
       { gateway: 'visa', amount: '1.00', voucher: { number: '1', validationId: 'x' } },
     ],
   })
-  isProblem(answer, 'invalid_field', api.baseUrl, '/orders')
-  assert.deepEqual(faultsIn(answer), [
+  assertProblem(answer, 'invalid_field', api.baseUrl, '/orders')
+  assert.deepEqual(getFieldErrors(answer), [
     '/customerId invalid_field',
     '/pickupStoreNumber invalid_field',
     '/lines/0/price invalid_field',
@@ -56,7 +56,7 @@ test('all errors of an order are reported together and nothing is stored', async
     'The discounts of TEE must be at most 10.00 AUD, the value of the line.',
   )
   assert.equal(detailAt(answer, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
-  assert.deepEqual(await stockOf(own), before)
+  assert.deepEqual(await getStock(own), before)
   assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
   assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])
 })
@@ -66,15 +66,18 @@ test('a wrong payment total is rejected with the amount due', async () => {
     ['69.92', 'The payments must total 69.93 AUD; they total 69.92 AUD.'],
     ['69.94', 'The payments must total 69.93 AUD; they total 69.94 AUD.'],
   ]) {
-    const body = orderOf([{ sku: 'HOOD-S', quantity: 2 }], { freight: '9.95', payments: [{ gateway: 'visa', amount }] })
+    const body = buildOrder([{ sku: 'HOOD-S', quantity: 2 }], {
+      freight: '9.95',
+      payments: [{ gateway: 'visa', amount }],
+    })
     const answer = await post(api, '/orders', body)
-    isProblem(answer, 'payment_total_mismatch', api.baseUrl, '/orders')
+    assertProblem(answer, 'payment_total_mismatch', api.baseUrl, '/orders')
     assert.equal(answer.json.detail, detail)
   }
 })
 
 test('an invalid order shape is 400 and a broken rule 422', async () => {
-  const good = orderOf([{ sku: 'TEE', quantity: 1 }])
+  const good = buildOrder([{ sku: 'TEE', quantity: 1 }])
   const line = (quantity: unknown) => ({ ...good, lines: [{ sku: 'TEE', quantity }] })
   const { customerId: _, ...anonymous } = good
   const { country: __, ...nowhere } = address
@@ -100,38 +103,38 @@ test('an invalid order shape is 400 and a broken rule 422', async () => {
   ] as const) {
     const answer = await post(api, '/orders', body)
     assert.equal(answer.status, status, answer.text)
-    assert.deepEqual(faultsIn(answer), [expected])
+    assert.deepEqual(getFieldErrors(answer), [expected])
   }
   assert.equal((await post(api, '/orders', JSON.stringify(line(2 ** 53)))).json.code, 'malformed_json')
 })
 
 test('placing an order requires a maintainer, reading it a visitor', async () => {
-  const visitor = await api.account('visitor')
-  const answer = await post(visitor, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
-  isProblem(answer, 'insufficient_role', api.baseUrl, '/orders')
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const visitor = await api.createAccount('visitor')
+  const answer = await post(visitor, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
+  assertProblem(answer, 'insufficient_role', api.baseUrl, '/orders')
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   assert.equal((await visitor.get(`/orders/${id}`)).status, 200)
 })
 
 test('all SKUs missing from the order are reported and nothing is created', async () => {
   const own = await shop()
-  const { id, orderNumber } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
-  const stock = await stockOf(own)
-  const answer = await giveBack(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
-  isProblem(answer, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(faultsIn(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
-  assert.deepEqual(detailsIn(answer), [
+  const { id, orderNumber } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
+  const stock = await getStock(own)
+  const answer = await createReturn(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
+  assertProblem(answer, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getFieldErrors(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
+  assert.deepEqual(getErrorDetails(answer), [
     `SKU HOOD-S isn't on order ${orderNumber}.`,
     `SKU NONE isn't on order ${orderNumber}.`,
   ])
   assert.deepEqual((await own.get(`/orders/${id}/returns`)).json.data, [])
-  assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])
-  assert.deepEqual(await stockOf(own), stock)
-  assert.equal((await salesOf(own, orderNumber)).length, 1)
+  assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])
+  assert.deepEqual(await getStock(own), stock)
+  assert.equal((await getSales(own, orderNumber)).length, 1)
 })
 
 test('all errors of a return are reported at once, its own first', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   const answer = await post(api, `/orders/${id}/returns`, {
     lines: [
       { sku: 'TEE', quantity: 2, reasonCode: 'SIZE' },
@@ -139,7 +142,7 @@ test('all errors of a return are reported at once, its own first', async () => {
     ],
   })
   assert.equal(answer.status, 422)
-  assert.deepEqual(faultsIn(answer), [
+  assert.deepEqual(getFieldErrors(answer), [
     '/lines/1/sku sku_not_on_order',
     '/lines/1/reasonCode invalid_field',
     '/lines/0/quantity quantity_exceeds_returnable',
@@ -147,7 +150,7 @@ test('all errors of a return are reported at once, its own first', async () => {
 })
 
 test('a return with an invalid shape is 400, with broken rules 422', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   const line = (more: object) => ({ lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', ...more }] })
   for (const [body, status, expected] of [
     [line({ quantity: 0 }), 422, '/lines/0/quantity invalid_field'],
@@ -162,14 +165,14 @@ test('a return with an invalid shape is 400, with broken rules 422', async () =>
   ] as const) {
     const answer = await post(api, `/orders/${id}/returns`, body)
     assert.equal(answer.status, status, answer.text)
-    assert.deepEqual(faultsIn(answer), [expected])
+    assert.deepEqual(getFieldErrors(answer), [expected])
   }
-  assert.equal((await giveBack(api, id, { TEE: 2 ** 53 })).json.code, 'malformed_json')
-  assert.deepEqual(await returnable(api, id), [{ sku: 'TEE', sold: 1, returned: 0, returnable: 1 }])
+  assert.equal((await createReturn(api, id, { TEE: 2 ** 53 })).json.code, 'malformed_json')
+  assert.deepEqual(await getReturnable(api, id), [{ sku: 'TEE', sold: 1, returned: 0, returnable: 1 }])
 })
 
 test('creating a return requires a maintainer', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
-  const answer = await giveBack(await api.account('visitor'), id, { TEE: 1 })
-  isProblem(answer, 'insufficient_role', api.baseUrl, `/orders/${id}/returns`)
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
+  const answer = await createReturn(await api.createAccount('visitor'), id, { TEE: 1 })
+  assertProblem(answer, 'insufficient_role', api.baseUrl, `/orders/${id}/returns`)
 })

@@ -4,23 +4,23 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import {
-  giveBack,
-  made,
-  orderOf,
-  placed,
-  returnable,
-  salesOf,
+  buildOrder,
+  createReturn,
+  getCreated,
+  getReturnable,
+  getSales,
+  getStock,
+  placeOrder,
   startOrderShop,
-  stockOf,
 } from '../../support/order-shop.ts'
-import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { post } from '../../support/write.ts'
 
 const waitingForALock = sql`
   select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 test('generated order numbers skip given numbers and numbers of known sales', async () => {
@@ -31,63 +31,63 @@ test('generated order numbers skip given numbers and numbers of known sales', as
       line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
     },
   ])
-  const number = async (more = {}) => (await placed(own, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
+  const number = async (more = {}) => (await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
   assert.equal(await number(), 'W0000042')
   for (const taken of ['W0000043', 'W0000044', 'W0000045']) assert.equal(await number({ orderNumber: taken }), taken)
   assert.equal(await number(), 'W0000046')
   assert.equal(await number(), 'W0000047')
-  assert.equal((await placed(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+  assert.equal((await placeOrder(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
 })
 
 test('a taken order number is skipped before the order waits for stock', async () => {
   const own = await shop()
   const numbered = (orderNumber: string) =>
-    post(own, '/orders', orderOf([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
-  assert.equal((await placed(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
-  made(await numbered('W0000002'))
+    post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
+  assert.equal((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+  getCreated(await numbered('W0000002'))
   const [counted, given] = await api.db.transaction(async tx => {
     await tx.run(sql`select from stock where service_id = ${own.service.id} and sku_id = 'id-TEE' for update`)
     const waiting = async () => (await api.db.rows(waitingForALock)).length
-    const first = post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
-    await until(async () => (await waiting()) === 1, 'the order waits for its stock')
+    const first = post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
+    await waitUntil(async () => (await waiting()) === 1, 'the order waits for its stock')
     const second = numbered('W0000003')
     let isAnswered = false
     second.then(() => {
       isAnswered = true
     })
-    await until(async () => isAnswered || (await waiting()) === 2, 'who gives that number waits for it')
+    await waitUntil(async () => isAnswered || (await waiting()) === 2, 'who gives that number waits for it')
     return [first, second]
   })
-  assert.equal(made(await counted).orderNumber, 'W0000003')
-  isProblem(await given, 'order_number_taken', api.baseUrl, '/orders')
+  assert.equal(getCreated(await counted).orderNumber, 'W0000003')
+  assertProblem(await given, 'order_number_taken', api.baseUrl, '/orders')
 })
 
 test('one of twenty concurrent orders with one number succeeds in its service', async () => {
   const own = await shop()
-  const body = orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
+  const body = buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
   assert.equal(answers.filter(answer => answer.status === 201).length, 1)
   for (const answer of answers.filter(({ status }) => status !== 201)) {
-    isProblem(answer, 'order_number_taken', api.baseUrl, '/orders')
-    assert.deepEqual(faultsIn(answer), ['/orderNumber order_number_taken'])
+    assertProblem(answer, 'order_number_taken', api.baseUrl, '/orders')
+    assert.deepEqual(getFieldErrors(answer), ['/orderNumber order_number_taken'])
   }
-  assert.equal((await stockOf(own))['1002 TEE'], 4)
-  assert.equal((await salesOf(own, 'RACE')).length, 1)
-  made(await post(await shop(), '/orders', body))
+  assert.equal((await getStock(own))['1002 TEE'], 4)
+  assert.equal((await getSales(own, 'RACE')).length, 1)
+  getCreated(await post(await shop(), '/orders', body))
 })
 
 test('twenty concurrent orders get twenty numbers and each takes its stock', async () => {
   const own = await shop()
-  const body = orderOf([
+  const body = buildOrder([
     { sku: 'TEE', quantity: 1 },
     { sku: 'HOOD-M', quantity: 2 },
   ])
   const reversed = { ...body, lines: body.lines.toReversed() }
   const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)))
-  const numbers = answers.map(answer => made(answer).orderNumber)
+  const numbers = answers.map(answer => getCreated(answer).orderNumber)
   assert.equal(new Set(numbers).size, 20)
   for (const number of numbers) assert.match(number, /^W\d{7}$/)
-  const stock = await stockOf(own)
+  const stock = await getStock(own)
   assert.deepEqual([stock['1002 TEE'], stock['1001 HOOD-M']], [5 - 20, 4 - 40])
 })
 
@@ -96,8 +96,8 @@ test('concurrent generated and given order numbers never collide', async () => {
   const given = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
   const answers = await Promise.all(
     given.flatMap(orderNumber => [
-      post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
-      post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }])),
+      post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
+      post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
     ]),
   )
   const taken = answers.filter(answer => answer.status === 201).map(answer => answer.json.data.orderNumber)
@@ -109,27 +109,27 @@ test('concurrent generated and given order numbers never collide', async () => {
 
 test('return numbers are generated uniquely, and given ones are used once', async () => {
   const own = await shop()
-  const { id } = await placed(own, [{ sku: 'TEE', quantity: 20 }])
-  const { id: second } = await placed(own, [{ sku: 'TEE', quantity: 20 }])
-  assert.equal(made(await giveBack(own, id, { TEE: 1 })).returnNumber, 'R0000001')
-  made(await giveBack(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
-  assert.equal(made(await giveBack(own, id, { TEE: 1 })).returnNumber, 'R0000003')
+  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
+  const { id: second } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
+  assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000001')
+  getCreated(await createReturn(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
+  assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000003')
   const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => giveBack(own, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
+    Array.from({ length: 10 }, (_, i) => createReturn(own, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
   )
   assert.equal(answers.filter(answer => answer.status === 201).length, 1)
   for (const answer of answers.filter(({ status }) => status !== 201)) {
-    assert.deepEqual(faultsIn(answer), ['/returnNumber order_number_taken'])
-    assert.deepEqual(detailsIn(answer), ['Return number SAME is already used.'])
+    assert.deepEqual(getFieldErrors(answer), ['/returnNumber order_number_taken'])
+    assert.deepEqual(getErrorDetails(answer), ['Return number SAME is already used.'])
   }
   const other = await shop()
-  const { id: theirs } = await placed(other, [{ sku: 'TEE', quantity: 1 }])
-  made(await giveBack(other, theirs, { TEE: 1 }, { returnNumber: 'SAME' }))
+  const { id: theirs } = await placeOrder(other, [{ sku: 'TEE', quantity: 1 }])
+  getCreated(await createReturn(other, theirs, { TEE: 1 }, { returnNumber: 'SAME' }))
 })
 
 test('an order repeated with its key is placed once, even concurrently', async () => {
   const own = await shop()
-  const body = orderOf([{ sku: 'TEE', quantity: 1 }])
+  const body = buildOrder([{ sku: 'TEE', quantity: 1 }])
   const key = { 'idempotency-key': randomUUID() }
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))
   for (const answer of answers)
@@ -140,18 +140,18 @@ test('an order repeated with its key is placed once, even concurrently', async (
   const ids = [...answers, again].filter(({ status }) => status === 201).map(({ json }) => json.data.id)
   assert.equal(new Set(ids).size, 1)
   assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
-  assert.equal((await stockOf(own))['1002 TEE'], 4)
+  assert.equal((await getStock(own))['1002 TEE'], 4)
 })
 
 test('a return repeated with its key is created once, even concurrently', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 5 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 5 }])
   const key = { 'idempotency-key': randomUUID() }
-  const answers = await Promise.all(Array.from({ length: 6 }, () => giveBack(api, id, { TEE: 1 }, {}, key)))
+  const answers = await Promise.all(Array.from({ length: 6 }, () => createReturn(api, id, { TEE: 1 }, {}, key)))
   for (const answer of answers)
     assert.ok(answer.status === 201 || answer.json.code === 'idempotency_in_progress', answer.text)
-  const again = await giveBack(api, id, { TEE: 1 }, {}, key)
+  const again = await createReturn(api, id, { TEE: 1 }, {}, key)
   assert.equal(again.headers['idempotent-replayed'], 'true')
   assert.equal((await api.get(`/orders/${id}/returns`)).json.data.length, 1)
-  assert.deepEqual(await returnable(api, id), [{ sku: 'TEE', sold: 5, returned: 1, returnable: 4 }])
-  isProblem(await giveBack(api, id, { TEE: 2 }, {}, key), 'idempotency_key_reused', api.baseUrl)
+  assert.deepEqual(await getReturnable(api, id), [{ sku: 'TEE', sold: 5, returned: 1, returnable: 4 }])
+  assertProblem(await createReturn(api, id, { TEE: 2 }, {}, key), 'idempotency_key_reused', api.baseUrl)
 })

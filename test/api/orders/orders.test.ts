@@ -2,11 +2,19 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../../src/domain/orders/orders.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
-import { address, made, orderOf, placed, salesOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import {
+  address,
+  buildOrder,
+  getCreated,
+  getSales,
+  getStock,
+  placeOrder,
+  startOrderShop,
+} from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 test('a line break in an address is named with its pointer', async () => {
@@ -18,7 +26,7 @@ test('a line break in an address is named with its pointer', async () => {
 })
 
 test('an order is returned with calculated lines, a number and all fields', async () => {
-  const body = orderOf(
+  const body = buildOrder(
     [
       {
         sku: 'HOOD-S',
@@ -39,7 +47,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
     },
   )
   const answer = await post(api, '/orders', body)
-  const order = made(answer)
+  const order = getCreated(answer)
   const { id, placedAt, updateTimeStamp, ...rest } = order
   assert.equal(answer.headers.location, `/orders/${id}`)
   assert.match(placedAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
@@ -102,33 +110,33 @@ test('an order is returned with calculated lines, a number and all fields', asyn
 
 test('an address without optional fields returns them as null', async () => {
   const short = { addressLine1: '1 High St', city: 'Leeds', country: 'United Kingdom' }
-  const order = await placed(api, [{ sku: 'UNKEPT', quantity: 1 }], { deliveryAddress: { ...short, state: null } })
+  const order = await placeOrder(api, [{ sku: 'UNKEPT', quantity: 1 }], { deliveryAddress: { ...short, state: null } })
   const nobody = { contactName: null, companyName: null }
   assert.deepEqual(order.deliveryAddress, { ...nobody, ...short, addressLine2: null, state: null, postcode: null })
 })
 
 test('an order without an amount due needs no payment', async () => {
   const free = [{ sku: 'TEE', quantity: 1, discounts: [{ type: 'gift', amount: '10.00' }] }]
-  const order = await placed(api, free, { payments: [] })
+  const order = await placeOrder(api, free, { payments: [] })
   assert.deepEqual([order.total, order.lines[0].value, order.payments], ['0.00', '0.00', []])
-  assert.equal((await post(api, '/orders', orderOf(free))).status, 201)
+  assert.equal((await post(api, '/orders', buildOrder(free))).status, 201)
 })
 
 test('stock is taken from the pick-up or best-stocked store, even below zero', async () => {
   const own = await shop()
-  const before = await stockOf(own)
+  const before = await getStock(own)
   const since = (await own.get('/inventory')).json.meta.asOf
-  await placed(own, [
+  await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 3 },
     { sku: 'HOOD-S', quantity: 1 },
     { sku: 'UNKEPT', quantity: 2 },
   ])
-  assert.deepEqual(await stockOf(own), { ...before, '1002 HOOD-S': 26 })
-  await placed(own, [{ sku: 'HOOD-S', quantity: 11 }], { pickupStoreNumber: '101' })
-  assert.deepEqual(await stockOf(own), { ...before, '1002 HOOD-S': 26, '1001 HOOD-S': -1 })
+  assert.deepEqual(await getStock(own), { ...before, '1002 HOOD-S': 26 })
+  await placeOrder(own, [{ sku: 'HOOD-S', quantity: 11 }], { pickupStoreNumber: '101' })
+  assert.deepEqual(await getStock(own), { ...before, '1002 HOOD-S': 26, '1001 HOOD-S': -1 })
   // The pick-up store does not keep it.
-  await placed(own, [{ sku: 'TEE', quantity: 1 }], { pickupStoreNumber: '101' })
-  assert.equal((await stockOf(own))['1002 TEE'], 4)
+  await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { pickupStoreNumber: '101' })
+  assert.equal((await getStock(own))['1002 TEE'], 4)
   const changed = (await own.get(`/inventory?updated_after=${since}`)).json.data
   assert.deepEqual(
     changed.map((each: { id: string; sellable: number }) => [each.id, each.sellable]),
@@ -143,7 +151,7 @@ test('stock is taken from the pick-up or best-stocked store, even below zero', a
 test("an order's sale appears in the retail history and in polls", async () => {
   const own = await shop()
   const since = (await own.get('/orders/transactions/search')).json.meta.asOf
-  const order = await placed(
+  const order = await placeOrder(
     own,
     [
       { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
@@ -179,17 +187,17 @@ test("an order's sale appears in the retail history and in polls", async () => {
 
 test('an order waiting for shipment is processing and not yet a sale', async () => {
   const own = await shop({ fulfilment: 'manual' })
-  const order = await placed(own, [{ sku: 'TEE', quantity: 2 }])
+  const order = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
   assert.equal(order.lines[0].status, 'processing')
-  assert.deepEqual(await salesOf(own, order.orderNumber), [])
-  assert.equal((await stockOf(own))['1002 TEE'], 3)
+  assert.deepEqual(await getSales(own, order.orderNumber), [])
+  assert.equal((await getStock(own))['1002 TEE'], 3)
 })
 
 test("a customer's orders are paginated newest first", async () => {
   const own = await shop()
   const numbers = []
-  for (let i = 0; i < 5; i++) numbers.push((await placed(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
-  await placed(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
+  for (let i = 0; i < 5; i++) numbers.push((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
+  await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
   const found = []
   let path = '/customers/65432/orders?limit=2'
   for (;;) {
@@ -200,15 +208,15 @@ test("a customer's orders are paginated newest first", async () => {
     path = `/customers/65432/orders?limit=2&after_cursor=${json.meta.endCursor}`
   }
   assert.deepEqual(found, numbers.toReversed())
-  isProblem(await own.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
+  assertProblem(await own.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
 })
 
 test("another service's order returns the same response as an unknown order", async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   const other = await shop()
   for (const path of ['', '/returns', '/returnable']) {
     const [foreign, unknown] = [await other.get(`/orders/${id}${path}`), await other.get(`/orders/none${path}`)]
-    isProblem(foreign, 'not_found', api.baseUrl, `/orders/${id}${path}`)
+    assertProblem(foreign, 'not_found', api.baseUrl, `/orders/${id}${path}`)
     assert.equal(foreign.json.detail, 'Order not found.')
     assert.equal(unknown.json.detail, foreign.json.detail)
   }

@@ -3,73 +3,73 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
 import {
+  buildOrder,
   cancelReturn,
-  cents,
-  giveBack,
-  made,
-  orderOf,
-  placed,
-  returnable,
-  salesOf,
+  createReturn,
+  getCreated,
+  getReturnable,
+  getSales,
+  getStock,
+  placeOrder,
   startOrderShop,
-  stockOf,
+  toCents,
 } from '../../support/order-shop.ts'
-import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
-import type { Answer } from '../../support/service.ts'
+import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
+import type { TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 /** Asserts that one was made and the others were refused for want of units. */
-function onlyMade(answers: Answer[], count: number) {
+function onlyMade(answers: TestResponse[], count: number) {
   assert.equal(answers.filter(answer => answer.status === 201).length, count)
   for (const answer of answers)
     if (answer.status !== 201) assert.equal(answer.json.code, 'quantity_exceeds_returnable', answer.text)
 }
 
 test('two SKUs that differ only in case are distinct', async () => {
-  const { id, orderNumber } = await placed(api, [{ sku: '85049a', quantity: 1 }])
-  const answer = await giveBack(api, id, { '85049A': 1 })
-  assert.deepEqual(detailsIn(answer), [`SKU 85049A isn't on order ${orderNumber}.`])
-  const both = await placed(api, [
+  const { id, orderNumber } = await placeOrder(api, [{ sku: '85049a', quantity: 1 }])
+  const answer = await createReturn(api, id, { '85049A': 1 })
+  assert.deepEqual(getErrorDetails(answer), [`SKU 85049A isn't on order ${orderNumber}.`])
+  const both = await placeOrder(api, [
     { sku: '85049A', quantity: 2 },
     { sku: '85049a', quantity: 1 },
   ])
-  assert.equal((await giveBack(api, both.id, { '85049a': 2 })).status, 409)
-  assert.equal(made(await giveBack(api, both.id, { '85049A': 2 })).total, '5.00')
+  assert.equal((await createReturn(api, both.id, { '85049a': 2 })).status, 409)
+  assert.equal(getCreated(await createReturn(api, both.id, { '85049A': 2 })).total, '5.00')
 })
 
 test('one of two conflicting returns succeeds; the other gets the remaining quantity', async () => {
-  const { id } = await placed(api, [{ sku: 'HOOD-M', quantity: 3 }])
-  const answers = await Promise.all([giveBack(api, id, { 'HOOD-M': 2 }), giveBack(api, id, { 'HOOD-M': 2 })])
+  const { id } = await placeOrder(api, [{ sku: 'HOOD-M', quantity: 3 }])
+  const answers = await Promise.all([createReturn(api, id, { 'HOOD-M': 2 }), createReturn(api, id, { 'HOOD-M': 2 })])
   onlyMade(answers, 1)
   const [refused] = answers.filter(answer => answer.status === 409)
   assert.ok(refused)
-  isProblem(refused, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(detailsIn(refused), ['At most 1 of HOOD-M can be returned, not 2.'])
-  assert.deepEqual(await returnable(api, id), [{ sku: 'HOOD-M', sold: 3, returned: 2, returnable: 1 }])
+  assertProblem(refused, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getErrorDetails(refused), ['At most 1 of HOOD-M can be returned, not 2.'])
+  assert.deepEqual(await getReturnable(api, id), [{ sku: 'HOOD-M', sold: 3, returned: 2, returnable: 1 }])
 })
 
 test('five of twenty concurrent returns of five sold units succeed', async () => {
   const own = await shop()
-  const { id, orderNumber } = await placed(own, [
+  const { id, orderNumber } = await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 2 },
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
-  const stock = await stockOf(own)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => giveBack(own, id, { 'HOOD-S': 1 })))
+  const stock = await getStock(own)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => createReturn(own, id, { 'HOOD-S': 1 })))
   onlyMade(answers, 5)
-  const back = answers.filter(answer => answer.status === 201).map(made)
+  const back = answers.filter(answer => answer.status === 201).map(getCreated)
   assert.equal(new Set(back.map(each => each.returnNumber)).size, 5)
   assert.equal(
-    back.reduce((sum, each) => sum + cents(each.total), 0),
+    back.reduce((sum, each) => sum + toCents(each.total), 0),
     5 * 2999 - 1,
   )
-  assert.equal((await stockOf(own))['1002 HOOD-S'], (stock['1002 HOOD-S'] ?? 0) + 5)
-  const sales = await salesOf(own, orderNumber)
+  assert.equal((await getStock(own))['1002 HOOD-S'], (stock['1002 HOOD-S'] ?? 0) + 5)
+  const sales = await getSales(own, orderNumber)
   assert.equal(
-    sales.reduce((sum: number, sale: { total: string }) => sum + cents(sale.total), 0),
+    sales.reduce((sum: number, sale: { total: string }) => sum + toCents(sale.total), 0),
     0,
   )
   const lines = (await own.get(`/orders/${id}`)).json.data.lines
@@ -80,13 +80,13 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
 })
 
 test('several lines of one SKU in a body are added up', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 3 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 3 }])
   const line = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
   const answer = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
-  isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(faultsIn(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
-  assert.deepEqual(detailsIn(answer), ['At most 3 of TEE can be returned, not 4.'])
-  const { lines } = made(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
+  assertProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getFieldErrors(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
+  assert.deepEqual(getErrorDetails(answer), ['At most 3 of TEE can be returned, not 4.'])
+  const { lines } = getCreated(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
   assert.deepEqual(
     lines.map((each: { quantity: number; reasonCode: string }) => [each.quantity, each.reasonCode]),
     [
@@ -97,48 +97,50 @@ test('several lines of one SKU in a body are added up', async () => {
 })
 
 test('a double click without a key is checked against the remaining quantity', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 3 }])
-  onlyMade([await giveBack(api, id, { TEE: 2 }), await giveBack(api, id, { TEE: 2 })], 1)
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 3 }])
+  onlyMade([await createReturn(api, id, { TEE: 2 }), await createReturn(api, id, { TEE: 2 })], 1)
 })
 
 test('an unshipped unit cannot be returned', async () => {
   const own = await shop({ fulfilment: 'manual' })
-  const { id } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
-  assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
-  const answer = await giveBack(own, id, { TEE: 1 })
-  isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(detailsIn(answer), ['At most 0 of TEE can be returned, not 1, because it has not been shipped.'])
+  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
+  assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
+  const answer = await createReturn(own, id, { TEE: 1 })
+  assertProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getErrorDetails(answer), [
+    'At most 0 of TEE can be returned, not 1, because it has not been shipped.',
+  ])
 })
 
 test('a cancelled return restores units, stock, refund and history', async () => {
   const own = await shop()
-  const { id, orderNumber } = await placed(own, [
+  const { id, orderNumber } = await placeOrder(own, [
     { sku: 'TEE', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
-  const stock = await stockOf(own)
-  const first = made(await giveBack(own, id, { TEE: 1 }))
-  const second = made(await giveBack(own, id, { TEE: 2 }))
+  const stock = await getStock(own)
+  const first = getCreated(await createReturn(own, id, { TEE: 1 }))
+  const second = getCreated(await createReturn(own, id, { TEE: 2 }))
   assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'returned')
   await cancelReturn(api, own, first.returnNumber)
   const { status, updateTimeStamp, ...rest } = (await own.get(`/returns/${first.id}`)).json.data
   assert.equal(status, 'cancelled')
   assert.ok(updateTimeStamp >= first.updateTimeStamp)
   assert.deepEqual({ ...rest, status: 'requested', updateTimeStamp: first.updateTimeStamp }, first)
-  assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 3, returned: 2, returnable: 1 }])
+  assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 3, returned: 2, returnable: 1 }])
   assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
-  assert.equal((await stockOf(own))['1002 TEE'], (stock['1002 TEE'] ?? 0) + 2)
-  const third = made(await giveBack(own, id, { TEE: 1 }))
-  assert.equal(cents(second.total) + cents(third.total), 2999)
-  const sales = await salesOf(own, orderNumber)
+  assert.equal((await getStock(own))['1002 TEE'], (stock['1002 TEE'] ?? 0) + 2)
+  const third = getCreated(await createReturn(own, id, { TEE: 1 }))
+  assert.equal(toCents(second.total) + toCents(third.total), 2999)
+  const sales = await getSales(own, orderNumber)
   assert.equal(sales.length, 5)
   assert.equal(
-    sales.reduce((sum: number, sale: { total: string }) => sum + cents(sale.total), 0),
+    sales.reduce((sum: number, sale: { total: string }) => sum + toCents(sale.total), 0),
     0,
   )
 })
 
 test('database constraints prevent returning or refunding more than was sold', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 2 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 2 }])
   const { service } = api
   for (const [change, constraint] of [
     [sql`returned = 3`, /order_line_returned/],
@@ -166,8 +168,8 @@ test('returned plus returnable always equals sold over returns and cancellations
       fc.array(line, { minLength: 1, maxLength: 4 }),
       fc.array(action, { minLength: 1, maxLength: 8 }),
       async (bought, actions) => {
-        const before = await stockOf(own)
-        const order = made(await post(own, '/orders', orderOf(bought)))
+        const before = await getStock(own)
+        const order = getCreated(await post(own, '/orders', buildOrder(bought)))
         const sold = new Map<string, number>()
         for (const each of bought) sold.set(each.sku, (sold.get(each.sku) ?? 0) + each.quantity)
         const open: { returnNumber: string; total: string; units: Map<string, number> }[] = []
@@ -186,7 +188,7 @@ test('returned plus returnable always equals sold over returns and cancellations
             assert.equal(status, unknown ? 422 : tooMany ? 409 : 201)
             if (status === 201) open.push({ ...json.data, units })
           }
-          const left = await returnable(own, order.id)
+          const left = await getReturnable(own, order.id)
           assert.deepEqual(
             left,
             [...sold].map(([of, count]) => ({
@@ -200,13 +202,14 @@ test('returned plus returnable always equals sold over returns and cancellations
         // The rest comes back as well: all that was paid is refunded, and all stock is there again.
         for (const [of, count] of sold) {
           const units = new Map([[of, count - returned(of)]])
-          if (units.get(of)) open.push({ ...made(await giveBack(own, order.id, Object.fromEntries(units))), units })
+          if (units.get(of))
+            open.push({ ...getCreated(await createReturn(own, order.id, Object.fromEntries(units))), units })
         }
         assert.equal(
-          open.reduce((sum, each) => sum + cents(each.total), 0),
-          cents(order.total),
+          open.reduce((sum, each) => sum + toCents(each.total), 0),
+          toCents(order.total),
         )
-        assert.deepEqual(await stockOf(own), before)
+        assert.deepEqual(await getStock(own), before)
       },
     ),
     { numRuns: 25 },

@@ -3,23 +3,23 @@ import { after, test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
 import {
-  cents,
-  giveBack,
-  made,
-  placed,
-  returnable,
-  salesOf,
+  createReturn,
+  getCreated,
+  getReturnable,
+  getSales,
+  getStock,
+  placeOrder,
   startOrderShop,
-  stockOf,
+  toCents,
 } from '../../support/order-shop.ts'
-import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
+import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 test('a return is returned with its numbers, lines and refunds', async () => {
-  const order = await placed(api, [
+  const order = await placeOrder(api, [
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'loyalty', amount: '9.97' }] },
     { sku: 'TEE', quantity: 1 },
   ])
@@ -31,7 +31,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     ],
     restock: false,
   })
-  const record = made(answer)
+  const record = getCreated(answer)
   const { id, createdAt, updateTimeStamp, ...rest } = record
   assert.equal(answer.headers.location, `/returns/${id}`)
   assert.match(createdAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
@@ -81,7 +81,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
   assert.equal(read.headers.etag, answer.headers.etag)
   assert.equal((await api.get(`/returns/${id}`, { 'if-none-match': read.headers.etag })).status, 304)
   assert.deepEqual((await api.get(`/orders/${order.id}/returns`)).json.data, [record])
-  assert.deepEqual(await returnable(api, order.id), [
+  assert.deepEqual(await getReturnable(api, order.id), [
     { sku: 'HOOD-S', sold: 3, returned: 2, returnable: 1 },
     { sku: 'TEE', sold: 1, returned: 1, returnable: 0 },
   ])
@@ -94,7 +94,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     ],
   )
   // The last one is worth what is left.
-  assert.equal(made(await giveBack(api, order.id, { 'HOOD-S': 1 })).total, '26.67')
+  assert.equal(getCreated(await createReturn(api, order.id, { 'HOOD-S': 1 })).total, '26.67')
 })
 
 test('return reasons are those of the service', async () => {
@@ -102,29 +102,29 @@ test('return reasons are those of the service', async () => {
   const own = await shop({ returnReasons: reasons })
   assert.deepEqual((await own.get('/return-reasons')).json, { data: reasons })
   assert.equal((await api.get('/return-reasons')).json.data[0].code, 'SIZE')
-  const { id } = await placed(own, [{ sku: 'TEE', quantity: 1 }])
-  const answer = await giveBack(own, id, { TEE: 1 })
-  isProblem(answer, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(faultsIn(answer), ['/lines/0/reasonCode invalid_field'])
-  assert.deepEqual(detailsIn(answer), ['`reasonCode` must be one of `TIGHT`.'])
+  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])
+  const answer = await createReturn(own, id, { TEE: 1 })
+  assertProblem(answer, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getFieldErrors(answer), ['/lines/0/reasonCode invalid_field'])
+  assert.deepEqual(getErrorDetails(answer), ['`reasonCode` must be one of `TIGHT`.'])
 })
 
 test('a return for an unknown or foreign order gets the same 404', async () => {
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   const other = await shop()
   for (const units of [{ TEE: 1 }, { NONE: 1 }]) {
-    const answers = [await giveBack(other, id, units), await giveBack(other, 'none', units)]
-    for (const answer of answers) isProblem(answer, 'not_found', api.baseUrl)
+    const answers = [await createReturn(other, id, units), await createReturn(other, 'none', units)]
+    for (const answer of answers) assertProblem(answer, 'not_found', api.baseUrl)
     assert.deepEqual(new Set(answers.map(answer => answer.json.detail)), new Set(['Order not found.']))
   }
-  const { id: returnId } = made(await giveBack(api, id, { TEE: 1 }))
-  isProblem(await other.get(`/returns/${returnId}`), 'not_found', api.baseUrl, `/returns/${returnId}`)
+  const { id: returnId } = getCreated(await createReturn(api, id, { TEE: 1 }))
+  assertProblem(await other.get(`/returns/${returnId}`), 'not_found', api.baseUrl, `/returns/${returnId}`)
 })
 
 test("returned units go back to their store's stock unless unsellable", async () => {
   const own = await shop()
-  const before = await stockOf(own)
-  const { id } = await placed(
+  const before = await getStock(own)
+  const { id } = await placeOrder(
     own,
     [
       { sku: 'HOOD-S', quantity: 4 },
@@ -132,20 +132,20 @@ test("returned units go back to their store's stock unless unsellable", async ()
     ],
     { pickupStoreNumber: '101' },
   )
-  assert.equal((await stockOf(own))['1001 HOOD-S'], 6)
-  made(await giveBack(own, id, { 'HOOD-S': 1 }, { restock: false }))
-  assert.equal((await stockOf(own))['1001 HOOD-S'], 6)
-  made(await giveBack(own, id, { 'HOOD-S': 3, UNKEPT: 1 }))
-  assert.deepEqual(await stockOf(own), { ...before, '1001 HOOD-S': 9 })
+  assert.equal((await getStock(own))['1001 HOOD-S'], 6)
+  getCreated(await createReturn(own, id, { 'HOOD-S': 1 }, { restock: false }))
+  assert.equal((await getStock(own))['1001 HOOD-S'], 6)
+  getCreated(await createReturn(own, id, { 'HOOD-S': 3, UNKEPT: 1 }))
+  assert.deepEqual(await getStock(own), { ...before, '1001 HOOD-S': 9 })
 })
 
 test('a return appears in the retail history with negative quantity and value', async () => {
   const own = await shop()
-  const { id, orderNumber } = await placed(own, [
+  const { id, orderNumber } = await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
   ])
-  const { id: returnId, returnNumber } = made(await giveBack(own, id, { 'HOOD-S': 1 }))
-  const { lines, saleDate, updateTimeStamp, ...sale } = (await salesOf(own, orderNumber)).find(
+  const { id: returnId, returnNumber } = getCreated(await createReturn(own, id, { 'HOOD-S': 1 }))
+  const { lines, saleDate, updateTimeStamp, ...sale } = (await getSales(own, orderNumber)).find(
     (each: { number: string }) => each.number === returnNumber,
   )
   assert.equal(saleDate, updateTimeStamp)
@@ -174,21 +174,21 @@ test('partial returns add up in price, discounts and value, also in history', as
     { type: 'loyalty', amount: '0.01' },
     { type: 'staff', amount: '3.33', reason: 'Christmas' },
   ]
-  const { id, orderNumber } = await placed(own, [{ sku: 'HOOD-S', quantity: 3, discounts }])
+  const { id, orderNumber } = await placeOrder(own, [{ sku: 'HOOD-S', quantity: 3, discounts }])
   let off = 0
   for (const quantity of [1, 1, 1]) {
-    const record = made(await giveBack(own, id, { 'HOOD-S': quantity }))
-    const sale = (await salesOf(own, orderNumber)).find(
+    const record = getCreated(await createReturn(own, id, { 'HOOD-S': quantity }))
+    const sale = (await getSales(own, orderNumber)).find(
       ({ number }: { number: string }) => number === record.returnNumber,
     )
     for (const [sign, [line]] of [
       [1, record.lines],
       [-1, sale.lines],
     ]) {
-      const amounts = line.discounts.map(({ amount }: { amount: string }) => cents(amount))
+      const amounts = line.discounts.map(({ amount }: { amount: string }) => toCents(amount))
       assert.equal(line.quantity, sign * quantity)
       const sum = amounts.reduce((all: number, each: number) => all + each, 0)
-      assert.equal(cents(line.value), cents(line.price) * line.quantity - sum, JSON.stringify(line))
+      assert.equal(toCents(line.value), toCents(line.price) * line.quantity - sum, JSON.stringify(line))
       off += sign === 1 ? sum : 0
     }
   }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
-import { made, orderOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { buildOrder, getCreated, getStock, startOrderShop } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 const voucher = (number: string, originalAmount: string) => ({
@@ -27,7 +27,7 @@ test('a validated voucher pays atomically with the order and only once', async (
   const own = await shop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('900', '50.00'), voucher('100', '20.00')])
   const body = async () =>
-    orderOf([{ sku: 'HOOD-S', quantity: 3 }], {
+    buildOrder([{ sku: 'HOOD-S', quantity: 3 }], {
       payments: [
         {
           gateway: 'visa',
@@ -44,7 +44,7 @@ test('a validated voucher pays atomically with the order and only once', async (
     })
   const first = await body()
   const answer = await post(own, '/orders', first)
-  const order = made(answer)
+  const order = getCreated(answer)
   assert.deepEqual(
     order.payments.map((payment: { voucherNumber: string }) => payment.voucherNumber),
     ['900', '100', null],
@@ -75,12 +75,14 @@ test('a failed order restores the full balance of its voucher', async () => {
   const refused = await post(
     own,
     '/orders',
-    orderOf([{ sku: 'TEE', quantity: 2 }], { payments: [pays('300', validationId), pays('301', 'not-the-one')] }),
+    buildOrder([{ sku: 'TEE', quantity: 2 }], { payments: [pays('300', validationId), pays('301', 'not-the-one')] }),
   )
-  isProblem(refused, 'validation_id_incorrect', api.baseUrl, '/orders')
+  assertProblem(refused, 'validation_id_incorrect', api.baseUrl, '/orders')
   assert.equal(await available(own, '300'), '10.00')
-  assert.equal((await stockOf(own))['1002 TEE'], 5)
-  made(await post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { payments: [pays('300', validationId)] })))
+  assert.equal((await getStock(own))['1002 TEE'], 5)
+  getCreated(
+    await post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments: [pays('300', validationId)] })),
+  )
   assert.equal(await available(own, '300'), '0.00')
 })
 
@@ -89,7 +91,7 @@ test('one of many orders that pay with one validation succeeds', async () => {
   await insertVouchers(api.db, api.keys, own.service, [voucher('500', '100.00')])
   const validationId = await validation(own, '500', '10.00')
   const payments = [{ gateway: 'visa', amount: '10.00', voucher: { number: '500', validationId } }]
-  const body = orderOf([{ sku: 'TEE', quantity: 1 }], { payments })
+  const body = buildOrder([{ sku: 'TEE', quantity: 1 }], { payments })
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(own, '/orders', body)))
   assert.equal(answers.filter(answer => answer.status === 201).length, 1)
   for (const { status, text } of answers) assert.ok(status < 500, text)

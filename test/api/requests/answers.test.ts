@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { hasStandingHeaders, isProblem } from '../../support/problem.ts'
+import { assertCommonHeaders, assertProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { customers } from '../../support/walk.ts'
+import { buildCustomers } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {
   service = await startTestService({ settings: { readsPerMinute: 'off' } })
-  await upsertCustomers(service.db, service.service, customers(1, 2))
+  await upsertCustomers(service.db, service.service, buildCustomers(1, 2))
 })
 after(() => service.stop())
 
@@ -17,8 +17,8 @@ const one = '/customers/000001'
 
 test('every response has the standard headers', async () => {
   const { baseUrl } = service
-  hasStandingHeaders(await service.get('/stores'))
-  hasStandingHeaders(await service.get(one))
+  assertCommonHeaders(await service.get('/stores'))
+  assertCommonHeaders(await service.get(one))
   for (const path of [
     '/health/live',
     '/health/ready',
@@ -30,32 +30,37 @@ test('every response has the standard headers', async () => {
     '/changelog',
     '/errors/not_found',
   ]) {
-    const answer = await service.raw(path)
+    const answer = await service.sendRaw(path)
     assert.equal(answer.status, 200, path)
-    hasStandingHeaders(answer)
+    assertCommonHeaders(answer)
   }
-  isProblem(await service.raw('/stores'), 'invalid_credentials', baseUrl, '/stores')
-  isProblem(await service.get('/stores', { 'x-service-name': undefined }), 'service_name_required', baseUrl, '/stores')
-  isProblem(await service.get('/stores', { 'x-service-name': 'other' }), 'service_not_assigned', baseUrl, '/stores')
-  isProblem(await service.get('/stores?nope=1'), 'invalid_parameter', baseUrl, '/stores?nope=1')
-  isProblem(await service.get('/customers/9'), 'not_found', baseUrl, '/customers/9')
-  isProblem(await service.request('/stores', { method: 'PUT' }), 'method_not_allowed', baseUrl, '/stores')
-  isProblem(await service.get('/customers/%zz'), 'invalid_parameter', baseUrl)
-  isProblem(await service.get(`/stores?${'x'.repeat(9_000)}`), 'uri_too_long', baseUrl)
-  isProblem(await service.get('/stores', { 'x-large': 'x'.repeat(17_000) }), 'headers_too_large', baseUrl)
+  assertProblem(await service.sendRaw('/stores'), 'invalid_credentials', baseUrl, '/stores')
+  assertProblem(
+    await service.get('/stores', { 'x-service-name': undefined }),
+    'service_name_required',
+    baseUrl,
+    '/stores',
+  )
+  assertProblem(await service.get('/stores', { 'x-service-name': 'other' }), 'service_not_assigned', baseUrl, '/stores')
+  assertProblem(await service.get('/stores?nope=1'), 'invalid_parameter', baseUrl, '/stores?nope=1')
+  assertProblem(await service.get('/customers/9'), 'not_found', baseUrl, '/customers/9')
+  assertProblem(await service.request('/stores', { method: 'PUT' }), 'method_not_allowed', baseUrl, '/stores')
+  assertProblem(await service.get('/customers/%zz'), 'invalid_parameter', baseUrl)
+  assertProblem(await service.get(`/stores?${'x'.repeat(9_000)}`), 'uri_too_long', baseUrl)
+  assertProblem(await service.get('/stores', { 'x-large': 'x'.repeat(17_000) }), 'headers_too_large', baseUrl)
 })
 
 test('each error type links to its page', async () => {
   for (const [code, { status, title }] of Object.entries(errorCodes)) {
     const { json } = code === 'not_found' ? await service.get('/nowhere') : { json: undefined }
     const address = json ? new URL(json.type).pathname : `/errors/${code}`
-    const answer = await service.raw(address)
+    const answer = await service.sendRaw(address)
     assert.equal(answer.status, 200, code)
     assert.match(String(answer.headers['content-type']), /^text\/html/)
     assert.ok(answer.text.includes(`<h1>${code}</h1>`) && answer.text.includes(String(status)), `${code}: ${title}`)
   }
   for (const path of ['/errors/nope', '/errors/__proto__', '/errors/constructor'])
-    isProblem(await service.raw(path), 'not_found', service.baseUrl, path)
+    assertProblem(await service.sendRaw(path), 'not_found', service.baseUrl, path)
 })
 
 test('a record that the client already has returns 304', async () => {
@@ -67,14 +72,19 @@ test('a record that the client already has returns 304', async () => {
     assert.equal(answer.status, 304, known)
     assert.equal(answer.text, '')
     assert.equal(answer.headers.etag, etag)
-    hasStandingHeaders(answer)
+    assertCommonHeaders(answer)
   }
   for (const other of ['"other"', etag.slice(1, -1), etag.toUpperCase(), '', `"${etag}"`]) {
     const answer = await service.get(one, { 'if-none-match': other })
     assert.equal(answer.status, 200, other)
     assert.equal(answer.text, text)
   }
-  isProblem(await service.get('/customers/9', { 'if-none-match': '*' }), 'not_found', service.baseUrl, '/customers/9')
+  assertProblem(
+    await service.get('/customers/9', { 'if-none-match': '*' }),
+    'not_found',
+    service.baseUrl,
+    '/customers/9',
+  )
 })
 
 test('a changed record has a new ETag', async () => {
@@ -93,7 +103,7 @@ test('HEAD returns the headers of GET without the body', async () => {
     assert.equal(head.text, '')
     for (const name of ['content-type', 'content-length', 'etag', 'cache-control'])
       assert.equal(head.headers[name], get.headers[name], `${name} of ${path}`)
-    hasStandingHeaders(head)
+    assertCommonHeaders(head)
   }
   for (const [path, status] of [
     ['/customers/9', 404],
@@ -104,7 +114,7 @@ test('HEAD returns the headers of GET without the body', async () => {
     assert.equal(head.status, status)
     assert.equal(head.text, '')
   }
-  assert.equal((await service.raw('/stores', { method: 'HEAD' })).status, 401)
+  assert.equal((await service.sendRaw('/stores', { method: 'HEAD' })).status, 401)
   const known = { 'if-none-match': String((await service.get(one)).headers.etag) }
   assert.equal((await service.request(one, { method: 'HEAD', headers: known })).status, 304)
 })

@@ -4,22 +4,30 @@ import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ErrorCode, FieldError } from '../../../src/errors/api-error.ts'
-import { john, makesNone } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, creatingHead, credentials, keptLog, speak, tlsTo, untilClosed } from '../../support/servers.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
+import { assertCreatesNoCustomer, buildCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import {
+  buildCreateHead,
+  buildCredentials,
+  captureLog,
+  readUntilClosed,
+  sendBytes,
+  startSecondServer,
+  tlsTo,
+} from '../../support/servers.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
-const logged = keptLog('error')
+const logged = captureLog('error')
 const service = await startTestService({ settings: { writesPerMinute: 'off' }, log: logged.log })
 after(() => service.stop())
 
-const head = (...lines: string[]) => creatingHead(service, ...lines)
+const head = (...lines: string[]) => buildCreateHead(service, ...lines)
 
-const refused = (answer: Answer, code: ErrorCode) => isProblem(answer, code, service.baseUrl, '/customers')
+const refused = (answer: TestResponse, code: ErrorCode) => assertProblem(answer, code, service.baseUrl, '/customers')
 
 test('a body must be plain JSON', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     const types = [
       undefined,
       'text/xml',
@@ -41,29 +49,32 @@ test('a body must be plain JSON', () =>
       'nonsense',
     ]
     for (const type of types)
-      for (const body of [john(), '{"bad', ''])
+      for (const body of [buildCustomer(), '{"bad', ''])
         refused(await post(service, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
     const headers = { 'content-type': ['application/json', 'text/plain'] }
     refused(
-      await service.request('/customers', { method: 'POST', headers, body: JSON.stringify(john()) }),
+      await service.request('/customers', { method: 'POST', headers, body: JSON.stringify(buildCustomer()) }),
       'duplicate_header',
     )
   }))
 
 test('a compressed body is rejected without decompression', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '))
     assert.ok(bomb.length < 100_000)
     for (const [encoding, body] of [
-      ['gzip', gzipSync(JSON.stringify(john()))],
+      ['gzip', gzipSync(JSON.stringify(buildCustomer()))],
       ['gzip', bomb],
-      ['identity, gzip', gzipSync(JSON.stringify(john()))],
-      ['br', JSON.stringify(john())],
-      ['deflate', JSON.stringify(john())],
+      ['identity, gzip', gzipSync(JSON.stringify(buildCustomer()))],
+      ['br', JSON.stringify(buildCustomer())],
+      ['deflate', JSON.stringify(buildCustomer())],
     ] as const)
       refused(await post(service, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
     for (const coding of ['gzip, chunked', 'deflate, chunked'])
-      refused(await post(service, '/customers', john(), { 'transfer-encoding': coding }), 'unsupported_media_type')
+      refused(
+        await post(service, '/customers', buildCustomer(), { 'transfer-encoding': coding }),
+        'unsupported_media_type',
+      )
   }))
 
 test('the content type is accepted in any spelling', async () => {
@@ -73,17 +84,17 @@ test('the content type is accepted in any spelling', async () => {
     { 'content-type': 'application/json ; charset=utf-8' },
     { 'content-encoding': 'identity' },
   ])
-    assert.equal((await post(service, '/customers', john(), headers)).status, 201, JSON.stringify(headers))
+    assert.equal((await post(service, '/customers', buildCustomer(), headers)).status, 201, JSON.stringify(headers))
 })
 
 const largest = 256 * 1024
 
-const padded = (size: number) => JSON.stringify(john()).padEnd(size)
+const padded = (size: number) => JSON.stringify(buildCustomer()).padEnd(size)
 
 test('a body can have 256 KiB, with or without a length', async () => {
   assert.equal((await post(service, '/customers', padded(largest))).status, 201)
   assert.equal((await post(service, '/customers', padded(largest), chunked)).status, 201)
-  await makesNone(service, async () => {
+  await assertCreatesNoCustomer(service, async () => {
     for (const size of [largest + 1, 2_000_000])
       for (const headers of [{}, chunked]) {
         const answer = await post(service, '/customers', padded(size), headers)
@@ -96,10 +107,10 @@ const chunked = { 'transfer-encoding': 'chunked' }
 
 test('an oversized or endless body is rejected early and its connection closed', async () => {
   const announced = await tlsTo(service)
-  const told = untilClosed(announced)
+  const told = readUntilClosed(announced)
   announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
   const endless = await tlsTo(service)
-  const heard = untilClosed(endless)
+  const heard = readUntilClosed(endless)
   let sent = 0
   endless.write(head('Content-Type: application/json', 'Transfer-Encoding: chunked'))
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
@@ -113,17 +124,17 @@ test('an oversized or endless body is rejected early and its connection closed',
 })
 
 test('a body shorter than its declared length creates nothing', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     const socket = await tlsTo(service)
-    const body = JSON.stringify(john())
+    const body = JSON.stringify(buildCustomer())
     socket.write(head('Content-Type: application/json', `Content-Length: ${body.length + 1}`) + body)
-    const ended = untilClosed(socket)
+    const ended = readUntilClosed(socket)
     socket.end()
     assert.doesNotMatch(await ended, /HTTP\/1.1 2/)
   }))
 
 test('an aborted body is not logged as an error', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     for (const rest of ['-1\r\n', '9\r\n{"first', '']) {
       const socket = await tlsTo(service)
       const closed = once(socket, 'close')
@@ -132,7 +143,7 @@ test('an aborted body is not logged as an error', () =>
       socket.write(rest, () => socket.destroy())
       await closed
       // By the time that a later connection is answered, the end of this one has been seen.
-      await speak(service, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      await sendBytes(service, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     }
     assert.deepEqual(
       logged.text.split('\n').filter(line => line.includes('"level":50')),
@@ -141,10 +152,10 @@ test('an aborted body is not logged as an error', () =>
   }))
 
 test("a write with a query is rejected together with the body's errors", () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     for (const query of ['pin=381940', 'limit=5', 'firstname=Ann&firstname=Bea', '=']) {
-      refused(await post(service, `/customers?${query}`, john()), 'invalid_parameter')
-      const answer = await post(service, `/customers?${query}`, { ...john(), firstname: 5, unheard: 1 })
+      refused(await post(service, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
+      const answer = await post(service, `/customers?${query}`, { ...buildCustomer(), firstname: 5, unheard: 1 })
       refused(answer, 'invalid_parameter')
       const places = answer.json.errors.map(({ parameter, pointer }: FieldError) =>
         parameter === undefined ? pointer : '?',
@@ -152,7 +163,7 @@ test("a write with a query is rejected together with the body's errors", () =>
       assert.deepEqual(new Set(places), new Set(['?', '/firstname', '/unheard']))
       assert.equal(answer.text.includes('381940'), false)
     }
-    isProblem(await put(service, '/customers/1?dry=true', {}), 'invalid_parameter', service.baseUrl, '/customers/1')
+    assertProblem(await put(service, '/customers/1?dry=true', {}), 'invalid_parameter', service.baseUrl, '/customers/1')
   }))
 
 /** What comes back for a head alone, while the body that it announces never comes. */
@@ -166,11 +177,11 @@ async function answerToHead(request: string) {
 }
 
 test('403 and 404 are returned before the body arrives', async () => {
-  const visitor = await service.account('visitor')
+  const visitor = await service.createAccount('visitor')
   const announced = ['Content-Type: application/json', 'Content-Length: 5000']
   const asVisitor = head(...announced).replace(
     /Authorization: .*/,
-    `Authorization: ${credentials(visitor).authorization}`,
+    `Authorization: ${buildCredentials(visitor).authorization}`,
   )
   assert.match(await answerToHead(asVisitor), /^HTTP\/1.1 403 [\s\S]*"code":"insufficient_role"/)
   const stranger = head(...announced).replace(/Authorization: .*/, 'Authorization: Basic eDp5')
@@ -185,8 +196,8 @@ test('an unexpected body is detected by its bytes, also over HTTP/2', async () =
   assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)
   assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)
   for (const type of ['text/plain', 'text/csv', 'application/x-ndjson'])
-    isProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', service.baseUrl)
-  const server = await anotherServer(service, { environment: { HTTP2: 'true' } })
+    assertProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', service.baseUrl)
+  const server = await startSecondServer(service, { environment: { HTTP2: 'true' } })
   const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
   try {
     for (const [body, type, status] of [
@@ -196,7 +207,7 @@ test('an unexpected body is detected by its bytes, also over HTTP/2', async () =
       ['', 'text/plain', 202],
     ] as const) {
       const head = { ':path': path, ':method': 'POST', 'content-type': type }
-      const stream = session.request(Object.assign(head, credentials(service))).resume()
+      const stream = session.request(Object.assign(head, buildCredentials(service))).resume()
       stream.end(body)
       const [told] = await once(stream, 'response')
       assert.equal(told[':status'], status, `${type} ${body}`)

@@ -3,13 +3,20 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { shopOfTests } from '../../apparel21/shop.ts'
 import { ordersOf } from '../../apparel21/writes/orders.ts'
-import { anotherServer, credentials, speak, statusesIn, tlsTo, untilClosed } from '../../support/servers.ts'
+import {
+  buildCredentials,
+  parseStatuses,
+  readUntilClosed,
+  sendBytes,
+  startSecondServer,
+  tlsTo,
+} from '../../support/servers.ts'
 
 const shop = await shopOfTests()
 const { api, simulator } = shop
 const { order, placed } = await ordersOf(shop)
 
-const { authorization, 'x-service-name': name } = credentials(api)
+const { authorization, 'x-service-name': name } = buildCredentials(api)
 const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 const reading = `GET /stores?limit=1 HTTP/1.1\r\n${own}\r\n`
 const body = JSON.stringify(order())
@@ -19,55 +26,55 @@ const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\
 const refusal = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
 
 test('an order with trailing bytes is placed and answered before the rejection', async () => {
-  const answer = await speak(api, `${ordering}\0`)
-  assert.deepEqual(statusesIn(answer), [201, 400])
+  const answer = await sendBytes(api, `${ordering}\0`)
+  assert.deepEqual(parseStatuses(answer), [201, 400])
   assert.match(answer, /"orderNumber":"W/)
   assert.match(answer, refusal)
   assert.equal(placed(), 1)
 })
 
 test('requests before garbage bytes are all answered in order', async () => {
-  const answer = await speak(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
-  assert.deepEqual(statusesIn(answer), [200, 201, 200, 400])
+  const answer = await sendBytes(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
+  assert.deepEqual(parseStatuses(answer), [200, 201, 200, 400])
   assert.match(answer, refusal)
 })
 
 test('a write waiting for its back office is answered despite garbage bytes', async () => {
   simulator.faults.add({ kind: 'latency', seconds: 1, method: 'POST', times: 1 })
   const socket = await tlsTo(api)
-  const answers = untilClosed(socket)
+  const answers = readUntilClosed(socket)
   socket.write(ordering)
   for (let i = 0; i < 5; i++) {
     await delay(100)
     socket.write('\0garbage')
   }
   const answer = await answers
-  assert.deepEqual(statusesIn(answer), [201, 400])
+  assert.deepEqual(parseStatuses(answer), [201, 400])
   assert.match(answer, refusal)
   assert.equal(placed(), 1)
 })
 
 test('bytes after a request with `Connection: close` are ignored', async () => {
   const last = reading.replace('Host: a', 'Host: a\r\nConnection: close')
-  assert.deepEqual(statusesIn(await speak(api, `${last}garbage`)), [200])
+  assert.deepEqual(parseStatuses(await sendBytes(api, `${last}garbage`)), [200])
 })
 
 test('a truncated request gets one response after the complete requests', async () => {
   const head = ordering.slice(0, ordering.indexOf('Content-Length'))
   const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"lin\r\nno size\r\n`
-  assert.deepEqual(statusesIn(await speak(api, broken)), [400])
-  assert.deepEqual(statusesIn(await speak(api, `${reading}${reading}${broken}`)), [200, 200, 400])
+  assert.deepEqual(parseStatuses(await sendBytes(api, broken)), [400])
+  assert.deepEqual(parseStatuses(await sendBytes(api, `${reading}${reading}${broken}`)), [200, 200, 400])
   assert.equal(placed(), 0)
 })
 
 test('garbage bytes alone are rejected immediately', async () => {
-  assert.match(await speak(api, '\0'), refusal)
+  assert.match(await sendBytes(api, '\0'), refusal)
 })
 
 test('garbage bytes are handled alike if the port also supports HTTP/2', async () => {
-  const server = await anotherServer(api, { environment: { HTTP2: 'true' } })
+  const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
   try {
-    assert.deepEqual(statusesIn(await speak(server, `${reading}${reading}\0`)), [200, 200, 400])
+    assert.deepEqual(parseStatuses(await sendBytes(server, `${reading}${reading}\0`)), [200, 200, 400])
   } finally {
     await server.stop()
   }

@@ -2,38 +2,38 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
-import { type Answered, openShop, voucherOf } from '../../support/installations/shop-processes.ts'
-import { orderOf, returnOf } from '../../support/order-shop.ts'
-import { type Serving, serve, stop } from '../../support/processes.ts'
+import { buildVoucher, openShopForProcesses, type WriteResponse } from '../../support/installations/shop-processes.ts'
+import { buildOrder, buildReturn } from '../../support/order-shop.ts'
+import { type RunningServer, serve, stopServer } from '../../support/processes.ts'
 
-const shop = await openShop()
+const shop = await openShopForProcesses()
 /** Two processes on one database. */
-const processes = await Promise.all(['one', 'other'].map(name => serve(['--no-demo'], shop.environmentOf(name))))
+const processes = await Promise.all(['one', 'other'].map(name => serve(['--no-demo'], shop.buildEnvironment(name))))
 after(async () => {
-  await Promise.all(processes.map(each => stop(each)))
+  await Promise.all(processes.map(each => stopServer(each)))
   await shop.close()
 })
 
 /** The i-th client's request; clients take turns with the processes. */
 const ask = (i: number, method: string, path: string, body: object, key?: string) =>
-  shop.send(processes[i % processes.length] as Serving, method, path, body, key)
+  shop.send(processes[i % processes.length] as RunningServer, method, path, body, key)
 
-const all = (clients: number, work: (i: number) => Promise<Answered>) =>
+const all = (clients: number, work: (i: number) => Promise<WriteResponse>) =>
   Promise.all(Array.from({ length: clients }, (_, i) => work(i)))
 
-const statuses = (answers: readonly Answered[]) =>
+const statuses = (answers: readonly WriteResponse[]) =>
   Object.fromEntries(
     [...Map.groupBy(answers, ({ status, code }) => code ?? status)].map(([of, { length }]) => [of, length]),
   )
 
 const voucher = async (name: string, amount?: string) => {
-  const { status, data, code } = await ask(0, 'POST', '/vouchers', voucherOf(name, amount))
+  const { status, data, code } = await ask(0, 'POST', '/vouchers', buildVoucher(name, amount))
   assert.equal(status, 201, code)
   return data as { number: string; pin: string }
 }
 
 test('50 concurrent requests with one key have one effect and one response', async () => {
-  const body = voucherOf('same-key')
+  const body = buildVoucher('same-key')
   const answers = await all(50, async i => {
     for (;;) {
       const answer = await ask(i, 'POST', '/vouchers', body, 'same-key')
@@ -67,7 +67,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
   let most = 0
   let held = 0
   await all(20, async i => {
-    let last: Answered | undefined
+    let last: WriteResponse | undefined
     for (let turn = 0; turn < 20; turn++) {
       await delay(Math.random() * 200)
       last = await ask(i, 'POST', '/vouchers/validate', { number, pin, amount: '1.00' })
@@ -83,7 +83,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
       last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 0 })
       assert.equal(last.status, 200, last.code)
     }
-    return last as Answered
+    return last as WriteResponse
   })
   assert.equal(most, 1)
   assert.ok(held >= 2, `${held} held it`)
@@ -91,24 +91,24 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
 
 test("200 concurrent payments never draw more than one voucher's balance", async () => {
   // The first order of all looks for the number that it begins with; that is not what is raced for.
-  const first = await ask(0, 'POST', '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
+  const first = await ask(0, 'POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
   assert.equal(first.status, 201, first.code)
   const { number, pin } = await voucher('drawn', '9.00')
-  const pay = async (i: number): Promise<Answered> => {
-    let last: Answered | undefined
+  const pay = async (i: number): Promise<WriteResponse> => {
+    let last: WriteResponse | undefined
     for (let attempt = 0; attempt < 5; attempt++) {
       last = await ask(i, 'POST', '/vouchers/validate', { number, pin, amount: '3.00' })
       const { validationId } = last.data ?? {}
       if (validationId) {
         const paid = { gateway: 'visa', amount: '3.00', voucher: { number, validationId } }
         const payments = [paid, { gateway: 'paypal', amount: '7.00' }]
-        last = await ask(i, 'POST', '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { payments }))
+        last = await ask(i, 'POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments }))
       }
       // Another shopper may have validated it since, and so many at once may have to wait for a connection.
       if (!['validation_id_incorrect', 'voucher_locked', 'service_unavailable'].includes(last.code)) break
       await delay(Math.random() * 500)
     }
-    return last as Answered
+    return last as WriteResponse
   }
   const answers = await all(200, pay)
   const paid = answers.filter(({ status }) => status === 201).length
@@ -120,8 +120,8 @@ test("200 concurrent payments never draw more than one voucher's balance", async
 })
 
 test('concurrent returns never exceed the quantity sold', async () => {
-  const order = await ask(0, 'POST', '/orders', orderOf([{ sku: 'TEE', quantity: 5 }]))
+  const order = await ask(0, 'POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 5 }]))
   assert.equal(order.status, 201, order.code)
-  const answers = await all(30, i => ask(i, 'POST', `/orders/${order.data.id}/returns`, returnOf({ TEE: 1 })))
+  const answers = await all(30, i => ask(i, 'POST', `/orders/${order.data.id}/returns`, buildReturn({ TEE: 1 })))
   assert.deepEqual(statuses(answers), { 201: 5, quantity_exceeds_returnable: 25 })
 })

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { raw, sql } from '../../../src/database/db.ts'
-import { orderOf, placed, startOrderShop, stockOf } from '../../support/order-shop.ts'
-import { until } from '../../support/processes.ts'
+import { buildOrder, getStock, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
-import { keyed, post } from '../../support/write.ts'
+import { post, withKey } from '../../support/write.ts'
 
-const { api, another } = await startOrderShop()
+const { api, createShop: another } = await startOrderShop()
 after(() => api.stop())
 
 /** What all connections to come go by that say nothing of it. */
@@ -17,9 +17,11 @@ const setDefault = (setting: string) =>
 for (const isolation of ['serializable', 'repeatable read'])
   test(`concurrent writes succeed if the default transaction isolation is ${isolation}`, async () => {
     await setDefault(`default_transaction_isolation = '${isolation}'`)
-    const server = await startTestService({ beside: api })
+    const server = await startTestService({ sharedWith: api })
     try {
-      const orders = Array.from({ length: 20 }, () => post(server, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }])))
+      const orders = Array.from({ length: 20 }, () =>
+        post(server, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
+      )
       const statuses = (await Promise.all(orders)).map(({ status }) => status)
       assert.deepEqual(new Set(statuses), new Set([201]))
     } finally {
@@ -30,8 +32,8 @@ for (const isolation of ['serializable', 'repeatable read'])
 
 test('an order aborted by a deadlock is retried and placed once', async () => {
   const shop = await another()
-  await placed(shop, [{ sku: 'HOOD-S', quantity: 1 }])
-  const before = await stockOf(shop)
+  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }])
+  const before = await getStock(shop)
   const deadlocks = async () => {
     await api.db.run(sql`select pg_stat_clear_snapshot()`)
     const row = await api.db.row<{ deadlocks: string }>(
@@ -56,22 +58,22 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
     const coming = post(
       shop,
       '/orders',
-      orderOf([
+      buildOrder([
         { sku: 'HOOD-S', quantity: 1 },
         { sku: 'TEE', quantity: 1 },
       ]),
-      keyed(),
+      withKey(),
     )
-    await until(waits, 'the order waits for what another one has')
+    await waitUntil(waits, 'the order waits for what another one has')
     const crossed = hold('id-HOOD-S')
-    await until(async () => (await deadlocks()) > already, 'PostgreSQL ends one of them', 20_000)
+    await waitUntil(async () => (await deadlocks()) > already, 'PostgreSQL ends one of them', 20_000)
     await crossed
     await other.query('commit')
     assert.equal((await coming).status, 201, (await coming).text)
   } finally {
     await other.end()
   }
-  const after = await stockOf(shop)
+  const after = await getStock(shop)
   assert.deepEqual(
     ['1002 HOOD-S', '1002 TEE'].map(each => (before[each] ?? 0) - (after[each] ?? 0)),
     [1, 1],

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { askAt, basic, credentials } from '../../support/servers.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { earlyInTheMinute } from '../../support/voucher-shop.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { basicAuth, buildCredentials, createRequester } from '../../support/servers.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { waitForMinuteStart } from '../../support/voucher-shop.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
-const ask = askAt(service)
+const ask = createRequester(service)
 
 /** Has a crowd ask without a pause until somebody else was answered ten times; how often the crowd was answered what. */
-async function beside(size: number, ask: (i: number) => Promise<Answer>): Promise<Map<number, number>> {
+async function beside(size: number, ask: (i: number) => Promise<TestResponse>): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
   let asked = 0
   let isOver = false
@@ -32,7 +32,7 @@ async function beside(size: number, ask: (i: number) => Promise<Answer>): Promis
 }
 
 test('a client over its limit is throttled while another service is served', async () => {
-  const greedy = await service.tenant({ readsPerMinute: 5 })
+  const greedy = await service.createService({ readsPerMinute: 5 })
   const statuses = await beside(20, () => greedy.get('/stores'))
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.equal(statuses.get(200), 5)
@@ -40,16 +40,16 @@ test('a client over its limit is throttled while another service is served', asy
 })
 
 test('growing load gets responses or Retry-After, and no acknowledged write is lost', async () => {
-  const { service: shop, ...caller } = await service.tenant({ readsPerMinute: 'off', writesPerMinute: 'off' })
+  const { service: shop, ...caller } = await service.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })
   const agent = new Agent({ keepAlive: true, ca: service.ca, maxSockets: 600 })
-  const asking = askAt({ ...service, agent })
-  const headers = { ...credentials({ ...caller, service: shop }), 'content-type': 'application/json' }
+  const asking = createRequester({ ...service, agent })
+  const headers = { ...buildCredentials({ ...caller, service: shop }), 'content-type': 'application/json' }
   let made = 0
   const step = (clients: number) =>
     Promise.all(
       Array.from({ length: clients }, async (_, i) => {
         const read = await asking('/stores', { headers })
-        const body = JSON.stringify(john({ surname: `Step ${++made}` }))
+        const body = JSON.stringify(buildCustomer({ surname: `Step ${++made}` }))
         return i % 5 ? [read] : [read, await asking('/customers', { method: 'POST', headers, body })]
       }),
     ).then(answers => answers.flat())
@@ -73,10 +73,10 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
 })
 
 test('continuous wrong sign-ins from many addresses do not delay valid ones', async () => {
-  await earlyInTheMinute(service)
+  await waitForMinuteStart(service)
   const guess = (i: number) =>
     ask('/stores', {
-      headers: { ...credentials(service), authorization: basic(`guess${i % 150}:wrong`) },
+      headers: { ...buildCredentials(service), authorization: basicAuth(`guess${i % 150}:wrong`) },
       from: `127.0.0.${2 + (i % 5)}`,
     })
   const statuses = await beside(20, guess)

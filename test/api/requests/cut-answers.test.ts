@@ -4,10 +4,10 @@ import { request } from 'node:https'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { credentials } from '../../support/servers.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { buildCredentials } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
-import { keyed, post } from '../../support/write.ts'
+import { post, withKey } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { writesPerMinute: 'off' } })
 after(() => service.stop())
@@ -45,7 +45,7 @@ async function cuttingAfter(bytes: number) {
 test('a write whose response is cut is executed once and replayed completely', async () => {
   const rows = () => service.db.run(sql`select from customer where service_id = ${service.service.id}`)
   for (const bytes of [0, 1, 100, 600, 1_000]) {
-    const [body, key, before] = [john(), keyed(), await rows()]
+    const [body, key, before] = [buildCustomer(), withKey(), await rows()]
     const cutting = await cuttingAfter(bytes)
     try {
       const asked = request({
@@ -58,7 +58,7 @@ test('a write whose response is cut is executed once and replayed completely', a
         agent: false,
         // In TLS 1.3 session tickets would come behind the handshake.
         maxVersion: 'TLSv1.2',
-        headers: { ...credentials(service), ...key, 'content-type': 'application/json' },
+        headers: { ...buildCredentials(service), ...key, 'content-type': 'application/json' },
       })
       const whole = new Promise<boolean>(resolve => {
         asked.on('error', () => resolve(false))

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { anotherServer, credentials, tlsTo } from '../../support/servers.ts'
+import { buildCredentials, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -120,7 +120,7 @@ test('the server presents its certificate for any server name', async () => {
 describe('unfinished handshakes', { concurrency: true }, () => {
   for (const http2 of ['false', 'true'])
     test(`an unfinished handshake with HTTP2=${http2} is closed within 30 s`, async () => {
-      const server = await anotherServer(service, { environment: { HTTP2: http2 } })
+      const server = await startSecondServer(service, { environment: { HTTP2: http2 } })
       const hello = clientHello({ suites: [good] })
       try {
         const begun = performance.now()
@@ -131,7 +131,7 @@ describe('unfinished handshakes', { concurrency: true }, () => {
           return socket
         })
         const ended = Promise.all(sockets.map(socket => new Promise(resolve => socket.resume().on('close', resolve))))
-        assert.equal((await server.ask('/stores', { headers: credentials(service) })).status, 200)
+        assert.equal((await server.ask('/stores', { headers: buildCredentials(service) })).status, 200)
         for (let sent = 1; sockets.some(({ closed }) => !closed); sent++) {
           assert.ok(performance.now() - begun < 30_000, 'within 30 s')
           await delay(200)

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { anotherServer, credentials, keptLog, tlsTo } from '../../support/servers.ts'
+import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-const kept = keptLog('warn')
-const server = await anotherServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
+const kept = captureLog('warn')
+const server = await startSecondServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
 after(async () => {
   await server.stop()
   await service.stop()
@@ -45,7 +45,7 @@ const asked = fields({
   ':scheme': 'https',
   ':authority': new URL(server.baseUrl).host,
   ':path': '/stores',
-  ...credentials(service),
+  ...buildCredentials(service),
 })
 const four = (value: number) => {
   const bytes = Buffer.alloc(4)
@@ -111,7 +111,7 @@ test('a flooding connection is closed while other clients are served', async () 
     })
     const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
     do {
-      const asking = session.request({ ':path': '/stores', ...credentials(service) }).resume()
+      const asking = session.request({ ':path': '/stores', ...buildCredentials(service) }).resume()
       const [told] = await once(asking, 'response')
       assert.equal(told[':status'], 200, what)
       await delay(20)

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { after, test } from 'node:test'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, credentials, keptLog, speak, statusesIn } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
-const kept = keptLog('warn')
-const server = await anotherServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
+const kept = captureLog('warn')
+const server = await startSecondServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
 after(() => server.stop())
 
 const address = server.baseUrl.replace('localhost', '127.0.0.1')
-const own = credentials(service)
+const own = buildCredentials(service)
 
 async function ask(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}) {
   const stream = session.request({ ':path': path, ...headers })
@@ -37,11 +37,11 @@ test('HTTP/2 requests get the same responses as HTTP/1.1', async () => {
   const answer = await askAlone('/stores', own)
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.json.data, [])
-  isProblem(await askAlone('/customers/9', own), 'not_found', server.baseUrl, '/customers/9')
-  isProblem(await askAlone('/stores'), 'invalid_credentials', server.baseUrl, '/stores')
+  assertProblem(await askAlone('/customers/9', own), 'not_found', server.baseUrl, '/customers/9')
+  assertProblem(await askAlone('/stores'), 'invalid_credentials', server.baseUrl, '/stores')
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
   for (const more of [many, { 'x-large': 'x'.repeat(17_000) }])
-    isProblem(await askAlone('/stores', { ...own, ...more }), 'headers_too_large', server.baseUrl, '/stores')
+    assertProblem(await askAlone('/stores', { ...own, ...more }), 'headers_too_large', server.baseUrl, '/stores')
 })
 
 test('a URL is limited to 8 KiB and headers to 16 KiB', async () => {
@@ -60,13 +60,13 @@ test('a URL is limited to 8 KiB and headers to 16 KiB', async () => {
 
 test('HTTP/1.1 is supported on the same port', async () => {
   assert.equal((await server.ask('/stores', { headers: own })).status, 200)
-  assert.deepEqual(statusesIn(await speak(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
+  assert.deepEqual(parseStatuses(await sendBytes(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
 })
 
 test('an unknown method is rejected and not logged as an error', async () => {
   for (const method of ['FOO', 'get', 'x'.repeat(1_000)]) {
     const answer = await askAlone('/stores', { ...own, ':method': method })
-    isProblem(answer, 'malformed_request', server.baseUrl, '/stores')
+    assertProblem(answer, 'malformed_request', server.baseUrl, '/stores')
     assert.equal(answer.headers['x-request-id'], answer.json.requestId)
   }
   assert.equal(kept.text, '')
@@ -75,7 +75,7 @@ test('an unknown method is rejected and not logged as an error', async () => {
 test('a `host` that differs from `:authority` is rejected', async () => {
   const authority = new URL(server.baseUrl).host
   for (const host of ['shop.example', `${authority}0`])
-    isProblem(
+    assertProblem(
       await askAlone('/stores', { ...own, ':authority': authority, host }),
       'malformed_request',
       server.baseUrl,

@@ -5,14 +5,19 @@ import { after, test } from 'node:test'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
-import { create, having, john, waiting } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { credentials } from '../../support/servers.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { isReplay } from '../../support/write.ts'
+import {
+  buildCustomer,
+  countCustomersByEmail,
+  postCustomer,
+  waitForBlockedConnections,
+} from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { buildCredentials } from '../../support/servers.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { assertReplay } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { writesPerMinute: 'off' } })
-const other = await startTestService({ beside: service })
+const other = await startTestService({ sharedWith: service })
 after(async () => {
   await other.stop()
   await service.stop()
@@ -20,68 +25,70 @@ after(async () => {
 
 test('50 concurrent requests with one key execute one write', async () => {
   for (let round = 0; round < 3; round++) {
-    const body = john()
+    const body = buildCustomer()
     const key = randomUUID()
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => create(i % 2 ? service : other, body, key)))
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => postCustomer(i % 2 ? service : other, body, key)),
+    )
     const done = answers.filter(({ status }) => status === 201)
     const first = done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
     assert.equal(first.length, 1)
     assert.equal(new Set(done.map(({ text }) => text)).size, 1)
     for (const [i, answer] of answers.entries())
       if (answer.status !== 201) {
-        isProblem(answer, 'idempotency_in_progress', (i % 2 ? service : other).baseUrl, '/customers')
+        assertProblem(answer, 'idempotency_in_progress', (i % 2 ? service : other).baseUrl, '/customers')
         assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
       }
-    assert.equal(await having(service, body.contact.email), 1)
-    const repeated = await create(other, body, key)
+    assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
+    const repeated = await postCustomer(other, body, key)
     assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true'])
   }
 })
 
 test('a repeat is rejected during the write and replayed afterwards, everywhere', async () => {
-  const body = john()
+  const body = buildCustomer()
   const holding = await service.db.pool.connect()
-  let first: Promise<Answer>
+  let first: Promise<TestResponse>
   try {
     await holding.query('begin')
     await holding.query('lock table customer in share mode')
-    first = create(service, body, 'running')
-    await waiting(service, 1)
+    first = postCustomer(service, body, 'running')
+    await waitForBlockedConnections(service, 1)
     for (const server of [service, other]) {
-      const answer = await create(server, body, 'running')
-      isProblem(answer, 'idempotency_in_progress', server.baseUrl, '/customers')
+      const answer = await postCustomer(server, body, 'running')
+      assertProblem(answer, 'idempotency_in_progress', server.baseUrl, '/customers')
       assert.equal(answer.headers['retry-after'], '1')
     }
-    const another = await create(service, { ...body, firstname: 'Bea' }, 'running')
-    isProblem(another, 'idempotency_in_progress', service.baseUrl, '/customers')
+    const another = await postCustomer(service, { ...body, firstname: 'Bea' }, 'running')
+    assertProblem(another, 'idempotency_in_progress', service.baseUrl, '/customers')
   } finally {
     await holding.query('rollback')
     holding.release()
   }
   assert.equal((await first).status, 201)
-  for (const server of [service, other]) isReplay(await create(server, body, 'running'), await first)
+  for (const server of [service, other]) assertReplay(await postCustomer(server, body, 'running'), await first)
 })
 
 test('a disconnected client gets the response by repeating the request', async () => {
-  const body = john()
+  const body = buildCustomer()
   const holding = await service.db.pool.connect()
   const leaving = new AbortController()
   try {
     await holding.query('begin')
     await holding.query('lock table customer in share mode')
     const gone = leave(body, 'gone', leaving.signal)
-    await waiting(service, 1)
+    await waitForBlockedConnections(service, 1)
     leaving.abort()
     await gone
   } finally {
     await holding.query('rollback')
     holding.release()
   }
-  let answer = await create(service, body, 'gone')
-  while (answer.status === 409) answer = await create(service, body, 'gone')
+  let answer = await postCustomer(service, body, 'gone')
+  while (answer.status === 409) answer = await postCustomer(service, body, 'gone')
   assert.equal(answer.status, 201)
   assert.equal(answer.headers['idempotent-replayed'], 'true', 'the work ended although nobody was there')
-  assert.equal(await having(service, body.contact.email), 1)
+  assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
 })
 
 /** Sends a request and breaks the connection once told to. */
@@ -91,7 +98,7 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
     ca: service.ca,
     agent: false,
     signal,
-    headers: { ...credentials(service), 'content-type': 'application/json', 'idempotency-key': key },
+    headers: { ...buildCredentials(service), 'content-type': 'application/json', 'idempotency-key': key },
   })
   await new Promise<void>(resolve => {
     asked.on('error', () => resolve())
@@ -100,28 +107,28 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
 }
 
 test('a key expires after 24 hours and its response is deleted', async () => {
-  const body = john()
-  const first = await create(service, body, 'yesterday')
+  const body = buildCustomer()
+  const first = await postCustomer(service, body, 'yesterday')
   const age = (interval: string) =>
     service.db.run(sql`
       update idempotent_response set created_at = now() - ${interval}::interval
        where service_id = ${service.service.id} and created_at = (select max(created_at) from idempotent_response)`)
   assert.equal(await age('23 hours 59 minutes'), 1)
-  isReplay(await create(service, body, 'yesterday'), first)
+  assertReplay(await postCustomer(service, body, 'yesterday'), first)
   await service.db.run(sql`
     update idempotent_response set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
-  const anew = await create(service, body, 'yesterday')
-  isProblem(anew, 'email_taken', service.baseUrl, '/customers')
-  const fresh = john()
-  const second = await create(service, fresh, 'yesterday')
+  const anew = await postCustomer(service, body, 'yesterday')
+  assertProblem(anew, 'email_taken', service.baseUrl, '/customers')
+  const fresh = buildCustomer()
+  const second = await postCustomer(service, fresh, 'yesterday')
   assert.deepEqual([second.status, second.headers['idempotent-replayed']], [201, undefined])
-  isReplay(await create(service, fresh, 'yesterday'), second)
-  await create(service, john(), 'old')
+  assertReplay(await postCustomer(service, fresh, 'yesterday'), second)
+  await postCustomer(service, buildCustomer(), 'old')
   assert.equal(await age('25 hours'), 1)
   const before = await service.db.run(sql`select from idempotent_response`)
   await purgeExpired({ db: service.db, signal: new AbortController().signal } as JobRun)
   assert.equal(await service.db.run(sql`select from idempotent_response`), before - 1)
-  isReplay(await create(service, fresh, 'yesterday'), second)
+  assertReplay(await postCustomer(service, fresh, 'yesterday'), second)
 })
 
 test('expired responses are purged in batches and one failure blocks no others', async t => {
@@ -149,8 +156,8 @@ test('expired responses are purged in batches and one failure blocks no others',
 })
 
 test('stored responses reveal neither response, key nor request', async () => {
-  const body = { ...john(), surname: 'Canarysurname' }
-  const { json } = await create(service, body, 'canarykey')
+  const body = { ...buildCustomer(), surname: 'Canarysurname' }
+  const { json } = await postCustomer(service, body, 'canarykey')
   const [kept] = await service.db.rows<Record<string, Buffer | string | number>>(
     sql`select * from idempotent_response where service_id = ${service.service.id} order by created_at desc limit 1`,
   )
@@ -163,13 +170,13 @@ test('stored responses reveal neither response, key nor request', async () => {
 })
 
 test('a stored response that was moved or changed is never replayed', async () => {
-  const [mine, theirs] = [john(), john()]
-  await create(service, mine, 'kept')
-  await create(service, theirs, 'forged')
+  const [mine, theirs] = [buildCustomer(), buildCustomer()]
+  await postCustomer(service, mine, 'kept')
+  await postCustomer(service, theirs, 'forged')
   await service.db.run(sql`
     update idempotent_response a set response = b.response
       from (select response from idempotent_response where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
      where (service_id, key_hash) = (select service_id, key_hash from idempotent_response order by created_at desc limit 1)`)
-  isProblem(await create(service, theirs, 'forged'), 'internal_error', service.baseUrl, '/customers')
-  assert.equal((await create(service, mine, 'kept')).headers['idempotent-replayed'], 'true')
+  assertProblem(await postCustomer(service, theirs, 'forged'), 'internal_error', service.baseUrl, '/customers')
+  assert.equal((await postCustomer(service, mine, 'kept')).headers['idempotent-replayed'], 'true')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { makesNone } from '../../support/customer-bodies.ts'
+import { assertCreatesNoCustomer } from '../../support/customer-bodies.ts'
 import { startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
@@ -118,12 +118,12 @@ async function areAll(code: string, bodies: Body[]) {
 }
 
 test('every mandatory JSON case is parsed and rejected by schema', () =>
-  makesNone(service, () => areAll('invalid_body', good)))
+  assertCreatesNoCustomer(service, () => areAll('invalid_body', good)))
 
-test('every invalid JSON case is rejected', () => makesNone(service, () => areAll('malformed_json', bad)))
+test('every invalid JSON case is rejected', () => assertCreatesNoCustomer(service, () => areAll('malformed_json', bad)))
 
 test('an optional JSON case is parsed if storable, except inexact numbers', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     for (const [body, code] of Object.entries(either)) await areAll(code, [body])
     await areAll('malformed_json', [...refusedAllTheSame, ...eitherInBytes])
   }))

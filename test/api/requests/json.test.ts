@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
-import { john, makesNone } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
+import { assertCreatesNoCustomer, buildCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { writesPerMinute: 'off' } })
 after(() => service.stop())
 
-const refused = (answer: Answer, code: ErrorCode) => isProblem(answer, code, service.baseUrl, '/customers')
+const refused = (answer: TestResponse, code: ErrorCode) => assertProblem(answer, code, service.baseUrl, '/customers')
 
 const bad: [what: string, body: string | Buffer][] = [
   ['nothing', ''],
@@ -82,22 +82,22 @@ const bad: [what: string, body: string | Buffer][] = [
 
 for (const [what, body] of bad)
   test(`${what} is not accepted as JSON`, () =>
-    makesNone(service, async () => {
+    assertCreatesNoCustomer(service, async () => {
       const begun = performance.now()
       refused(await post(service, '/customers', body), 'malformed_json')
       assert.ok(performance.now() - begun < 2_000)
     }))
 
 test('unusual but valid JSON is accepted', async () => {
-  const { firstname, surname, contact } = john()
+  const { firstname, surname, contact } = buildCustomer()
   const email = JSON.stringify(contact.email)
   const bodies = [
-    `\ufeff${JSON.stringify(john())}`,
-    ` \t\r\n${JSON.stringify(john(), null, 4)}\r\n`,
+    `\ufeff${JSON.stringify(buildCustomer())}`,
+    ` \t\r\n${JSON.stringify(buildCustomer(), null, 4)}\r\n`,
     `{"\\u0066irstname":"\\u0041nn","surname":"${surname}","contact":{"email":${email}}}`,
-    JSON.stringify({ ...john(), firstname: `${firstname} "}{][,:\\` }),
-    JSON.stringify({ ...john(), firstname: '\u{1f600} \u0421\u043e\u043d\u044f' }),
-    `{"firstname":"\\ud83d\\ude00","surname":"Lee","contact":{"email":"${john().contact.email}"}}`,
+    JSON.stringify({ ...buildCustomer(), firstname: `${firstname} "}{][,:\\` }),
+    JSON.stringify({ ...buildCustomer(), firstname: '\u{1f600} \u0421\u043e\u043d\u044f' }),
+    `{"firstname":"\\ud83d\\ude00","surname":"Lee","contact":{"email":"${buildCustomer().contact.email}"}}`,
   ]
   for (const body of bodies) {
     const { status, text } = await post(service, '/customers', body)
@@ -114,7 +114,7 @@ test('thousands of names and values are validated quickly', async () => {
   for (const body of [
     `{${Array.from({ length: 20_000 }, (_, i) => `"n${i}":1`).join()}}`,
     `[${'1,'.repeat(120_000)}1]`,
-    JSON.stringify({ ...john(), contact: Array.from({ length: 100_000 }, () => 1) }),
+    JSON.stringify({ ...buildCustomer(), contact: Array.from({ length: 100_000 }, () => 1) }),
   ]) {
     const begun = performance.now()
     const answer = await post(service, '/customers', body)
@@ -126,7 +126,7 @@ test('thousands of names and values are validated quickly', async () => {
 })
 
 /** Where the faults of an answer are, with their codes. */
-const faultsOf = ({ json }: Answer) =>
+const faultsOf = ({ json }: TestResponse) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${code} ${pointer}`)
 
 test('a body that is not an object is rejected by schema', async () => {
@@ -138,7 +138,7 @@ test('a body that is not an object is rejected by schema', async () => {
 })
 
 test('a value is never coerced and a field is never dropped', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     const odd: [field: string, value: string][] = [
       ['/firstname', 'null'],
       ['/firstname', '5'],
@@ -160,7 +160,7 @@ test('a value is never coerced and a field is never dropped', () =>
       ['/', '1'],
     ]
     for (const [pointer, value] of odd) {
-      const { firstname: _, contact: __, ...rest } = john()
+      const { firstname: _, contact: __, ...rest } = buildCustomer()
       const own = { firstname: '"Ann"', contact: '{"email":"odd@example.com"}', surname: JSON.stringify(rest.surname) }
       const fields = Object.entries({ ...own, [`x${pointer}`]: value })
         .filter(([name]) => name !== pointer.slice(1))
@@ -173,7 +173,7 @@ test('a value is never coerced and a field is never dropped', () =>
   }))
 
 test('an unreadable or unstorable string is rejected with its pointer', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     for (const text of [
       '\\u0000',
       'A\\u0000nn',
@@ -189,13 +189,13 @@ test('an unreadable or unstorable string is rejected with its pointer', () =>
       refused(answer, 'invalid_field')
       assert.deepEqual(faultsOf(answer), ['invalid_field /firstname'], text)
     }
-    const answer = await post(service, '/customers', { ...john(), 'na\u0000me\ud800': 1 })
+    const answer = await post(service, '/customers', { ...buildCustomer(), 'na\u0000me\ud800': 1 })
     refused(answer, 'invalid_body')
     assert.match(answer.json.detail, /^`na\?me\?` is not a known field/)
   }))
 
 test('all errors are reported at once, schema errors first', () =>
-  makesNone(service, async () => {
+  assertCreatesNoCustomer(service, async () => {
     const answer = await post(service, '/customers', {
       firstname: 'x'.repeat(51),
       contact: { email: 'no e-mail', phones: { mobile: 5 }, fax: '1' },
@@ -218,7 +218,7 @@ test('all errors are reported at once, schema errors first', () =>
     ])
     const codes = answer.json.errors.map(({ code }: { code: string }) => code)
     assert.deepEqual(codes, codes.toSorted(), 'invalid_body first')
-    const rules = await post(service, '/customers', { ...john(), firstname: '', dateOfBirth: '2023-02-30' })
+    const rules = await post(service, '/customers', { ...buildCustomer(), firstname: '', dateOfBirth: '2023-02-30' })
     refused(rules, 'invalid_field')
     assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
   }))

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startPostgresProxy } from '../../../scenarios/support/postgres-proxy.ts'
 import { raw, sql } from '../../../src/database/db.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { orderOf, startOrderShop } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { isReplay, keyed, post } from '../../support/write.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { assertReplay, post, withKey } from '../../support/write.ts'
 
 const { api } = await startOrderShop()
 const proxy = await startPostgresProxy(api.database.connection)
 const far = await startTestService({
-  beside: { ...api, database: { ...api.database, connection: proxy.connection } },
+  sharedWith: { ...api, database: { ...api.database, connection: proxy.connection } },
 })
 after(async () => {
   await far.stop()
@@ -23,33 +23,33 @@ after(async () => {
 const rows = (table: string) => api.db.run(sql`select from ${raw(table)} where service_id = ${api.service.id}`)
 
 /** What a write is answered whose transaction is committed, while nobody hears of it. */
-async function unheard(write: () => Promise<Answer>) {
+async function unheard(write: () => Promise<TestResponse>) {
   const lost = proxy.loseCommit()
   const [answer] = await Promise.all([write(), lost])
   return answer
 }
 
 for (const [table, path, body] of [
-  ['customer', '/customers', john],
-  ['sales_order', '/orders', () => orderOf([{ sku: 'HOOD-S', quantity: 1 }])],
+  ['customer', '/customers', buildCustomer],
+  ['sales_order', '/orders', () => buildOrder([{ sku: 'HOOD-S', quantity: 1 }])],
 ] as const) {
   test(`a ${table} with a lost commit response is written and answered once`, async () => {
-    const [already, key, asked] = [await rows(table), keyed(), body()]
+    const [already, key, asked] = [await rows(table), withKey(), body()]
     const answer = await unheard(() => post(far, path, asked, key))
     assert.deepEqual([answer.status, await rows(table)], [201, already + 1], answer.text)
-    isReplay(await post(api, path, asked, key), answer)
+    assertReplay(await post(api, path, asked, key), answer)
     assert.equal(await rows(table), already + 1)
   })
 
   test(`a ${table} without a key is written once with unknown outcome`, async () => {
     const already = await rows(table)
-    isProblem(await unheard(() => post(far, path, body())), 'outcome_unknown', far.baseUrl)
+    assertProblem(await unheard(() => post(far, path, body())), 'outcome_unknown', far.baseUrl)
     assert.equal(await rows(table), already + 1)
   })
 }
 
 test('a log entry with a lost write response is counted once', async () => {
-  const tenant = await far.tenant()
+  const tenant = await far.createService()
   const counted = async () =>
     await api.db.row<{ answered: number; lines: number }>(sql`
       select sum(answered)::integer as answered, (select count(*)::integer from request_log where service_id = ${tenant.service.id}) as lines
@@ -59,6 +59,6 @@ test('a log entry with a lost write response is counted once', async () => {
   await lost
   assert.deepEqual(await counted(), { answered: 1, lines: 1 })
   await tenant.get('/stores')
-  await until(async () => (await counted())?.lines === 2, 'the next line is there', 30_000)
+  await waitUntil(async () => (await counted())?.lines === 2, 'the next line is there', 30_000)
   assert.deepEqual(await counted(), { answered: 2, lines: 2 })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { hasStandingHeaders, isProblem } from '../../support/problem.ts'
-import { credentials, speak } from '../../support/servers.ts'
+import { assertCommonHeaders, assertProblem } from '../../support/problem.ts'
+import { buildCredentials, sendBytes } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -55,7 +55,7 @@ test('a known path rejects other methods with `Allow`, for any body', async () =
     ].filter(each => !allowed.split(', ').includes(each)))
       for (const body of method === 'PUT' || method === 'POST' ? bodies : bodies.slice(0, 3)) {
         const answer = await service.request(path, { method, ...body })
-        isProblem(answer, 'method_not_allowed', service.baseUrl, path)
+        assertProblem(answer, 'method_not_allowed', service.baseUrl, path)
         assert.equal(answer.headers.allow, allowed, `${method} ${path}`)
       }
 })
@@ -64,7 +64,7 @@ test('an unknown path is 404 for any method and body', async () => {
   for (const method of ['DELETE', 'PATCH', 'PUT', 'POST', 'TRACE', 'OPTIONS', 'PROPFIND', 'QUERY'])
     for (const body of bodies.slice(0, 3)) {
       const answer = await service.request('/nowhere', { method, ...body })
-      isProblem(answer, 'not_found', service.baseUrl, '/nowhere')
+      assertProblem(answer, 'not_found', service.baseUrl, '/nowhere')
     }
 })
 
@@ -78,7 +78,7 @@ test('a client that does not accept JSON gets 406', async () => {
     'application/json;q=0, */*',
     '',
   ])
-    isProblem(await service.get('/stores', { accept }), 'not_acceptable', service.baseUrl, '/stores')
+    assertProblem(await service.get('/stores', { accept }), 'not_acceptable', service.baseUrl, '/stores')
   for (const accept of [
     'application/json',
     '*/*',
@@ -89,18 +89,18 @@ test('a client that does not accept JSON gets 406', async () => {
     'text/xml, application/json;q=0.001',
   ])
     assert.equal((await service.get('/stores', { accept })).status, 200, accept)
-  assert.equal((await service.raw('/docs', { headers: { accept: 'text/html' } })).status, 200)
+  assert.equal((await service.sendRaw('/docs', { headers: { accept: 'text/html' } })).status, 200)
 })
 
 test('a URL can have at most 8 KiB', async () => {
   const longest = `/stores?ecommerce_location_id=${'x'.repeat(8 * 1024 - 30)}`
   assert.equal(longest.length, 8 * 1024)
-  isProblem(await service.get(longest), 'invalid_parameter', service.baseUrl, longest)
-  isProblem(await service.get(`${longest}x`), 'uri_too_long', service.baseUrl, longest)
+  assertProblem(await service.get(longest), 'invalid_parameter', service.baseUrl, longest)
+  assertProblem(await service.get(`${longest}x`), 'uri_too_long', service.baseUrl, longest)
 })
 
 test('a request can have at most 100 headers of 16 KiB', async () => {
-  const { authorization } = credentials(service)
+  const { authorization } = buildCredentials(service)
   const own = [
     'Host: localhost',
     `Authorization: ${authorization}`,
@@ -111,14 +111,14 @@ test('a request can have at most 100 headers of 16 KiB', async () => {
     const more = Array.from({ length: count - own.length }, (_, i) => `X-${i}: ${i}`)
     return `GET /stores HTTP/1.1\r\n${[...own, ...more].join('\r\n')}\r\n\r\n`
   }
-  assert.match(await speak(service, with_(100)), /^HTTP\/1.1 200 /)
+  assert.match(await sendBytes(service, with_(100)), /^HTTP\/1.1 200 /)
   for (const count of [101, 1_200]) {
-    const answer = await speak(service, with_(count))
+    const answer = await sendBytes(service, with_(count))
     assert.match(answer, /^HTTP\/1.1 431 /)
     assert.match(answer, /"code":"headers_too_large"/)
   }
   assert.equal((await service.get('/stores', { 'x-large': 'x'.repeat(15 * 1024) })).status, 200)
   const large = await service.get('/stores', { 'x-large': 'x'.repeat(16 * 1024) })
-  isProblem(large, 'headers_too_large', service.baseUrl)
-  hasStandingHeaders(large)
+  assertProblem(large, 'headers_too_large', service.baseUrl)
+  assertCommonHeaders(large)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRateLimiter } from '../../../src/http/limits/rate-limit.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -17,7 +17,7 @@ const left = (header: unknown) => {
 }
 
 test('responses show the rate limit; excess requests are rejected until the reset', async () => {
-  const shop = await service.tenant({ readsPerMinute: 3 })
+  const shop = await service.createService({ readsPerMinute: 3 })
   for (const [path, remaining] of [
     ['/stores', 2],
     ['/customers/9', 1],
@@ -31,14 +31,14 @@ test('responses show the rate limit; excess requests are rejected until the rese
   }
   for (let i = 0; i < 3; i++) {
     const answer = await shop.get('/stores')
-    isProblem(answer, 'rate_limited', service.baseUrl, '/stores')
+    assertProblem(answer, 'rate_limited', service.baseUrl, '/stores')
     assert.equal(left(answer.headers.ratelimit).r, 0)
     assert.equal(answer.headers['retry-after'], String(left(answer.headers.ratelimit).t))
   }
 })
 
 test('a disabled limit has no headers', async () => {
-  const shop = await service.tenant({ readsPerMinute: 'off' })
+  const shop = await service.createService({ readsPerMinute: 'off' })
   for (let i = 0; i < 20; i++) {
     const { status, headers } = await shop.get('/stores')
     assert.equal(status, 200)
@@ -48,8 +48,11 @@ test('a disabled limit has no headers', async () => {
 })
 
 test('each account has its own limit in each service', async () => {
-  const [shop, other] = [await service.tenant({ readsPerMinute: 2 }), await service.tenant({ readsPerMinute: 2 })]
-  const colleague = await service.account('visitor', shop.service)
+  const [shop, other] = [
+    await service.createService({ readsPerMinute: 2 }),
+    await service.createService({ readsPerMinute: 2 }),
+  ]
+  const colleague = await service.createAccount('visitor', shop.service)
   for (let i = 0; i < 2; i++) await shop.get('/stores')
   assert.equal((await shop.get('/stores')).status, 429)
   assert.equal(left((await colleague.get('/stores')).headers.ratelimit).r, 1)
@@ -57,21 +60,21 @@ test('each account has its own limit in each service', async () => {
 })
 
 test('concurrent requests are counted one by one', async () => {
-  const shop = await service.tenant({ readsPerMinute: 10 })
+  const shop = await service.createService({ readsPerMinute: 10 })
   const answers = await Promise.all(Array.from({ length: 30 }, () => shop.get('/stores')))
   assert.equal(answers.filter(({ status }) => status === 200).length, 10)
   assert.equal(answers.filter(({ status }) => status === 429).length, 20)
 })
 
 test('a failed sign-in does not count towards the limit', async () => {
-  const shop = await service.tenant({ readsPerMinute: 5 })
+  const shop = await service.createService({ readsPerMinute: 5 })
   for (let i = 0; i < 3; i++) await shop.get('/stores', { authorization: 'Basic eDp5' })
   for (let i = 0; i < 3; i++) await shop.get('/stores', { 'x-service-name': 'other' })
   assert.equal(left((await shop.get('/stores')).headers.ratelimit).r, 4)
 })
 
 test('public pages do not count towards the limit', async () => {
-  const { headers } = await service.raw('/health/live')
+  const { headers } = await service.sendRaw('/health/live')
   assert.equal(headers.ratelimit, undefined)
 })
 

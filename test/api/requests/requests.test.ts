@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
-import { isProblem } from '../../support/problem.ts'
-import { credentials, speak } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { buildCredentials, sendBytes } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -13,7 +13,7 @@ after(() => service.stop())
 
 const refused = async (path: string, code: ErrorCode) => {
   const answer = await service.get(path)
-  isProblem(answer, code, service.baseUrl, path)
+  assertProblem(answer, code, service.baseUrl, path)
   return answer.json
 }
 
@@ -88,9 +88,9 @@ test('errors between parameters are reported with errors of single parameters', 
 })
 
 test('an absolute request URL from a proxy is accepted', async () => {
-  const { authorization, 'x-service-name': name } = credentials(service)
+  const { authorization, 'x-service-name': name } = buildCredentials(service)
   const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
-  const answer = await speak(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
+  const answer = await sendBytes(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
   assert.match(answer, /^HTTP\/1.1 404 /)
   assert.match(answer, /"instance":"\/stores\/none"/)
 })
@@ -141,7 +141,7 @@ test('control characters are rejected in parameters and identifiers', async () =
       `/stores/${code}`,
       `/errors/a${code}`,
     ])
-      isProblem(await service.get(path), 'not_found', service.baseUrl, path)
+      assertProblem(await service.get(path), 'not_found', service.baseUrl, path)
   }
 })
 
@@ -179,7 +179,7 @@ test('wildcards and quotes are ordinary characters', async () => {
 
 test('a malformed path is rejected and an unknown one is not found', async () => {
   for (const path of ['/%zz', '/customers/%c0%af', '/customers/%', '/customers/%ff'])
-    isProblem(await service.get(path), 'invalid_parameter', service.baseUrl)
+    assertProblem(await service.get(path), 'invalid_parameter', service.baseUrl)
   for (const path of [
     '/',
     '/nowhere',
@@ -197,11 +197,11 @@ test('a malformed path is rejected and an unknown one is not found', async () =>
     '/.env',
     '/favicon.ico',
   ])
-    isProblem(await service.get(path), 'not_found', service.baseUrl)
+    assertProblem(await service.get(path), 'not_found', service.baseUrl)
 })
 
 test('dots in a path cannot bypass routing', async () => {
-  const { authorization } = credentials(service)
+  const { authorization } = buildCredentials(service)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${service.service.name}\r\nConnection: close\r\n\r\n`
   for (const path of [
     '/customers/../stores',
@@ -210,5 +210,5 @@ test('dots in a path cannot bypass routing', async () => {
     '/health/../settings',
     '/docs/..%2f..%2fpackage.json',
   ])
-    assert.match(await speak(service, `GET ${path} HTTP/1.1\r\n${head}`), /^HTTP\/1.1 404 /, path)
+    assert.match(await sendBytes(service, `GET ${path} HTTP/1.1\r\n${head}`), /^HTTP\/1.1 404 /, path)
 })

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startPostgresProxy } from '../../../scenarios/support/postgres-proxy.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { orderOf, startOrderShop } from '../../support/order-shop.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { newVoucher, validationOf } from '../../support/voucher-shop.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { getValidationId, newVoucher } from '../../support/voucher-shop.ts'
+import { post, put, withKey } from '../../support/write.ts'
 
 const { api } = await startOrderShop()
 const proxy = await startPostgresProxy(api.database.connection)
 const database = { ...api.database, connection: proxy.connection }
-const far = await startTestService({ beside: { ...api, database }, environment: { RUN_JOBS: 'false' } })
+const far = await startTestService({ sharedWith: { ...api, database }, environment: { RUN_JOBS: 'false' } })
 after(async () => {
   await far.stop()
   proxy.close()
@@ -18,7 +18,7 @@ after(async () => {
 })
 
 /** How often a request waits for the database: the fewest of some, for now and then an account is looked up anew. */
-async function roundTripsOf(ask: () => Promise<Answer>, status: number) {
+async function roundTripsOf(ask: () => Promise<TestResponse>, status: number) {
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {
     const before = proxy.roundTrips()
@@ -30,17 +30,17 @@ async function roundTripsOf(ask: () => Promise<Answer>, status: number) {
 }
 
 test('creating a customer takes at most five database round trips', async () => {
-  assert.ok((await roundTripsOf(() => post(far, '/customers', john(), keyed()), 201)) <= 5)
+  assert.ok((await roundTripsOf(() => post(far, '/customers', buildCustomer(), withKey()), 201)) <= 5)
 })
 
 test('an order of three lines takes at most ten database round trips', async () => {
-  const order = orderOf(['HOOD-S', 'HOOD-M', 'TEE'].map(sku => ({ sku, quantity: 1 })))
-  assert.ok((await roundTripsOf(() => post(far, '/orders', order, keyed()), 201)) <= 10)
+  const order = buildOrder(['HOOD-S', 'HOOD-M', 'TEE'].map(sku => ({ sku, quantity: 1 })))
+  assert.ok((await roundTripsOf(() => post(far, '/orders', order, withKey()), 201)) <= 10)
 })
 
 test('locking a voucher takes at most five database round trips', async () => {
   const number = await newVoucher(api)
-  const validationId = await validationOf(api, number)
-  const lock = () => put(far, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, keyed())
+  const validationId = await getValidationId(api, number)
+  const lock = () => put(far, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, withKey())
   assert.ok((await roundTripsOf(lock, 200)) <= 5)
 })

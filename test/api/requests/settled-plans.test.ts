@@ -6,8 +6,8 @@ import { openDatabase, sql } from '../../../src/database/db.ts'
 import { executeWrite } from '../../../src/writes/execute.ts'
 import { createIdentity } from '../../../src/writes/idempotency.ts'
 import type { CommitPhase, Write } from '../../../src/writes/write.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { orderOf, startOrderShop } from '../../support/order-shop.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 
 const { api } = await startOrderShop()
 const { keys, service } = api
@@ -36,9 +36,9 @@ async function write(
 test('a statement of a write is never replanned for its values', async () => {
   const office = embedded(service)
   for (let i = 0; i < 12; i++) {
-    const customer = john()
+    const customer = buildCustomer()
     await write('POST /customers', customer, by => office.createCustomer(by, customer))
-    const order = orderOf([{ sku: 'HOOD-S', quantity: 1 }])
+    const order = buildOrder([{ sku: 'HOOD-S', quantity: 1 }])
     await write('POST /orders', order, by => office.placeOrder(by, order))
   }
   const plans = await db.rows<{ statement: string; custom: string; generic: string }>(

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, constants } from 'node:http2'
 import { after, describe, test } from 'node:test'
-import { makesNone } from '../../support/customer-bodies.ts'
-import { anotherServer, creatingHead, credentials, statusesIn, tlsTo, untilClosed } from '../../support/servers.ts'
+import { assertCreatesNoCustomer } from '../../support/customer-bodies.ts'
+import {
+  buildCreateHead,
+  buildCredentials,
+  parseStatuses,
+  readUntilClosed,
+  startSecondServer,
+  tlsTo,
+} from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -23,7 +30,7 @@ async function dripping(
       const socket = await tlsTo(server, { ALPNProtocols: ['http/1.1'] })
       socket.write(beginning)
       const drip = setInterval(() => socket.writable && socket.write(drop), everyMs)
-      return { told: untilClosed(socket).finally(() => clearInterval(drip)) }
+      return { told: readUntilClosed(socket).finally(() => clearInterval(drip)) }
     }),
   )
   return async () => {
@@ -37,12 +44,12 @@ describe('slow clients', { concurrency: true }, () => {
   describe('slow headers', { concurrency: true }, () => {
     for (const http2 of ['false', 'true'])
       test(`a client with slow headers and HTTP2=${http2} is disconnected within 20 s`, async () => {
-        const server = await anotherServer(service, { environment: { HTTP2: http2 } })
+        const server = await startSecondServer(service, { environment: { HTTP2: http2 } })
         try {
           const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
-          assert.equal((await server.ask('/stores', { headers: credentials(service) })).status, 200)
+          assert.equal((await server.ask('/stores', { headers: buildCredentials(service) })).status, 200)
           const { answers, seconds } = await ended()
-          for (const answer of answers) assert.deepEqual(statusesIn(answer), [408])
+          for (const answer of answers) assert.deepEqual(parseStatuses(answer), [408])
           assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
         } finally {
           await server.stop()
@@ -51,8 +58,8 @@ describe('slow clients', { concurrency: true }, () => {
   })
 
   test('a slow body is aborted within 35 s and creates nothing', () =>
-    makesNone(service, async () => {
-      const beginning = creatingHead(service, 'Content-Type: application/json', 'Content-Length: 1000')
+    assertCreatesNoCustomer(service, async () => {
+      const beginning = buildCreateHead(service, 'Content-Type: application/json', 'Content-Length: 1000')
       const { answers, seconds } = await (await dripping(service, 10, beginning, ' ', 500))()
       for (const answer of answers) assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
       assert.ok(seconds < 35, `${seconds} s`)
@@ -63,13 +70,13 @@ describe('slow clients', { concurrency: true }, () => {
     ['/imports?type=stores', 'text/csv'],
   ] as const)
     test(`a slow HTTP/2 body of ${path} is aborted without its connection`, () =>
-      makesNone(service, async () => {
-        const server = await anotherServer(service, { environment: { HTTP2: 'true' } })
+      assertCreatesNoCustomer(service, async () => {
+        const server = await startSecondServer(service, { environment: { HTTP2: 'true' } })
         const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
         try {
           const begun = performance.now()
           const head = { ':path': path, ':method': 'POST', 'content-type': type }
-          const slow = session.request(Object.assign(head, credentials(service)))
+          const slow = session.request(Object.assign(head, buildCredentials(service)))
           const drip = setInterval(() => slow.writable && slow.write(' '), 500)
           let text = ''
           slow.on('data', chunk => {

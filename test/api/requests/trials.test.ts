@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { fillShop } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { post, put, withKey } from '../../support/write.ts'
 
 const api = await startTestService({ settings: { currency: 'AUD', writesPerMinute: 'off' } })
 after(() => api.stop())
@@ -47,11 +47,11 @@ test('a dry run of settings, roles, passwords and mappings changes nothing', asy
 
 test('a dry run neither uses a key nor is replayed', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'tried@example.com' } }
-  const key = keyed()
+  const key = withKey()
   assert.equal((await post(api, '/customers', body, { ...trial, ...key })).json.data.id, null)
   const made = await post(api, '/customers', body, key)
   assert.deepEqual([made.status, made.headers['idempotent-replayed']], [201, undefined])
-  isProblem(await post(api, '/customers', body, { ...trial, ...key }), 'email_taken', api.baseUrl)
+  assertProblem(await post(api, '/customers', body, { ...trial, ...key }), 'email_taken', api.baseUrl)
 })
 
 test('another preference starts no dry run; a dry run still checks preconditions', async () => {
@@ -69,15 +69,15 @@ test('another preference starts no dry run; a dry run still checks preconditions
       undefined,
     )
   const refused = await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' })
-  isProblem(refused, 'precondition_failed', api.baseUrl)
+  assertProblem(refused, 'precondition_failed', api.baseUrl)
   assert.equal(refused.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
   assert.notEqual(data.inventoryBuffer, 3)
 })
 
 test('a dry run needs no key, unlike other writes', async () => {
-  const strict = await api.tenant({ requireIdempotencyKey: true })
+  const strict = await api.createService({ requireIdempotencyKey: true })
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'keyless@example.com' } }
-  isProblem(await post(strict, '/customers', body), 'idempotency_key_invalid', api.baseUrl)
+  assertProblem(await post(strict, '/customers', body), 'idempotency_key_invalid', api.baseUrl)
   assert.equal((await post(strict, '/customers', body, trial)).status, 201)
 })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { john } from '../../support/customer-bodies.ts'
-import { made } from '../../support/order-shop.ts'
-import { detailsIn, isProblem } from '../../support/problem.ts'
-import { credentials, speak } from '../../support/servers.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { getCreated } from '../../support/order-shop.ts'
+import { assertProblem, getErrorDetails } from '../../support/problem.ts'
+import { buildCredentials, sendBytes } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
-import { isReplay, keyed, post, put } from '../../support/write.ts'
+import { assertReplay, post, put, withKey } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 const { baseUrl } = service
 
-const { authorization, 'x-service-name': name } = credentials(service)
+const { authorization, 'x-service-name': name } = buildCredentials(service)
 const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 const long = 'x'.repeat(9_000)
 
@@ -27,7 +27,7 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
     ['%zz=1', '?zz'],
   ] as const) {
     const answer = await service.get(`/customers?${query}`)
-    isProblem(answer, 'invalid_parameter', baseUrl, '/customers')
+    assertProblem(answer, 'invalid_parameter', baseUrl, '/customers')
     assert.deepEqual(
       answer.json.errors.filter((fault: { parameter: string }) => fault.parameter === parameter),
       [
@@ -65,13 +65,13 @@ test('a `+` decoded as a space is explained in the error', async () => {
   const detail = '`updated_after` has a space where its offset starts. Write `+` as `%2B` in a URL.'
   for (const text of ['2024-05-10T09:30:00+10:00', '2024-05-10T09:30:00.5%2010:00', '2024-05-10T09:30:00+00:00']) {
     const answer = await service.get(`/customers/search?updated_after=${text}`)
-    isProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
-    assert.deepEqual(detailsIn(answer), [detail], text)
+    assertProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
+    assert.deepEqual(getErrorDetails(answer), [detail], text)
   }
   for (const text of ['2024-02-30T09:30:00+10:00', '2024-02-30+09:30', '2024-05-10T09:30:00+now']) {
     const answer = await service.get(`/customers/search?updated_after=${text}`)
-    isProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
-    assert.doesNotMatch(detailsIn(answer).join(), /%2B/, text)
+    assertProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
+    assert.doesNotMatch(getErrorDetails(answer).join(), /%2B/, text)
   }
   for (const text of ['2024-05-10T09:30:00%2B10:00', '2024-05-10+09:30', '2024-05-10+09:30:00'])
     assert.equal((await service.get(`/customers/search?updated_after=${text}`)).status, 200, text)
@@ -85,24 +85,24 @@ test('a URL over 8 KiB is too long, whatever else is wrong', async () => {
     `/stores?x=${long}`,
     `/%zz${long}`,
   ]) {
-    isProblem(await service.get(path), 'uri_too_long', baseUrl, path)
-    isProblem(await service.raw(path), 'uri_too_long', baseUrl, path)
-    isProblem(await service.request(path, { method: 'DELETE' }), 'uri_too_long', baseUrl, path)
+    assertProblem(await service.get(path), 'uri_too_long', baseUrl, path)
+    assertProblem(await service.sendRaw(path), 'uri_too_long', baseUrl, path)
+    assertProblem(await service.request(path, { method: 'DELETE' }), 'uri_too_long', baseUrl, path)
   }
-  isProblem(await service.get(`/customers/${'x'.repeat(8_000)}`), 'not_found', baseUrl)
-  isProblem(await service.raw(`/customers/${'x'.repeat(8_000)}`), 'invalid_credentials', baseUrl)
+  assertProblem(await service.get(`/customers/${'x'.repeat(8_000)}`), 'not_found', baseUrl)
+  assertProblem(await service.sendRaw(`/customers/${'x'.repeat(8_000)}`), 'invalid_credentials', baseUrl)
 })
 
 test('a malformed path is checked after the headers', async () => {
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
-  isProblem(await service.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
+  assertProblem(await service.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
   for (const path of ['/%zz', '/stores']) {
     assert.match(
-      await speak(service, `GET ${path} HTTP/1.1\r\n${own}\r\n`),
+      await sendBytes(service, `GET ${path} HTTP/1.1\r\n${own}\r\n`),
       /^HTTP\/1.1 400 [\s\S]*"code":"malformed_request"/,
     )
     assert.match(
-      await speak(service, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
+      await sendBytes(service, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
       /^HTTP\/1.1 400 [\s\S]*"code":"duplicate_header"/,
     )
   }
@@ -114,23 +114,23 @@ test('a trailing slash in a path changes no response', async () => {
     assert.equal(withOne.status, without.status, path)
     for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
       const refused = await service.request(`${path}/?x=%zz`, { method })
-      isProblem(refused, 'method_not_allowed', baseUrl, path)
+      assertProblem(refused, 'method_not_allowed', baseUrl, path)
       assert.equal(refused.headers.allow, (await service.request(path, { method })).headers.allow)
     }
   }
-  isProblem(await service.get('/customers/9/'), 'not_found', baseUrl, '/customers/9')
-  isProblem(await service.raw('/stores/'), 'invalid_credentials', baseUrl, '/stores')
-  isProblem(await service.get('/nowhere/'), 'not_found', baseUrl, '/nowhere')
+  assertProblem(await service.get('/customers/9/'), 'not_found', baseUrl, '/customers/9')
+  assertProblem(await service.sendRaw('/stores/'), 'invalid_credentials', baseUrl, '/stores')
+  assertProblem(await service.get('/nowhere/'), 'not_found', baseUrl, '/nowhere')
   for (const path of ['//', '/stores//', '//stores', '//stores/'])
-    isProblem(await service.get(path), 'not_found', baseUrl)
+    assertProblem(await service.get(path), 'not_found', baseUrl)
 })
 
 test('a trailing slash does not affect keys, audit entries or created records', async () => {
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   const first = await post(service, '/customers/', body, key)
   assert.match(String(first.headers.location), /^\/customers\/[^/]+$/)
-  isReplay(await post(service, '/customers', body, key), first)
-  const { id } = made(first)
+  assertReplay(await post(service, '/customers', body, key), first)
+  const { id } = getCreated(first)
   const changed = await put(service, `/customers/${id}/`, { surname: 'Smythe' })
   assert.deepEqual([changed.status, changed.json.data.surname], [200, 'Smythe'])
   const { json } = await service.get('/audit/')
@@ -144,7 +144,7 @@ test('a trailing slash does not affect keys, audit entries or created records', 
 })
 
 test('a cursor from a path with slash is valid without it', async () => {
-  await post(service, '/customers', john({ contact: { email: 'second@example.com' } }))
+  await post(service, '/customers', buildCustomer({ contact: { email: 'second@example.com' } }))
   const { json } = await service.get('/customers/search/?limit=1')
   const next = await service.get(`/customers/search?limit=1&after_cursor=${json.meta.endCursor}`)
   assert.deepEqual([next.status, next.json.data.length], [200, 1])
@@ -152,7 +152,7 @@ test('a cursor from a path with slash is valid without it', async () => {
 
 test('a page with relative links is served without the trailing slash', async () => {
   for (const path of ['/docs', '/errors/not_found']) {
-    const { status, headers } = await service.raw(`${path}/`)
+    const { status, headers } = await service.sendRaw(`${path}/`)
     assert.deepEqual([status, headers.location], [308, path])
   }
 })
@@ -160,15 +160,15 @@ test('a page with relative links is served without the trailing slash', async ()
 test('`/` redirects browsers to the reference and gives others its address', async () => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
   for (const accept of [browser, 'TEXT/HTML', '*/*, text/html;q=0.1']) {
-    const { status, headers, text } = await service.raw('/', { headers: { accept } })
+    const { status, headers, text } = await service.sendRaw('/', { headers: { accept } })
     assert.deepEqual([status, headers.location, text], [302, '/docs', ''], accept)
   }
   for (const headers of [
     {},
     ...['*/*', 'application/json', 'text/html;q=0, */*', 'text/xml', ''].map(accept => ({ accept })),
   ]) {
-    const answer = await service.raw('/', { headers })
-    isProblem(answer, 'not_found', baseUrl, '/')
+    const answer = await service.sendRaw('/', { headers })
+    assertProblem(answer, 'not_found', baseUrl, '/')
     assert.match(answer.json.detail, /`\/docs`.*`\/openapi\.json`/)
   }
 })

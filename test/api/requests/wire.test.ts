@@ -4,14 +4,21 @@ import { request as plainRequest } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, askAt, credentials, speak, statusesIn, tlsTo } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import {
+  buildCredentials,
+  createRequester,
+  parseStatuses,
+  sendBytes,
+  startSecondServer,
+  tlsTo,
+} from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 
-const { authorization, 'x-service-name': name } = credentials(service)
+const { authorization, 'x-service-name': name } = buildCredentials(service)
 const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 
 const portOf = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port)
@@ -55,19 +62,19 @@ test('the plain port returns the reason, never data or a redirect', async () => 
   const { port } = probe.address() as { port: number }
   probe.close()
   await once(probe, 'close')
-  const server = await anotherServer(service, { environment: { PLAIN_PORT: String(port) } })
+  const server = await startSecondServer(service, { environment: { PLAIN_PORT: String(port) } })
   try {
     for (const [method, path] of [
       ['GET', '/stores?limit=1'],
       ['POST', '/customers'],
       ['GET', '/health/live'],
     ] as const) {
-      const asked = plainRequest({ port, host: '127.0.0.1', method, path, headers: credentials(service) }).end()
+      const asked = plainRequest({ port, host: '127.0.0.1', method, path, headers: buildCredentials(service) }).end()
       const [response] = await once(asked, 'response')
       let text = ''
       for await (const chunk of response) text += chunk
       assert.equal(response.headers.location, undefined)
-      isProblem(
+      assertProblem(
         { status: response.statusCode, headers: response.headers, text, json: JSON.parse(text) },
         'https_required',
         server.baseUrl,
@@ -80,15 +87,15 @@ test('the plain port returns the reason, never data or a redirect', async () => 
 })
 
 test('the forwarded scheme counts only from a trusted proxy', async () => {
-  const server = await anotherServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const server = await startSecondServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
   const said = (scheme: string) => ({
-    headers: { ...credentials(service), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
+    headers: { ...buildCredentials(service), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
   })
   try {
-    isProblem(await server.ask('/stores', said('http')), 'https_required', server.baseUrl, '/stores')
+    assertProblem(await server.ask('/stores', said('http')), 'https_required', server.baseUrl, '/stores')
     assert.equal((await server.ask('/stores', said('https'))).status, 200)
     assert.equal((await server.ask('/stores', { ...said('http'), from: '127.0.0.2' })).status, 200, 'no trusted proxy')
-    assert.equal((await askAt(service)('/stores', said('http'))).status, 200, 'none is trusted')
+    assert.equal((await createRequester(service)('/stores', said('http'))).status, 200, 'none is trusted')
   } finally {
     await server.stop()
   }
@@ -128,10 +135,10 @@ test('ambiguous bytes are rejected and the connection is closed', async () => {
   }
   for (const [name, bytes] of Object.entries(shapes)) {
     const answer = await Promise.race([
-      speak(service, bytes),
+      sendBytes(service, bytes),
       new Promise<string>(resolve => setTimeout(resolve, 3_000, 'left open')),
     ])
-    assert.deepEqual(statusesIn(answer), [400], `${name}: ${answer.slice(0, 200)}`)
+    assert.deepEqual(parseStatuses(answer), [400], `${name}: ${answer.slice(0, 200)}`)
     assert.match(answer, /\r\nx-request-id: [\w-]{36}\r\n/, name)
     assert.match(answer, /\r\ncontent-type: application\/problem\+json/, name)
     assert.match(answer, /\r\nconnection: close\r\n/i, name)
@@ -139,31 +146,31 @@ test('ambiguous bytes are rejected and the connection is closed', async () => {
 })
 
 test('an unknown expectation is rejected and 100-continue is supported', async () => {
-  const odd = await speak(
+  const odd = await sendBytes(
     service,
     `GET /stores?limit=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: tea\r\nX-Request-Id: n1\r\n${own}\r\n`,
   )
-  assert.deepEqual(statusesIn(odd), [417])
+  assert.deepEqual(parseStatuses(odd), [417])
   for (const header of ['x-request-id: n1', 'cache-control', 'strict-transport-security', 'x-content-type-options'])
     assert.ok(odd.includes(`\r\n${header}`), header)
   const { requestId, instance } = JSON.parse(odd.slice(odd.indexOf('\r\n\r\n')))
   assert.deepEqual({ requestId, instance }, { requestId: 'n1', instance: '/stores' })
-  const usual = await speak(
+  const usual = await sendBytes(
     service,
     `GET /stores HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n${own}\r\n`,
   )
-  assert.deepEqual(statusesIn(usual), [100, 200])
+  assert.deepEqual(parseStatuses(usual), [100, 200])
 })
 
 test('an upgrade is ignored and no tunnel is opened', async () => {
   for (const protocol of ['websocket', 'h2c']) {
-    const answer = await speak(
+    const answer = await sendBytes(
       service,
       `GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`,
     )
-    assert.deepEqual(statusesIn(answer), [200])
+    assert.deepEqual(parseStatuses(answer), [200])
   }
-  assert.deepEqual(statusesIn(await speak(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
+  assert.deepEqual(parseStatuses(await sendBytes(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
 })
 
 test('50 pipelined requests are answered in order', async () => {
@@ -172,9 +179,9 @@ test('50 pipelined requests are answered in order', async () => {
     (path, i) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: n${i}\r\n${own}${i === 49 ? 'Connection: close\r\n' : ''}\r\n`,
   )
-  const answer = await speak(service, bytes.join(''))
+  const answer = await sendBytes(service, bytes.join(''))
   assert.deepEqual(
-    statusesIn(answer),
+    parseStatuses(answer),
     paths.map(path => (path === '/stores' ? 200 : 404)),
   )
   const ids = [...answer.matchAll(/\r\nx-request-id: (n\d+)\r\n/g)].map(([, id]) => id)

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
-import { balances, member, short, standing } from '../../support/reward-member.ts'
+import { createMember, formatLot, getBalances, getTierProgress } from '../../support/reward-member.ts'
 import { startTestService } from '../../support/service.ts'
 
 const api = await startTestService()
 after(() => api.stop())
 
 test('partial returns take back exactly what one full return would', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '100.00')
   const left = []
   for (const piece of ['33.33', '33.33', '33.34']) {
@@ -19,21 +19,21 @@ test('partial returns take back exactly what one full return would', async () =>
   assert.deepEqual(left, [67, 34, 0])
   await ann.giveBack('W1', '50.00')
   const account = await ann.read()
-  assert.deepEqual(account.points.map(short), ['0 of 100'])
-  assert.deepEqual(balances(account), [0, '0.00', 300])
-  assert.deepEqual(standing(account), ['1', '2', '500.00'])
+  assert.deepEqual(account.points.map(formatLot), ['0 of 100'])
+  assert.deepEqual(getBalances(account), [0, '0.00', 300])
+  assert.deepEqual(getTierProgress(account), ['1', '2', '500.00'])
   assert.deepEqual((await ann.entries()).slice(-2), ['return 0 spend -33.34 W1 R-W1', 'reverse -34 W1 R-W1'])
 })
 
 test('a return first takes its own lot, then the earliest expiring lots', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '100.00')
   await ann.earn('W2', '90.00')
   // Somebody has used most of the first order's points elsewhere.
   await api.db.run(
     sql`update reward_lot set redeemed = 80 where service_id = ${ann.service.id} and description = 'Order W1'`,
   )
-  await ann.lots({ lotId: 'soon', total: '30', expiryDate: ann.today() })
+  await ann.addLots({ lotId: 'soon', total: '30', expiryDate: ann.today() })
   await ann.giveBack('W1', '60.00')
   const of = async () =>
     Object.fromEntries((await ann.read()).points.map(lot => [lot.description ?? lot.id, lot.available]))
@@ -41,81 +41,81 @@ test('a return first takes its own lot, then the earliest expiring lots', async 
 })
 
 test('expired unused points are taken back in place at no further cost', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '100.00')
   await api.db.run(sql`update reward_lot set expiry_date = '2020-01-01' where service_id = ${ann.service.id}`)
   await ann.earn('W2', '90.00')
   await ann.giveBack('W1', '100.00')
-  assert.deepEqual(balances(await ann.read()), [90, '0.00', 210])
+  assert.deepEqual(getBalances(await ann.read()), [90, '0.00', 210])
   assert.equal((await ann.entries()).at(-1), 'reverse -100 W1 R-W1')
 })
 
 test('an unused reward is taken back and its other points are restored', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '200.00')
   await ann.earn('W2', '130.00')
-  assert.deepEqual(balances(await ann.read()), [30, '10.00', 270])
+  assert.deepEqual(getBalances(await ann.read()), [30, '10.00', 270])
   const [reward] = (await ann.read()).rewards
   await ann.giveBack('W2', '130.00')
   const account = await ann.read()
-  assert.deepEqual(balances(account), [200, '0.00', 100])
-  assert.deepEqual(account.rewards.map(short), ['0.00 of 10.00'])
+  assert.deepEqual(getBalances(account), [200, '0.00', 100])
+  assert.deepEqual(account.rewards.map(formatLot), ['0.00 of 10.00'])
   const restored = account.points.find(lot => lot.description === 'Points of a reward, return R-W2')
-  assert.deepEqual([restored && short(restored), restored?.expiryDate], ['200 of 300', reward?.expiryDate])
+  assert.deepEqual([restored && formatLot(restored), restored?.expiryDate], ['200 of 300', reward?.expiryDate])
   await ann.giveBack('W1', '200.00')
-  assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
 })
 
 test('used points become debt that later earnings repay', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '300.00')
   await api.db.run(sql`update reward_lot set redeemed = 4 where service_id = ${ann.service.id} and kind = 'reward'`)
   await ann.giveBack('W1', '300.00')
   const owing = await ann.read()
-  assert.deepEqual(balances(owing), [0, '6.00', 600])
+  assert.deepEqual(getBalances(owing), [0, '6.00', 600])
   assert.equal((await ann.entries()).at(-1), 'owe -300 W1 R-W1')
   await ann.earn('W2', '120.00')
-  assert.deepEqual(balances(await ann.read()), [0, '6.00', 480])
+  assert.deepEqual(getBalances(await ann.read()), [0, '6.00', 480])
   await ann.earn('W3', '200.00')
-  assert.deepEqual(balances(await ann.read()), [20, '6.00', 280])
+  assert.deepEqual(getBalances(await ann.read()), [20, '6.00', 280])
   await ann.giveBack('W3', '200.00')
-  assert.deepEqual(balances(await ann.read()), [0, '6.00', 480])
+  assert.deepEqual(getBalances(await ann.read()), [0, '6.00', 480])
 })
 
 test('a return of an older or foreign order takes no points', async () => {
-  const ann = await member(api, { account: { qualifyingSpend: '400.00' } })
-  await ann.lots({ lotId: 'old', total: '100' })
+  const ann = await createMember(api, { account: { qualifyingSpend: '400.00' } })
+  await ann.addLots({ lotId: 'old', total: '100' })
   await ann.giveBack('W0', '50.00')
   const account = await ann.read()
-  assert.deepEqual(balances(account), [100, '0.00', 200])
-  assert.deepEqual(standing(account), ['1', '2', '100.00'])
+  assert.deepEqual(getBalances(account), [100, '0.00', 200])
+  assert.deepEqual(getTierProgress(account), ['1', '2', '100.00'])
   assert.deepEqual(await ann.entries(), [])
 })
 
 test('a tier is kept until its end date despite a return', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '600.00')
   await ann.giveBack('W1', '600.00')
   const kept = await ann.read()
-  assert.deepEqual(standing(kept), ['2', '3', '1500.00'])
+  assert.deepEqual(getTierProgress(kept), ['2', '3', '1500.00'])
   await api.db.run(
     sql`update reward_account set tier_locked_until_date = '2020-01-01' where service_id = ${ann.service.id}`,
   )
   await ann.earn('W2', '1.00')
-  assert.deepEqual(standing(await ann.read()), ['1', '2', '499.00'])
+  assert.deepEqual(getTierProgress(await ann.read()), ['1', '2', '499.00'])
 })
 
 test('a cancelled return restores exactly what it took, once, at any tier', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '100.70')
   const expiry = (await ann.read()).points[0]?.expiryDate
   await ann.giveBack('W1', '50.35')
   await ann.earn('W2', '450.00')
   const before = await ann.read()
-  assert.deepEqual([...standing(before), ...balances(before)], ['2', '3', '999.65', 200, '10.00', 100])
+  assert.deepEqual([...getTierProgress(before), ...getBalances(before)], ['2', '3', '999.65', 200, '10.00', 100])
   await ann.cancelReturn('W1')
   const after = await ann.read()
-  assert.deepEqual([...standing(after), ...balances(after)], ['2', '3', '949.30', 250, '10.00', 50])
+  assert.deepEqual([...getTierProgress(after), ...getBalances(after)], ['2', '3', '949.30', 250, '10.00', 50])
   const again = after.points.find(lot => lot.description === 'Return R-W1 cancelled')
   assert.deepEqual([again?.total, again?.expiryDate], [50, expiry])
   await ann.cancelReturn('W1')
@@ -126,18 +126,18 @@ test('a cancelled return restores exactly what it took, once, at any tier', asyn
 })
 
 test('points restored by a cancelled return repay its debt first', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '300.00')
   await api.db.run(sql`update reward_lot set redeemed = 10 where service_id = ${ann.service.id} and kind = 'reward'`)
   await ann.giveBack('W1', '300.00')
-  assert.deepEqual(balances(await ann.read()), [0, '0.00', 600])
+  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 600])
   await ann.cancelReturn('W1')
-  assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
   await ann.checkLedger()
 })
 
 test('a cancelled return restores at most the qualifying spend it took', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await ann.earn('W1', '600.00')
   const spend = async () =>
     (
@@ -178,7 +178,7 @@ test('balances always equal open lots and lots equal the ledger', async () => {
   type Step = { earn?: string; giveBack?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
   await fc.assert(
     fc.asyncProperty(steps, async (given: Step[]) => {
-      const ann = await member(api)
+      const ann = await createMember(api)
       for (const { earn, giveBack, cancel, amount = '0', days, use } of given) {
         if (earn) await ann.earn(earn, amount)
         if (giveBack) await ann.giveBack(giveBack, amount)
@@ -207,7 +207,7 @@ async function pass(id: number, days: number) {
 test('returning everything unused leaves nothing, however it was bought', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(cents, { minLength: 1, maxLength: 6 }), async amounts => {
-      const ann = await member(api)
+      const ann = await createMember(api)
       for (const [i, amount] of amounts.entries()) await ann.earn(`W${i}`, amount)
       for (const [i, amount] of amounts.entries()) {
         const half = (Number(amount) / 2).toFixed(2)

@@ -5,14 +5,14 @@ import { openDatabase, sql } from '../../../src/database/db.ts'
 import { getLastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { earnRewards, lockRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'
-import { balances, member, short, standing, tier } from '../../support/reward-member.ts'
+import { buildTier, createMember, formatLot, getBalances, getTierProgress } from '../../support/reward-member.ts'
 import { startTestService } from '../../support/service.ts'
 
 const api = await startTestService()
 after(() => api.stop())
 
 test('an order earns one expiring lot for each whole step', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   const from = Temporal.Now.plainDateTimeISO('Australia/Melbourne').round({
     smallestUnit: 'second',
     roundingMode: 'floor',
@@ -20,7 +20,7 @@ test('an order earns one expiring lot for each whole step', async () => {
   await ann.earn('W0000001', '123.95')
   const until = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
   const account = await ann.read()
-  assert.deepEqual(balances(account), [123, '0.00', 177])
+  assert.deepEqual(getBalances(account), [123, '0.00', 177])
   assert.equal(account.points.length, 1)
   const { createdAt = '', expiryDate, description, redeemed, total } = account.points[0] ?? {}
   assert.deepEqual([description, total, redeemed], ['Order W0000001', 123, 0])
@@ -35,7 +35,7 @@ test('an order earns one expiring lot for each whole step', async () => {
 
 test("a day follows the service's time zone", async () => {
   const days = ['Pacific/Kiritimati', 'Etc/GMT+12'].map(async timeZone => {
-    const ann = await member(api, { timeZone })
+    const ann = await createMember(api, { timeZone })
     const from = ann.today()
     await ann.earn('W1', '10.00')
     const [lot] = (await ann.read()).points
@@ -49,7 +49,7 @@ test("a day follows the service's time zone", async () => {
 })
 
 test('a customer without a reward account earns and loses nothing', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await upsertCustomers(api.db, ann.service, [{ id: 'c2', firstname: 'Bob' }])
   await api.db.transaction(async tx => {
     const account = await lockRewardAccount(tx, ann.service, 'c2')
@@ -61,7 +61,7 @@ test('a customer without a reward account earns and loses nothing', async () => 
 })
 
 test('an uncommitted order earns nothing', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   await assert.rejects(
     api.db.transaction(async tx => {
       const account = await lockRewardAccount(tx, ann.service, 'c1')
@@ -71,13 +71,13 @@ test('an uncommitted order earns nothing', async () => {
     /the order fails/,
   )
   const account = await ann.read()
-  assert.deepEqual(balances(account), [0, '0.00', 300])
-  assert.deepEqual(standing(account), ['1', '2', '500.00'])
+  assert.deepEqual(getBalances(account), [0, '0.00', 300])
+  assert.deepEqual(getTierProgress(account), ['1', '2', '500.00'])
 })
 
 test('points become rewards at the threshold, earliest expiry first', async () => {
-  const ann = await member(api)
-  await ann.lots(
+  const ann = await createMember(api)
+  await ann.addLots(
     { lotId: 'late', total: '100', expiryDate: '2099-12-31' },
     { lotId: 'ever', total: '100' },
     { lotId: 'soon', total: '150', redeemed: '20', pending: '30', expiryDate: '2098-12-31' },
@@ -87,7 +87,7 @@ test('points become rewards at the threshold, earliest expiry first', async () =
   await ann.earn('W1', '450.00')
   const account = await ann.read()
   assert.deepEqual(
-    account.points.map(lot => [lot.id.length > 9 ? 'own' : lot.id, short(lot)]),
+    account.points.map(lot => [lot.id.length > 9 ? 'own' : lot.id, formatLot(lot)]),
     [
       ['own', '0 of 450'],
       ['soon', '0 of 150'],
@@ -95,8 +95,8 @@ test('points become rewards at the threshold, earliest expiry first', async () =
       ['ever', '100 of 100'],
     ],
   )
-  assert.deepEqual(account.rewards.map(short), ['10.00 of 10.00', '10.00 of 10.00'])
-  assert.deepEqual(balances(account), [150, '20.00', 150])
+  assert.deepEqual(account.rewards.map(formatLot), ['10.00 of 10.00', '10.00 of 10.00'])
+  assert.deepEqual(getBalances(account), [150, '20.00', 150])
   for (const { description, createdAt, expiryDate } of account.rewards) {
     assert.equal(description, 'Reward for 300 points')
     assert.equal(expiryDate, getLastDay(createdAt.slice(0, 10), { months: 6, days: 1 }))
@@ -106,87 +106,94 @@ test('points become rewards at the threshold, earliest expiry first', async () =
 })
 
 test('spend can raise an account several tiers and locks the tier', async () => {
-  const ann = await member(api, { account: { qualifyingSpend: '100.00' } })
+  const ann = await createMember(api, { account: { qualifyingSpend: '100.00' } })
   await ann.earn('W1', '399.99')
-  assert.deepEqual(standing(await ann.read()), ['1', '2', '0.01'])
+  assert.deepEqual(getTierProgress(await ann.read()), ['1', '2', '0.01'])
   const from = ann.today()
   await ann.earn('W2', '0.01')
   const second = await ann.read()
-  assert.deepEqual(standing(second), ['2', '3', '1000.00'])
+  assert.deepEqual(getTierProgress(second), ['2', '3', '1000.00'])
   const locked = [from, ann.today()].map(day => getLastDay(day, { months: 12, days: 0 }))
   assert.ok(locked.includes(second.tierLockedUntilDate), String(second.tierLockedUntilDate))
   await ann.earn('W3', '50.00')
   const third = (await ann.read()).points.find(lot => lot.description === 'Order W3')
   assert.equal(third?.total, 100, 'two points for each dollar in the second tier')
-  const bob = await member(api)
+  const bob = await createMember(api)
   await bob.earn('W1', '1500.00')
   const highest = await bob.read()
-  assert.deepEqual(standing(highest), ['3', null, null])
+  assert.deepEqual(getTierProgress(highest), ['3', null, null])
   assert.equal(highest.availableRewards, '50.00', 'by the tier in which they were earned')
 })
 
 test('an account without redeemable points or reachable tier shows no next goal', async () => {
-  const tiers = [tier('1', '0.00', { autoRewardValue: null }), tier('2', null), tier('3', '1500.00')]
-  const ann = await member(api, { tiers })
+  const tiers = [buildTier('1', '0.00', { autoRewardValue: null }), buildTier('2', null), buildTier('3', '1500.00')]
+  const ann = await createMember(api, { tiers })
   await ann.earn('W1', '400.00')
   const account = await ann.read()
-  assert.deepEqual(balances(account), [400, '0.00', null])
-  assert.deepEqual(standing(account), ['1', '3', '1100.00'])
+  assert.deepEqual(getBalances(account), [400, '0.00', null])
+  assert.deepEqual(getTierProgress(account), ['1', '3', '1100.00'])
   await ann.earn('W2', '1100.00')
-  assert.deepEqual(standing(await ann.read()), ['3', null, null])
-  assert.deepEqual(balances(await ann.read()), [0, '50.00', 300])
+  assert.deepEqual(getTierProgress(await ann.read()), ['3', null, null])
+  assert.deepEqual(getBalances(await ann.read()), [0, '50.00', 300])
 })
 
 test('a tier with a lower threshold creates rewards as soon as reached', async () => {
-  const tiers = [tier('1', '0.00'), tier('2', '200.00', { autoRewardPointThreshold: 100, autoRewardValue: '5.00' })]
-  const ann = await member(api, { tiers })
+  const tiers = [
+    buildTier('1', '0.00'),
+    buildTier('2', '200.00', { autoRewardPointThreshold: 100, autoRewardValue: '5.00' }),
+  ]
+  const ann = await createMember(api, { tiers })
   await ann.earn('W1', '250.00')
-  assert.deepEqual(balances(await ann.read()), [50, '10.00', 50])
+  assert.deepEqual(getBalances(await ann.read()), [50, '10.00', 50])
 })
 
 test('a tier lasts through its end date until the next order', async () => {
   const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
-  const kept = await member(api, { account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' } })
+  const kept = await createMember(api, {
+    account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' },
+  })
   await kept.earn('W1', '10.00')
   assert.equal((await kept.read()).tierId, '3')
-  const past = await member(api, { account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' } })
+  const past = await createMember(api, {
+    account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' },
+  })
   await past.earn('W1', '10.00')
   const fallen = await past.read()
-  assert.deepEqual(standing(fallen), ['2', '3', '890.00'])
+  assert.deepEqual(getTierProgress(fallen), ['2', '3', '890.00'])
   assert.equal(fallen.availablePoints, 20, 'what it falls to is what it earns by')
 })
 
 test("another service's accounts stay unchanged", async () => {
-  const ann = await member(api)
-  const bob = await member(api)
+  const ann = await createMember(api)
+  const bob = await createMember(api)
   await bob.earn('W1', '100.00')
   await ann.earn('W1', '40.00')
   await ann.giveBack('W1', '40.00')
-  assert.deepEqual(balances(await bob.read()), [100, '0.00', 200])
+  assert.deepEqual(getBalances(await bob.read()), [100, '0.00', 200])
 })
 
 test('importing lots again neither restores nor repeats a deduction', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   const file = [
     { lotId: 'a', total: '200', redeemed: '50', expiryDate: '2099-01-31' },
     { lotId: 'b', total: '100', expiryDate: '2099-02-28' },
   ]
-  await ann.lots(...file)
+  await ann.addLots(...file)
   await ann.earn('W1', '100.00')
   const before = await ann.read()
-  assert.deepEqual(balances(before), [50, '10.00', 250])
-  assert.deepEqual(await ann.lots(...file), { inserted: 0, changed: 0 })
+  assert.deepEqual(getBalances(before), [50, '10.00', 250])
+  assert.deepEqual(await ann.addLots(...file), { inserted: 0, changed: 0 })
   assert.deepEqual(await ann.read(), before)
   await assert.rejects(
-    ann.lots({ lotId: 'a', total: '200', redeemed: '100' }),
+    ann.addLots({ lotId: 'a', total: '200', redeemed: '100' }),
     (error: { constraint?: string }) => error.constraint === 'reward_lot_check',
     'a sync cannot use what was taken here',
   )
 })
 
 test('the database rejects an entry that would make a lot negative', async () => {
-  const ann = await member(api)
-  await ann.lots({ lotId: 'a', total: '100', pending: '10' })
+  const ann = await createMember(api)
+  await ann.addLots({ lotId: 'a', total: '100', pending: '10' })
   const insert = (amount: string) =>
     api.db.run(sql`
       insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, amount, order_number)
@@ -194,11 +201,11 @@ test('the database rejects an entry that would make a lot negative', async () =>
   await assert.rejects(insert('-91'), /reward_lot_check/)
   assert.equal(await insert('-90'), 1)
   await assert.rejects(api.db.run(sql`update reward_entry set amount = 1`), /append-only/)
-  assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
 })
 
 test('twenty concurrent orders and their twenty returns lose no points', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   const writers = openDatabase(api.database.connection, { max: 20 })
   try {
     const orders = Array.from({ length: 20 }, (_, i) => ({ number: `W${i}`, amount: `${17 + i}.50` }))
@@ -212,7 +219,7 @@ test('twenty concurrent orders and their twenty returns lose no points', async (
     const points = earned.reduce((sum, text) => sum + Number(text.split(' ')[1]), 0)
     assert.equal(account.availablePoints + account.rewards.length * 300, points)
     await Promise.all(orders.map(({ number, amount }) => ann.giveBack(number, amount, writers)))
-    assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+    assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
     await ann.checkLedger()
   } finally {
     await writers.close()

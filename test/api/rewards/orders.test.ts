@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { cancelReturn, giveBack, joinRewards, made, orderOf, placed, startOrderShop } from '../../support/order-shop.ts'
+import {
+  buildOrder,
+  cancelReturn,
+  createReturn,
+  getCreated,
+  joinRewards,
+  placeOrder,
+  startOrderShop,
+} from '../../support/order-shop.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, another: shop } = await startOrderShop()
+const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 /** A shop in which 50 points are a reward; 65432 is a member, 65433 is not. */
@@ -21,30 +29,30 @@ async function balances(caller: Caller) {
 
 test('an order earns for its items; a partial return takes a share', async () => {
   const own = await memberShop()
-  const order = await placed(own, [
+  const order = await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 1 },
     { sku: 'TEE', quantity: 1 },
   ])
   assert.deepEqual(await balances(own), [39, '0.00', 11])
-  made(await giveBack(own, order.id, { TEE: 1 }))
+  getCreated(await createReturn(own, order.id, { TEE: 1 }))
   // 10.00 of 39.99 are 9.75 of 39 points.
   assert.deepEqual(await balances(own), [30, '0.00', 20])
-  made(await giveBack(own, order.id, { 'HOOD-S': 1 }))
+  getCreated(await createReturn(own, order.id, { 'HOOD-S': 1 }))
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
 test('a reward made from two orders is taken back with the second', async () => {
   const own = await memberShop()
-  await placed(own, [{ sku: 'HOOD-S', quantity: 1 }])
-  const second = await placed(own, [{ sku: 'HOOD-M', quantity: 1 }])
+  await placeOrder(own, [{ sku: 'HOOD-S', quantity: 1 }])
+  const second = await placeOrder(own, [{ sku: 'HOOD-M', quantity: 1 }])
   assert.deepEqual(await balances(own), [12, '5.00', 38])
-  made(await giveBack(own, second.id, { 'HOOD-M': 1 }))
+  getCreated(await createReturn(own, second.id, { 'HOOD-M': 1 }))
   assert.deepEqual(await balances(own), [29, '0.00', 21])
 })
 
 test('an order replayed with its key earns once', async () => {
   const own = await memberShop()
-  const body = orderOf([{ sku: 'TEE', quantity: 2 }])
+  const body = buildOrder([{ sku: 'TEE', quantity: 2 }])
   for (const replayed of [undefined, 'true']) {
     const answer = await post(own, '/orders', body, { 'idempotency-key': 'once' })
     assert.deepEqual([answer.status, answer.headers['idempotent-replayed']], [201, replayed])
@@ -57,7 +65,7 @@ test('a rejected order earns nothing', async () => {
   const refused = await post(
     own,
     '/orders',
-    orderOf([{ sku: 'TEE', quantity: 2 }], { payments: [{ gateway: 'paypal', amount: '1.00' }] }),
+    buildOrder([{ sku: 'TEE', quantity: 2 }], { payments: [{ gateway: 'paypal', amount: '1.00' }] }),
   )
   assert.equal(refused.status, 422)
   assert.deepEqual(await balances(own), [0, '0.00', 50])
@@ -65,8 +73,8 @@ test('a rejected order earns nothing', async () => {
 
 test('a customer without membership buys and returns without points', async () => {
   const own = await memberShop()
-  const order = await placed(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
-  made(await giveBack(own, order.id, { TEE: 1 }))
+  const order = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
+  getCreated(await createReturn(own, order.id, { TEE: 1 }))
   assert.equal((await own.get('/customers/65433/rewards')).status, 404)
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
@@ -74,13 +82,13 @@ test('a customer without membership buys and returns without points', async () =
 test('twenty concurrent orders earn the same as sequential ones', async () => {
   const own = await memberShop()
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => post(own, '/orders', orderOf([{ sku: 'HOOD-M', quantity: 1 }]))),
+    Array.from({ length: 20 }, () => post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }]))),
   )
   assert.deepEqual(new Set(answers.map(answer => answer.status)), new Set([201]))
   // 20 × 33 points: 13 rewards of 50, and 10 left.
   assert.deepEqual(await balances(own), [10, '65.00', 40])
-  const orders = answers.map(answer => made(answer).id)
-  const back = await Promise.all(orders.map(id => giveBack(own, id, { 'HOOD-M': 1 })))
+  const orders = answers.map(answer => getCreated(answer).id)
+  const back = await Promise.all(orders.map(id => createReturn(own, id, { 'HOOD-M': 1 })))
   assert.deepEqual(new Set(back.map(answer => answer.status)), new Set([201]))
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
@@ -88,7 +96,7 @@ test('twenty concurrent orders earn the same as sequential ones', async () => {
 test('item payments earn rewards, freight does not', async () => {
   const own = await shop()
   await joinRewards(api, own)
-  await placed(own, [{ sku: 'TEE', quantity: 3, discounts: [{ type: 'x', amount: '5.00' }] }], {
+  await placeOrder(own, [{ sku: 'TEE', quantity: 3, discounts: [{ type: 'x', amount: '5.00' }] }], {
     freight: '9.00',
     payments: [{ gateway: 'visa', amount: '34.00' }],
   })
@@ -99,9 +107,9 @@ test('a return takes back the earned points and its cancellation restores them',
   const own = await shop()
   await joinRewards(api, own)
   const points = async () => (await own.get('/customers/65432/rewards')).json.data.availablePoints
-  const { id } = await placed(own, [{ sku: 'TEE', quantity: 3 }])
+  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 3 }])
   assert.equal(await points(), 30)
-  const { returnNumber } = made(await giveBack(own, id, { TEE: 2 }))
+  const { returnNumber } = getCreated(await createReturn(own, id, { TEE: 2 }))
   assert.equal(await points(), 10)
   await cancelReturn(api, own, returnNumber)
   assert.equal(await points(), 30)

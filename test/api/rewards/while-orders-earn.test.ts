@@ -3,15 +3,15 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { earnRewards, lockRewardAccount } from '../../../src/store/rewards/ledger.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { until } from '../../support/processes.ts'
-import { member, standing } from '../../support/reward-member.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { createMember, getTierProgress } from '../../support/reward-member.ts'
 import { startTestService } from '../../support/service.ts'
 
 const api = await startTestService()
 after(() => api.stop())
 
 test('spend and tier earned during an account import are kept', async () => {
-  const ann = await member(api)
+  const ann = await createMember(api)
   let imported: Promise<unknown> | undefined
   await api.db.transaction(async tx => {
     const account = await lockRewardAccount(tx, ann.service, 'c1')
@@ -20,9 +20,9 @@ test('spend and tier earned during an account import are kept', async () => {
       { id: 'a1', customerId: 'c1', programId: '1', joinDate: '2024-02-01' },
     ])
     const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await until(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
+    await waitUntil(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
   })
   await imported
   const after = await ann.read()
-  assert.deepEqual([...standing(after), after.joinDate], ['2', '3', '900.00', '2024-02-01'])
+  assert.deepEqual([...getTierProgress(after), after.joinDate], ['2', '3', '900.00', '2024-02-01'])
 })

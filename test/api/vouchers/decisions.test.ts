@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { issue, newVoucher, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { issueVoucher, newVoucher, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 let shop: TestService
@@ -17,7 +17,7 @@ after(() => shop?.stop())
 const kinds = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind)
 
 test('only an admin can read a ledger with recipient without a PIN', async () => {
-  const { number } = (await issue(shop)).json.data
+  const { number } = (await issueVoucher(shop)).json.data
   const { json, text } = await shop.get(`/vouchers/${number}/ledger`)
   const { voucher, senderName, receiverEmail } = json.data
   assert.deepEqual(
@@ -26,7 +26,12 @@ test('only an admin can read a ledger with recipient without a PIN', async () =>
   )
   assert.doesNotMatch(text, /"pin"/)
   const path = `/vouchers/${number}/ledger`
-  isProblem(await (await shop.account('maintainer', shop.service)).get(path), 'insufficient_role', shop.baseUrl, path)
+  assertProblem(
+    await (await shop.createAccount('maintainer', shop.service)).get(path),
+    'insufficient_role',
+    shop.baseUrl,
+    path,
+  )
 })
 
 test('a suspended voucher is unusable until resumed, with ledger and audit entries', async () => {
@@ -56,11 +61,11 @@ test('a spent voucher cannot be suspended; an unknown one is not found', async (
   const spent = await newVoucher(shop, { state: 'redeemed', usedAmount: '150.00' })
   const refused = await post(shop, `/vouchers/${spent}/suspend`, {})
   assert.deepEqual([refused.json.code, refused.json.reason], ['voucher_unusable', 'redeemed'])
-  isProblem(await post(shop, '/vouchers/1/suspend', {}), 'not_found', shop.baseUrl, '/vouchers/1/suspend')
-  const other = await shop.tenant()
+  assertProblem(await post(shop, '/vouchers/1/suspend', {}), 'not_found', shop.baseUrl, '/vouchers/1/suspend')
+  const other = await shop.createService()
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, other.service, settings)
-  await until(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   for (const answer of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
     assert.equal(answer.json.code, 'capability_unavailable')
 })

@@ -5,7 +5,7 @@ import { redeemVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.
 import { sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import { startTestService } from '../../support/service.ts'
-import { newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { listLedgerSteps, newVoucher, voucherSettings } from '../../support/voucher-shop.ts'
 import { ledgerOf } from './ledger.ts'
 
 const api = await startTestService({ settings: voucherSettings })
@@ -23,7 +23,7 @@ test('a draw uses a validation once, for its own voucher only', async () => {
   assert.equal(await draw(number, id, '1.00'), 'validation_id_incorrect')
   assert.equal(await draw(number, String(await validate(number)), '49.90'), undefined)
   assert.equal((await isSound(number)).state, 'redeemed')
-  assert.deepEqual(await stepsOf(api, api, number), [
+  assert.deepEqual(await listLedgerSteps(api, api, number), [
     ...['issue active', 'lock locked', 'redeem active'],
     ...['lock locked', 'redeem redeemed'],
   ])

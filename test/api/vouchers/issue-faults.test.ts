@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
-import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
+import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
-import { countOf, issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { countRows, issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
@@ -26,9 +26,9 @@ test('each missing setting is named and nothing is created', async () => {
     [{ giftCardSku: 'giftcard', vouchersEnabled: false }, ['vouchersEnabled', 'giftCardSku']],
   ]
   for (const [settings, names] of named) {
-    const tenant = await api.tenant({ ...voucherSettings, ...settings })
+    const tenant = await api.createService({ ...voucherSettings, ...settings })
     await stockGiftCards(api, tenant)
-    const { status, json } = await issue(tenant)
+    const { status, json } = await issueVoucher(tenant)
     assert.equal(status, 409)
     assert.equal(json.code, 'voucher_not_configured')
     assert.equal(json.errors.length, names.length, JSON.stringify(json))
@@ -36,16 +36,16 @@ test('each missing setting is named and nothing is created', async () => {
       assert.equal(json.errors[i].code, 'voucher_not_configured')
       assert.match(json.errors[i].detail, new RegExp(`\`${name}\``))
     }
-    assert.equal(await countOf(api, 'voucher', tenant), 0)
-    assert.equal(await countOf(api, 'email', tenant), 0)
+    assert.equal(await countRows(api, 'voucher', tenant), 0)
+    assert.equal(await countRows(api, 'email', tenant), 0)
   }
 })
 
 test('a gateway must match a configured one exactly', async () => {
   for (const gateway of ['stripe', 'PayPal', 'pаypal', 'paypal ', 'paypal\u200b']) {
-    const answer = await issue(api, { gateway })
-    isProblem(answer, 'unknown_gateway', api.baseUrl, '/vouchers')
-    assert.deepEqual(faultsIn(answer), ['/gateway unknown_gateway'])
+    const answer = await issueVoucher(api, { gateway })
+    assertProblem(answer, 'unknown_gateway', api.baseUrl, '/vouchers')
+    assert.deepEqual(getFieldErrors(answer), ['/gateway unknown_gateway'])
     assert.match(answer.json.detail, /`paypal`, `visa`/)
   }
 })
@@ -55,31 +55,31 @@ test('a voucher without a gateway uses the default, which must be set', async ()
     (await api.db.row<{ gateway: string | null }>(sql`select gateway from voucher_sale where number = ${number}`))
       ?.gateway
   for (const gateway of [undefined, null, '']) {
-    const answer = await issue(api, { gateway, currency: null })
+    const answer = await issueVoucher(api, { gateway, currency: null })
     assert.equal(answer.status, 201, answer.text)
     assert.equal(await recorded(answer.json.data.number), null)
   }
-  const tenant = await api.tenant({ ...voucherSettings, voucherGateway: 'stripe' })
+  const tenant = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
   await stockGiftCards(api, tenant)
-  const shop = await api.account('maintainer', tenant.service)
-  const refused = await issue(shop, { gateway: undefined })
-  isProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  const shop = await api.createAccount('maintainer', tenant.service)
+  const refused = await issueVoucher(shop, { gateway: undefined })
+  assertProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.match(refused.json.detail, /^Payment gateway `stripe` .* not found\.$/)
   await upsertGateways(api.db, tenant.service, [{ name: 'stripe' }])
-  assert.equal(await recorded((await issue(shop, { gateway: undefined })).json.data.number), 'stripe')
-  assert.equal(await recorded((await issue(shop, { gateway: 'paypal' })).json.data.number), 'paypal')
+  assert.equal(await recorded((await issueVoucher(shop, { gateway: undefined })).json.data.number), 'stripe')
+  assert.equal(await recorded((await issueVoucher(shop, { gateway: 'paypal' })).json.data.number), 'paypal')
 })
 
 test('all errors of a voucher are reported at once', async () => {
-  const answer = await issue(api, {
+  const answer = await issueVoucher(api, {
     amount: '0.00',
     currency: 'USD',
     gateway: 'cash',
     deliveryDate: '2020-02-29',
     billingAddress: { city: ' ', country: null },
   })
-  isProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
-  assert.deepEqual(faultsIn(answer), [
+  assertProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
+  assert.deepEqual(getFieldErrors(answer), [
     '/amount invalid_field',
     '/currency invalid_field',
     '/gateway unknown_gateway',
@@ -87,8 +87,8 @@ test('all errors of a voucher are reported at once', async () => {
     '/billingAddress invalid_field',
   ])
   const shape = await post(api, '/vouchers', { amount: 150, pin: '123456', balance: '9.00' })
-  isProblem(shape, 'invalid_body', api.baseUrl, '/vouchers')
-  const places = faultsIn(shape).map(fault => fault.split(' ')[0])
+  assertProblem(shape, 'invalid_body', api.baseUrl, '/vouchers')
+  const places = getFieldErrors(shape).map(fault => fault.split(' ')[0])
   for (const field of [
     'amount',
     'pin',
@@ -103,29 +103,30 @@ test('all errors of a voucher are reported at once', async () => {
 })
 
 test("an amount must be a positive, plausible string with the currency's decimals", async () => {
-  const before = await countOf(api, 'voucher')
+  const before = await countRows(api, 'voucher')
   for (const amount of ['-1.00', '0.00', '0.001', '100', '1000000000.00', '100000.01', 'NaN', '1e3', '١.00'])
-    isProblem(await issue(api, { amount }), 'invalid_field', api.baseUrl, '/vouchers')
+    assertProblem(await issueVoucher(api, { amount }), 'invalid_field', api.baseUrl, '/vouchers')
   for (const amount of [100.1, 100, null, ['100.00']])
-    isProblem(await issue(api, { amount }), 'invalid_body', api.baseUrl)
-  assert.equal(await countOf(api, 'voucher'), before)
+    assertProblem(await issueVoucher(api, { amount }), 'invalid_body', api.baseUrl)
+  assert.equal(await countRows(api, 'voucher'), before)
   for (const amount of ['0.01', '100.10', '100000.00']) {
-    const { data } = (await issue(api, { amount, currency: 'AUD' })).json
+    const { data } = (await issueVoucher(api, { amount, currency: 'AUD' })).json
     assert.deepEqual([data.originalAmount, data.availableAmount], [amount, amount])
   }
-  const yen = await api.tenant({ ...voucherSettings, currency: 'JPY' })
-  const shop = await api.account('maintainer', yen.service)
+  const yen = await api.createService({ ...voucherSettings, currency: 'JPY' })
+  const shop = await api.createAccount('maintainer', yen.service)
   await stockGiftCards(api, shop)
-  const refused = await issue(shop, { amount: '5000.00' })
-  isProblem(refused, 'invalid_field', api.baseUrl)
-  assert.deepEqual(detailsIn(refused), ['`amount` must be an amount in JPY with 0 decimals, for example "150".'])
-  assert.equal((await issue(shop, { amount: '5000' })).json.data.availableAmount, '5000')
+  const refused = await issueVoucher(shop, { amount: '5000.00' })
+  assertProblem(refused, 'invalid_field', api.baseUrl)
+  assert.deepEqual(getErrorDetails(refused), ['`amount` must be an amount in JPY with 0 decimals, for example "150".'])
+  assert.equal((await issueVoucher(shop, { amount: '5000' })).json.data.availableAmount, '5000')
 })
 
 test("the email date must be from today to the voucher's last day", async () => {
-  for (const deliveryDate of [day(0), day(30), null, '']) assert.equal((await issue(api, { deliveryDate })).status, 201)
+  for (const deliveryDate of [day(0), day(30), null, ''])
+    assert.equal((await issueVoucher(api, { deliveryDate })).status, 201)
   for (const deliveryDate of [day(-1), '2023-02-30', '2024-13-01', day(365 * 4), 'tomorrow'])
-    isProblem(await issue(api, { deliveryDate }), 'invalid_field', api.baseUrl, '/vouchers')
+    assertProblem(await issueVoucher(api, { deliveryDate }), 'invalid_field', api.baseUrl, '/vouchers')
 })
 
 test('an email header contains no line break or second address', async () => {
@@ -140,9 +141,9 @@ test('an email header contains no line break or second address', async () => {
     '',
   ])
     for (const field of ['receiverName', 'senderName', 'subject']) {
-      const answer = await issue(api, { [field]: evil })
-      isProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
-      assert.deepEqual(faultsIn(answer), [`/${field} invalid_field`])
+      const answer = await issueVoucher(api, { [field]: evil })
+      assertProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
+      assert.deepEqual(getFieldErrors(answer), [`/${field} invalid_field`])
     }
   for (const receiverEmail of [
     'ann@example.com\r\nBcc: thief@example.com',
@@ -154,12 +155,12 @@ test('an email header contains no line break or second address', async () => {
     'ann@127.0.0.1',
     'ann',
   ])
-    isProblem(await issue(api, { receiverEmail }), 'invalid_field', api.baseUrl, '/vouchers')
-  isProblem(await issue(api, { message: `${'x'.repeat(1_000)}x` }), 'invalid_field', api.baseUrl)
-  isProblem(await issue(api, { message: 'a\u0007' }), 'invalid_field', api.baseUrl)
+    assertProblem(await issueVoucher(api, { receiverEmail }), 'invalid_field', api.baseUrl, '/vouchers')
+  assertProblem(await issueVoucher(api, { message: `${'x'.repeat(1_000)}x` }), 'invalid_field', api.baseUrl)
+  assertProblem(await issueVoucher(api, { message: 'a\u0007' }), 'invalid_field', api.baseUrl)
   for (const mobile of ['call me', '1', `+${'9'.repeat(60)}`])
-    isProblem(await issue(api, { mobile }), 'invalid_field', api.baseUrl)
-  const fine = await issue(api, {
+    assertProblem(await issueVoucher(api, { mobile }), 'invalid_field', api.baseUrl)
+  const fine = await issueVoucher(api, {
     receiverName: '安妮 <b>"Lee"</b>, ',
     subject: 'Bcc: thief@example.com',
     mobile: '+61 491 570 006',

@@ -3,20 +3,27 @@ import { after, beforeEach, test } from 'node:test'
 import { insertVoucher } from '../../../src/backoffice/embedded/vouchers/issue.ts'
 import { sql } from '../../../src/database/db.ts'
 import { generatePin, generateVoucherNumber } from '../../../src/domain/vouchers/number.ts'
-import { faultsIn, isProblem } from '../../support/problem.ts'
+import { assertProblem, getFieldErrors } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
-import { countOf, forgetFailures, issue, stepsOf, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import {
+  clearFailures,
+  countRows,
+  issueVoucher,
+  listLedgerSteps,
+  stockGiftCards,
+  voucherSettings,
+} from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
 await stockGiftCards(api, api)
 after(() => api.stop())
-beforeEach(() => forgetFailures(api))
+beforeEach(() => clearFailures(api))
 
 const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
 
 test('an issued voucher has a working PIN and a queued email', async () => {
-  const { status, headers, json } = await issue(api, {
+  const { status, headers, json } = await issueVoucher(api, {
     orderNumber: 'W0000123',
     message: 'Happy birthday!\nJohn',
     mobile: null,
@@ -39,59 +46,62 @@ test('an issued voucher has a working PIN and a queued email', async () => {
   })
   const found = await post(api, '/vouchers/lookup', { number, pin })
   assert.deepEqual(found.json.data, { number, ...shown })
-  assert.deepEqual(await stepsOf(api, api, number), ['issue active'])
-  isProblem(await post(api, '/vouchers/lookup', { number, pin: `0${pin}` }), 'voucher_not_accepted', api.baseUrl)
+  assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active'])
+  assertProblem(await post(api, '/vouchers/lookup', { number, pin: `0${pin}` }), 'voucher_not_accepted', api.baseUrl)
 })
 
 test('a repeat with its key returns the same voucher and PIN', async () => {
-  const before = { voucher: await countOf(api, 'voucher'), mail: await countOf(api, 'email') }
+  const before = { voucher: await countRows(api, 'voucher'), mail: await countRows(api, 'email') }
   const key = { 'idempotency-key': 'gift-1' }
-  const answers = await Promise.all(Array.from({ length: 20 }, () => issue(api, {}, key)))
-  for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'idempotency_in_progress', api.baseUrl)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => issueVoucher(api, {}, key)))
+  for (const answer of answers) if (answer.status !== 201) assertProblem(answer, 'idempotency_in_progress', api.baseUrl)
   const texts = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text))
   assert.equal(texts.size, 1)
-  const replay = await issue(api, {}, key)
+  const replay = await issueVoucher(api, {}, key)
   assert.equal(replay.headers['idempotent-replayed'], 'true')
   assert.ok(texts.has(replay.text))
   assert.match(replay.json.data.pin, /^\d{6}$/)
-  isProblem(await issue(api, { amount: '151.00' }, key), 'idempotency_key_reused', api.baseUrl, '/vouchers')
-  assert.deepEqual([await countOf(api, 'voucher'), await countOf(api, 'email')], [before.voucher + 1, before.mail + 1])
+  assertProblem(await issueVoucher(api, { amount: '151.00' }, key), 'idempotency_key_reused', api.baseUrl, '/vouchers')
+  assert.deepEqual(
+    [await countRows(api, 'voucher'), await countRows(api, 'email')],
+    [before.voucher + 1, before.mail + 1],
+  )
 })
 
 test('a request without a key issues another voucher, except for repeated orders', async () => {
-  const [first, second] = [(await issue(api)).json.data, (await issue(api)).json.data]
+  const [first, second] = [(await issueVoucher(api)).json.data, (await issueVoucher(api)).json.data]
   assert.notEqual(first.number, second.number)
   assert.equal(first.orderNumber, null)
   const before = {
-    voucher: await countOf(api, 'voucher'),
-    mail: await countOf(api, 'email'),
-    sale: await countOf(api, 'voucher_sale'),
+    voucher: await countRows(api, 'voucher'),
+    mail: await countRows(api, 'email'),
+    sale: await countRows(api, 'voucher_sale'),
   }
-  const answers = await Promise.all(Array.from({ length: 10 }, () => issue(api, { orderNumber: 'W777' })))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => issueVoucher(api, { orderNumber: 'W777' })))
   const refused = answers.filter(({ status }) => status !== 201)
   assert.equal(refused.length, 9)
   for (const answer of refused) {
-    isProblem(answer, 'order_number_taken', api.baseUrl, '/vouchers')
-    assert.deepEqual(faultsIn(answer), ['/orderNumber order_number_taken'])
+    assertProblem(answer, 'order_number_taken', api.baseUrl, '/vouchers')
+    assert.deepEqual(getFieldErrors(answer), ['/orderNumber order_number_taken'])
   }
   assert.deepEqual(
-    [await countOf(api, 'voucher'), await countOf(api, 'email'), await countOf(api, 'voucher_sale')],
+    [await countRows(api, 'voucher'), await countRows(api, 'email'), await countRows(api, 'voucher_sale')],
     [before.voucher + 1, before.mail + 1, before.sale + 1],
   )
-  const tenant = await api.tenant(voucherSettings)
-  const other = await api.account('maintainer', tenant.service)
+  const tenant = await api.createService(voucherSettings)
+  const other = await api.createAccount('maintainer', tenant.service)
   await stockGiftCards(api, other)
-  assert.equal((await issue(other, { orderNumber: 'W777' })).status, 201, 'another service has its own numbers')
+  assert.equal((await issueVoucher(other, { orderNumber: 'W777' })).status, 201, 'another service has its own numbers')
 })
 
 test('a visitor cannot issue a voucher', async () => {
-  const visitor = await api.account('visitor')
-  isProblem(await issue(visitor), 'insufficient_role', api.baseUrl, '/vouchers')
+  const visitor = await api.createAccount('visitor')
+  assertProblem(await issueVoucher(visitor), 'insufficient_role', api.baseUrl, '/vouchers')
 })
 
 test('a PIN is never stored in plain text', async () => {
   const issued = []
-  for (let i = 0; i < 5; i++) issued.push((await issue(api, {}, { 'idempotency-key': `dump-${i}` })).json.data)
+  for (let i = 0; i < 5; i++) issued.push((await issueVoucher(api, {}, { 'idempotency-key': `dump-${i}` })).json.data)
   const canary = 'canary-pin-0042'
   const [{ number, pin }] = issued as [{ number: string; pin: string }]
   await post(api, '/vouchers/lookup', { number, pin: canary }, { 'idempotency-key': 'dump-look-up' })
@@ -119,7 +129,7 @@ test('a PIN is never stored in plain text', async () => {
 })
 
 test('a taken number is generated again', async () => {
-  const { number: taken } = (await issue(api)).json.data
+  const { number: taken } = (await issueVoucher(api)).json.data
   const draws = [taken, taken, '9000000000000000']
   const made = await api.db.transaction(tx =>
     insertVoucher(

@@ -6,7 +6,7 @@ import { sql } from '../../../src/database/db.ts'
 import { getNextState, voucherActions, voucherStates } from '../../../src/domain/vouchers/states.ts'
 import { readVoucher } from '../../../src/store/vouchers/vouchers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { addVouchers, newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { addVouchers, listLedgerSteps, newVoucher, voucherSettings } from '../../support/voucher-shop.ts'
 import { allowed, ledgerOf } from './ledger.ts'
 
 const api = await startTestService({ settings: voucherSettings })
@@ -115,8 +115,8 @@ test('any operations follow the state table and the ledger equals the balance', 
 })
 
 test('the daily job records expired vouchers except locked ones', async () => {
-  const tenant = await api.tenant({ ...voucherSettings, timeZone: 'Pacific/Kiritimati' })
-  const west = await api.tenant({ ...voucherSettings, timeZone: 'Pacific/Pago_Pago' })
+  const tenant = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Kiritimati' })
+  const west = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Pago_Pago' })
   const day = (zone: string) => Temporal.Now.plainDateISO(zone).toString()
   const past = { expiryDate: '2020-01-01' }
   await addVouchers(api, api, { past, 'past spent': { ...past, usedAmount: '150.00', state: 'redeemed' }, held: past })
@@ -133,7 +133,7 @@ test('the daily job records expired vouchers except locked ones', async () => {
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until) values (${api.service.id}, 'held', 2, 'lock', 0, 'locked', now() + interval '1 minute')`)
   await expireVouchers(api.db)
   const state = async (of: TestService | typeof tenant, number: string) =>
-    (await stepsOf(api, of, number)).at(-1)?.split(' ')[1]
+    (await listLedgerSteps(api, of, number)).at(-1)?.split(' ')[1]
   assert.deepEqual(
     [await state(api, 'past'), await state(api, 'past spent'), await state(api, 'held')],
     ['expired', 'redeemed', 'locked'],

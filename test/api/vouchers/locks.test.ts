@@ -2,60 +2,65 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, credentials } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
 import {
   addVouchers,
   backDate,
-  forgetFailures,
-  lock,
+  clearFailures,
+  getClockDifference,
+  getValidationId,
+  listLedgerSteps,
+  lockVoucher,
   newVoucher,
   pin,
-  secondsOff,
-  stepsOf,
-  validate,
-  validationOf,
+  validateVoucher,
   voucherSettings,
 } from '../../support/voucher-shop.ts'
-import { isReplay, post, put } from '../../support/write.ts'
+import { assertReplay, post, put } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
 /** Another account of the same service. */
-const other = await api.account('visitor')
+const other = await api.createAccount('visitor')
 after(() => api.stop())
-beforeEach(() => forgetFailures(api))
+beforeEach(() => clearFailures(api))
 
 test('a locked voucher can be validated only by its holder', async () => {
   const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
-  const { lockedUntil } = (await lock(api, number, mine, 600)).json.data
-  const refused = await validate(other, number)
-  isProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
+  const mine = await getValidationId(api, number)
+  const { lockedUntil } = (await lockVoucher(api, number, mine, 600)).json.data
+  const refused = await validateVoucher(other, number)
+  assertProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
   assert.equal(refused.json.lockedUntil, lockedUntil)
   assert.doesNotMatch(refused.text, new RegExp(api.username), 'the holder is not named')
   const wrong = await post(other, '/vouchers/validate', { number, pin: '999999', amount: '10.00' })
-  isProblem(wrong, 'voucher_not_accepted', api.baseUrl, '/vouchers/validate')
-  assert.equal((await lock(api, number, mine, 700)).status, 200)
-  assert.equal((await lock(api, number, mine, 0)).json.data.status, 'active')
-  assert.equal((await validate(other, number)).status, 200)
-  assert.deepEqual(await stepsOf(api, api, number), ['issue active', 'lock locked', 'lock locked', 'unlock active'])
+  assertProblem(wrong, 'voucher_not_accepted', api.baseUrl, '/vouchers/validate')
+  assert.equal((await lockVoucher(api, number, mine, 700)).status, 200)
+  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
+  assert.equal((await validateVoucher(other, number)).status, 200)
+  assert.deepEqual(await listLedgerSteps(api, api, number), [
+    'issue active',
+    'lock locked',
+    'lock locked',
+    'unlock active',
+  ])
 })
 
 test('one of several clients locking concurrently holds the voucher', async () => {
   for (let round = 0; round < 5; round++) {
     const number = await newVoucher(api)
     const ids: string[] = []
-    for (let i = 0; i < 8; i++) ids.push(await validationOf(i % 2 ? api : other, number))
-    const answers = await Promise.all([...ids, ...ids].map(id => lock(api, number, id)))
+    for (let i = 0; i < 8; i++) ids.push(await getValidationId(i % 2 ? api : other, number))
+    const answers = await Promise.all([...ids, ...ids].map(id => lockVoucher(api, number, id)))
     const statuses = answers.map(({ status }) => status)
     // The newest validation was sent twice: the second time it renews its own lock.
     assert.equal(statuses.filter(status => status === 200).length, 2, statuses.join())
     // Whoever comes before the holder has an older validation that opens nothing yet held; after it, a lock.
     for (const answer of answers)
       if (answer.status !== 200) assert.ok(['voucher_locked', 'validation_id_incorrect'].includes(answer.json.code))
-    const later = await Promise.all(ids.slice(0, -1).map(id => lock(other, number, id)))
-    for (const answer of later) isProblem(answer, 'voucher_locked', api.baseUrl, `/vouchers/${number}/lock`)
+    const later = await Promise.all(ids.slice(0, -1).map(id => lockVoucher(other, number, id)))
+    for (const answer of later) assertProblem(answer, 'voucher_locked', api.baseUrl, `/vouchers/${number}/lock`)
   }
 })
 
@@ -69,8 +74,9 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
       for (let n = 0; n < 20; n++) {
         // Without a pause each validation would be replaced by the next client's before it could lock.
         await delay(Math.random() * 400)
-        const validated = await validate(me, number)
-        const answer = validated.status === 200 ? await lock(me, number, validated.json.data.validationId) : validated
+        const validated = await validateVoucher(me, number)
+        const answer =
+          validated.status === 200 ? await lockVoucher(me, number, validated.json.data.validationId) : validated
         const outcome = answer.json.code ?? answer.status
         seen.set(String(outcome), (seen.get(String(outcome)) ?? 0) + 1)
         if (answer.status !== 200) continue
@@ -78,7 +84,7 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
         // Long enough for the others to try.
         await post(me, '/vouchers/lookup', { number, pin })
         const to = performance.now()
-        assert.equal((await lock(me, number, validated.json.data.validationId, 0)).status, 200)
+        assert.equal((await lockVoucher(me, number, validated.json.data.validationId, 0)).status, 200)
         held.push({ from, to })
       }
     }),
@@ -101,16 +107,16 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
 
 test('a repeat with its key is replayed; without, it renews the lock', async () => {
   const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
+  const mine = await getValidationId(api, number)
   const key = { 'idempotency-key': 'hold-1' }
-  const first = await lock(api, number, mine, 60, key)
-  const replay = await lock(api, number, mine, 60, key)
+  const first = await lockVoucher(api, number, mine, 60, key)
+  const replay = await lockVoucher(api, number, mine, 60, key)
   assert.equal(replay.headers['idempotent-replayed'], 'true')
   assert.equal(replay.text, first.text)
-  isProblem(await lock(api, number, mine, 61, key), 'idempotency_key_reused', api.baseUrl)
-  const renewed = await lock(api, number, mine, 6_000)
-  assert.ok(secondsOff(renewed.json.data.lockedUntil, 6_000) < 30)
-  assert.equal((await stepsOf(api, api, number)).length, 3)
+  assertProblem(await lockVoucher(api, number, mine, 61, key), 'idempotency_key_reused', api.baseUrl)
+  const renewed = await lockVoucher(api, number, mine, 6_000)
+  assert.ok(getClockDifference(renewed.json.data.lockedUntil, 6_000) < 30)
+  assert.equal((await listLedgerSteps(api, api, number)).length, 3)
 })
 
 test('a lock by PIN repeated with its key has one validationId', async () => {
@@ -118,38 +124,38 @@ test('a lock by PIN repeated with its key has one validationId', async () => {
   const hold = () => post(api, `/vouchers/${number}/lock`, { pin }, { 'idempotency-key': 'hold-3' })
   const first = await hold()
   assert.equal(first.status, 200, first.text)
-  isReplay(await hold(), first)
-  assert.deepEqual(await stepsOf(api, api, number), ['issue active', 'lock locked'])
-  assert.equal((await lock(api, number, first.json.data.validationId, 0)).status, 200)
+  assertReplay(await hold(), first)
+  assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active', 'lock locked'])
+  assert.equal((await lockVoucher(api, number, first.json.data.validationId, 0)).status, 200)
 })
 
 test('a rejected lock leaves its key unused', async () => {
   const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
-  await lock(api, number, mine)
+  const mine = await getValidationId(api, number)
+  await lockVoucher(api, number, mine)
   await backDate(api, number, 'locked_until')
-  const theirs = await validationOf(other, number)
-  await lock(other, number, theirs)
+  const theirs = await getValidationId(other, number)
+  await lockVoucher(other, number, theirs)
   const key = { 'idempotency-key': 'hold-2' }
-  isProblem(await lock(api, number, mine, 60, key), 'voucher_locked', api.baseUrl)
-  await lock(other, number, theirs, 0)
-  isProblem(await lock(api, number, mine, 60, key), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine, 60, key), 'voucher_locked', api.baseUrl)
+  await lockVoucher(other, number, theirs, 0)
+  assertProblem(await lockVoucher(api, number, mine, 60, key), 'validation_id_incorrect', api.baseUrl)
 })
 
 test('an expired lock is free immediately and its holder is rejected afterwards', async () => {
   const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
-  await lock(api, number, mine, 1)
-  isProblem(await validate(other, number), 'voucher_locked', api.baseUrl)
+  const mine = await getValidationId(api, number)
+  await lockVoucher(api, number, mine, 1)
+  assertProblem(await validateVoucher(other, number), 'voucher_locked', api.baseUrl)
   await backDate(api, number, 'locked_until')
   const { data } = (await post(api, '/vouchers/lookup', { number, pin })).json
   assert.deepEqual([data.status, data.lockedUntil, data.availableAmount], ['active', null, '150.00'])
-  const theirs = await validationOf(other, number)
-  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lock(other, number, theirs)).status, 200)
-  isProblem(await lock(api, number, mine, 0), 'voucher_locked', api.baseUrl)
-  assert.equal((await lock(other, number, theirs, 0)).status, 200, 'the stale holder has unlocked nothing')
-  assert.deepEqual(await stepsOf(api, api, number), [
+  const theirs = await getValidationId(other, number)
+  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, theirs)).status, 200)
+  assertProblem(await lockVoucher(api, number, mine, 0), 'voucher_locked', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, theirs, 0)).status, 200, 'the stale holder has unlocked nothing')
+  assert.deepEqual(await listLedgerSteps(api, api, number), [
     ...['issue active', 'lock locked', 'unlock active'],
     ...['lock locked', 'unlock active'],
   ])
@@ -157,28 +163,33 @@ test('an expired lock is free immediately and its holder is rejected afterwards'
 
 test('a lock lasts 1 to 86400 seconds, and 0 releases any', async () => {
   const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
+  const mine = await getValidationId(api, number)
   for (const lockSeconds of [-1, 86_401, 2 ** 40])
-    isProblem(await lock(api, number, mine, lockSeconds), 'invalid_field', api.baseUrl, `/vouchers/${number}/lock`)
+    assertProblem(
+      await lockVoucher(api, number, mine, lockSeconds),
+      'invalid_field',
+      api.baseUrl,
+      `/vouchers/${number}/lock`,
+    )
   for (const lockSeconds of [1.5, '60', null, true])
-    isProblem(
+    assertProblem(
       await put(api, `/vouchers/${number}/lock`, { validationId: mine, lockSeconds }),
       'invalid_body',
       api.baseUrl,
     )
   for (const body of [{}, { validationId: mine, pin }, { validationId: mine, amount: '1.00' }, { validationId: 7 }])
     for (const send of [put, post])
-      isProblem(await send(api, `/vouchers/${number}/lock`, body), 'invalid_body', api.baseUrl)
-  assert.equal((await lock(api, number, mine, 0)).json.data.status, 'active')
-  assert.deepEqual(await stepsOf(api, api, number), ['issue active'], 'nothing was held, so nothing happened')
-  for (const lockSeconds of [1, 86_400]) assert.equal((await lock(api, number, mine, lockSeconds)).status, 200)
+      assertProblem(await send(api, `/vouchers/${number}/lock`, body), 'invalid_body', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
+  assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active'], 'nothing was held, so nothing happened')
+  for (const lockSeconds of [1, 86_400]) assert.equal((await lockVoucher(api, number, mine, lockSeconds)).status, 200)
 })
 
 /** A voucher that was locked before its last day was over. */
 async function lockPastLastDay() {
   const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
-  await lock(api, number, mine)
+  const mine = await getValidationId(api, number)
+  await lockVoucher(api, number, mine)
   await api.db.run(
     sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
   )
@@ -195,47 +206,51 @@ test('a lock keeps a voucher usable past its last day', async () => {
 
 test('a voucher released after its last day is expired', async () => {
   const { number, mine } = await lockPastLastDay()
-  assert.equal((await lock(api, number, mine, 0)).json.data.status, 'expired')
+  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'expired')
 })
 
 test('an account can hold at most 1,000 vouchers', async () => {
-  const me = await api.account('visitor')
+  const me = await api.createAccount('visitor')
   const numbers = Array.from({ length: 1_001 }, (_, i) => `cap-${i}`)
   await addVouchers(api, api, Object.fromEntries(numbers.map(number => [number, {}])))
   const [last = '', first = ''] = [numbers.at(-1), numbers[0]]
-  const kept = await validationOf(api, first)
+  const kept = await getValidationId(api, first)
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
     select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${me.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
-  const mine = await validationOf(api, last)
-  const refused = await lock(me, last, mine)
-  isProblem(refused, 'rate_limited', api.baseUrl, `/vouchers/${last}/lock`)
+  const mine = await getValidationId(api, last)
+  const refused = await lockVoucher(me, last, mine)
+  assertProblem(refused, 'rate_limited', api.baseUrl, `/vouchers/${last}/lock`)
   assert.ok(Number(refused.headers['retry-after']) > 50 && Number(refused.headers['retry-after']) <= 100)
   for (const headers of [{}, { prefer: 'tx=rollback' }])
-    isProblem(await put(me, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
-  assert.equal((await lock(me, first, kept, 200)).status, 200, 'one that is held can be held on')
-  assert.equal((await lock(other, last, mine, 1)).status, 200, 'another account has its own count, and its validation')
-  assert.equal((await lock(me, first, kept, 0)).status, 200)
-  assert.equal((await lock(me, last, mine)).status, 200)
+    assertProblem(await put(me, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
+  assert.equal((await lockVoucher(me, first, kept, 200)).status, 200, 'one that is held can be held on')
+  assert.equal(
+    (await lockVoucher(other, last, mine, 1)).status,
+    200,
+    'another account has its own count, and its validation',
+  )
+  assert.equal((await lockVoucher(me, first, kept, 0)).status, 200)
+  assert.equal((await lockVoucher(me, last, mine)).status, 200)
 })
 
 test('locks and wrong PINs are shared by all servers', async () => {
-  const second = await anotherServer(api)
+  const second = await startSecondServer(api)
   try {
     const number = await newVoucher(api)
     const look = (given: string) =>
-      second.ask(`/vouchers/${number}`, { headers: { ...credentials(api), 'x-voucher-pin': given } })
-    await lock(api, number, await validationOf(api, number))
+      second.ask(`/vouchers/${number}`, { headers: { ...buildCredentials(api), 'x-voucher-pin': given } })
+    await lockVoucher(api, number, await getValidationId(api, number))
     assert.equal((await look(pin)).json.data.status, 'locked')
     for (let i = 0; i < 5; i++)
-      isProblem(
+      assertProblem(
         i % 2 ? await look('111111') : await post(api, '/vouchers/lookup', { number, pin: '111111' }),
         'voucher_not_accepted',
         i % 2 ? second.baseUrl : api.baseUrl,
       )
-    isProblem(await look(pin), 'voucher_not_accepted', second.baseUrl)
-    isProblem(await post(api, '/vouchers/lookup', { number, pin }), 'voucher_not_accepted', api.baseUrl)
-    isProblem(await validate(api, number), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(await look(pin), 'voucher_not_accepted', second.baseUrl)
+    assertProblem(await post(api, '/vouchers/lookup', { number, pin }), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(await validateVoucher(api, number), 'voucher_not_accepted', api.baseUrl)
   } finally {
     await second.stop()
   }

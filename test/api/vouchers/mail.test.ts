@@ -4,10 +4,10 @@ import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
 import { startSink } from '../../support/smtp-sink.ts'
-import { issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 const api = await startTestService({ settings: { ...voucherSettings, retailerName: 'Luma' }, role: 'maintainer' })
@@ -25,7 +25,7 @@ const begin = (url: string) => {
   })
 }
 
-const ask = (headers: Record<string, string> = {}) => issue(api, { message: 'Happy birthday!' }, headers)
+const ask = (headers: Record<string, string> = {}) => issueVoucher(api, { message: 'Happy birthday!' }, headers)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
 const hasten = () => api.db.run(sql`update job set due_at = now() where name = 'send-email'`)
 
@@ -36,19 +36,19 @@ test('a voucher email waits during a mail server outage and then arrives', async
   const { status, json } = await ask()
   assert.equal(status, 201)
   assert.deepEqual(json.data.email, { status: 'queued' })
-  await until(() => api.db.run(sql`select from email where attempts = 1`), 'it was tried')
+  await waitUntil(() => api.db.run(sql`select from email where attempts = 1`), 'it was tried')
   assert.deepEqual((await lookUp(json.data.number, json.data.pin)).json.data.email, { status: 'queued' })
 
   const up = await startSink({ port: down.port })
   try {
-    await until(() => hasten().then(() => up.delivered.length), 'it is sent')
+    await waitUntil(() => hasten().then(() => up.delivered.length), 'it is sent')
     const [mail] = up.delivered
     assert.deepEqual(mail?.receivers, ['ann.lee@example.com'])
     const [, number = '', pin = ''] = /Voucher number: (\S+)\s+PIN: +(\S+)/.exec(mail?.text ?? '') ?? []
     assert.deepEqual({ number, pin }, { number: json.data.number, pin: json.data.pin })
     for (const fact of ['Luma', 'AUD 150.00', 'Ann Lee', 'John Smith', '> Happy birthday!'])
       assert.ok(mail?.text?.includes(fact), fact)
-    await until(async () => (await lookUp(number, pin)).json.data.email.status === 'sent', 'the voucher shows it')
+    await waitUntil(async () => (await lookUp(number, pin)).json.data.email.status === 'sent', 'the voucher shows it')
   } finally {
     await up.close()
   }
@@ -63,7 +63,7 @@ test('a voucher repeated with its Idempotency-Key has one email', async () => {
     const again = await ask({ 'idempotency-key': 'one-gift' })
     assert.equal(again.headers['idempotent-replayed'], 'true')
     begin(sink.url)
-    await until(async () => !(await api.db.run(sql`select from email where status = 'queued'`)), 'all is sent')
+    await waitUntil(async () => !(await api.db.run(sql`select from email where status = 'queued'`)), 'all is sent')
     assert.equal(sink.delivered.length, 1)
     assert.match(sink.delivered[0]?.text ?? '', new RegExp(`PIN: +${again.json.data.pin}\n`))
   } finally {
@@ -74,10 +74,10 @@ test('a voucher repeated with its Idempotency-Key has one email', async () => {
 test('a mail server that blocks every worker slot does not delay requests', async t => {
   const sink = await startSink()
   try {
-    sink.mishaps.push('hang', 'hang', 'hang', 'hang')
+    sink.faults.push('hang', 'hang', 'hang', 'hang')
     await Promise.all(Array.from({ length: 8 }, () => ask()))
     begin(sink.url)
-    await until(() => sink.delivered.length === 4, 'four mails hang')
+    await waitUntil(() => sink.delivered.length === 4, 'four mails hang')
     const times: number[] = []
     for (let i = 0; i < 40; i++) {
       const begun = performance.now()

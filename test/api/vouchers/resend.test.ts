@@ -5,11 +5,11 @@ import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { purgeFailedEmails } from '../../../src/store/mail/mails.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { type SmtpSink, startSink } from '../../support/smtp-sink.ts'
-import { issue, newVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { issueVoucher, newVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 let shop: TestService
@@ -37,14 +37,14 @@ const opens = async (number: string, pin: string) => (await post(shop, '/voucher
 const emails = async (number: string) => (await shop.get(`/vouchers/${number}/ledger`)).json.data.emails
 /** Waits until the newest e-mail of a voucher has come so far. */
 const has = (status: string, number: string) =>
-  until(async () => (await emails(number))[0].status === status, `the e-mail is ${status}`)
+  waitUntil(async () => (await emails(number))[0].status === status, `the e-mail is ${status}`)
 const told = (number: string) => sink.delivered.filter(({ text }) => text?.includes(number))
 const pinIn = (text = '') => /PIN: +(\S+)/.exec(text)?.[1] ?? ''
 /** Puts what was asked for into the past. */
 const wait = (interval: string) => shop.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
 
 test('a resent voucher gets one new PIN, however often it is requested', async () => {
-  const { number, pin } = (await issue(shop)).json.data
+  const { number, pin } = (await issueVoucher(shop)).json.data
   await has('sent', number)
   const keys = ['one', 'one', 'two', 'two']
   const answers = await Promise.all(keys.map(key => again(number, {}, { 'idempotency-key': key })))
@@ -76,7 +76,7 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
 })
 
 test('a voucher can be resent five times a day, even during sales', async () => {
-  const { number, pin } = (await issue(shop)).json.data
+  const { number, pin } = (await issueVoucher(shop)).json.data
   await has('sent', number)
   const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
   for (let i = 0; i < 5; i++) {
@@ -92,11 +92,14 @@ test('a voucher can be resent five times a day, even during sales', async () => 
 })
 
 test('a rejected email reports its cause and can go to another address', async () => {
-  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)), 'nothing is on its way')
-  sink.mishaps.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
-  const kept = (await issue(shop)).json.data
+  await waitUntil(
+    async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)),
+    'nothing is on its way',
+  )
+  sink.faults.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
+  const kept = (await issueVoucher(shop)).json.data
   await has('failed', kept.number)
-  const moved = (await issue(shop, { message: 'Happy birthday!' })).json.data
+  const moved = (await issueVoucher(shop, { message: 'Happy birthday!' })).json.data
   await has('failed', moved.number)
   assert.match((await emails(moved.number))[0].lastError, /rejected the message/)
 
@@ -118,13 +121,13 @@ test('a rejected email reports its cause and can go to another address', async (
       sql`select message_id as id from email where voucher_number = ${number} order by created_at`,
     )
   const [before, after] = await to(moved.number)
-  await until(() => forgotten.length > 0, 'what was left for the address before is taken away')
+  await waitUntil(() => forgotten.length > 0, 'what was left for the address before is taken away')
   assert.deepEqual([forgotten, before?.id === after?.id], [[before?.id], false])
 })
 
 test('an email without stored text is resent with a new PIN', async () => {
-  sink.mishaps.push({ at: 'rcpt', code: 550 })
-  const { number, pin } = (await issue(shop)).json.data
+  sink.faults.push({ at: 'rcpt', code: 550 })
+  const { number, pin } = (await issueVoucher(shop)).json.data
   await has('failed', number)
   assert.equal((await emails(number))[0].isContentStored, true)
   await shop.db.run(sql`update email set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
@@ -136,9 +139,12 @@ test('an email without stored text is resent with a new PIN', async () => {
 })
 
 test('a replaced email is reported once', async () => {
-  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)), 'nothing is on its way')
-  sink.mishaps.push({ at: 'rcpt', code: 550 })
-  const { number } = (await issue(shop)).json.data
+  await waitUntil(
+    async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)),
+    'nothing is on its way',
+  )
+  sink.faults.push({ at: 'rcpt', code: 550 })
+  const { number } = (await issueVoucher(shop)).json.data
   await has('failed', number)
   for (const name of ['bea', 'cleo']) {
     await wait('1 day')
@@ -154,7 +160,7 @@ test('a replaced email is reported once', async () => {
 
 test('a scheduled email keeps waiting; unusable or unknown vouchers are not sent', async () => {
   const deliveryDate = Temporal.Now.plainDateISO('Australia/Melbourne').add({ days: 3 }).toString()
-  const { number } = (await issue(shop, { deliveryDate })).json.data
+  const { number } = (await issueVoucher(shop, { deliveryDate })).json.data
   assert.equal((await again(number)).json.data.email.status, 'queued')
   const [email, ...more] = await emails(number)
   assert.deepEqual([more.length, email.dueAt], [0, `${deliveryDate} 00:00:00`])
@@ -162,6 +168,6 @@ test('a scheduled email keeps waiting; unusable or unknown vouchers are not sent
   assert.equal((await again(number)).json.reason, 'suspended')
   assert.equal((await again(await newVoucher(shop))).json.code, 'capability_unavailable')
   const path = `/vouchers/${number}/resend`
-  const maintainer = await shop.account('maintainer', shop.service)
-  isProblem(await post(maintainer, path, {}), 'insufficient_role', shop.baseUrl, path)
+  const maintainer = await shop.createAccount('maintainer', shop.service)
+  assertProblem(await post(maintainer, path, {}), 'insufficient_role', shop.baseUrl, path)
 })

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { nameShoppers } from '../../../src/store/accounts/accounts.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { addVouchers, earlyInTheMinute, forgetFailures, pin, voucherSettings } from '../../support/voucher-shop.ts'
+import { addVouchers, clearFailures, pin, voucherSettings, waitForMinuteStart } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
 await addVouchers(api, api, { mine: {}, yours: {} })
 /** The back end of a web shop: all its shoppers come from one address. */
-const shop = await api.account('visitor')
+const shop = await api.createAccount('visitor')
 await nameShoppers(api.db, shop.username, true)
 after(() => api.stop())
 beforeEach(async () => {
-  await earlyInTheMinute(api)
-  await forgetFailures(api)
+  await waitForMinuteStart(api)
+  await clearFailures(api)
 })
 
 const named = (shopper: string) => ({ 'x-shopper-ip': shopper })
@@ -29,9 +29,9 @@ const guess = async (times: number, shopperOf: (i: number) => string, by: Caller
 
 test('a guessing shopper is blocked without blocking other shoppers of the account', async () => {
   await guess(30, () => '203.0.113.7')
-  isProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
   const body = { number: 'mine', pin, amount: '1.00' }
-  isProblem(await post(shop, '/vouchers/validate', body, named('203.0.113.7')), 'too_many_failures', api.baseUrl)
+  assertProblem(await post(shop, '/vouchers/validate', body, named('203.0.113.7')), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '203.0.113.8')).status, 200)
   const validated = await post(shop, '/vouchers/validate', body, named('203.0.113.8'))
   assert.equal(validated.status, 200)
@@ -43,17 +43,17 @@ test('a guessing shopper is blocked without blocking other shoppers of the accou
 })
 
 test('a shopper is counted separately for each account', async () => {
-  const other = await api.account('visitor')
+  const other = await api.createAccount('visitor')
   await nameShoppers(api.db, other.username, true)
   await guess(30, () => '203.0.113.7')
   assert.equal((await lookUp('mine', pin, '203.0.113.7', other)).status, 200)
 })
 
 test("a client that fakes many addresses is blocked by the account's limit", async () => {
-  const liar = await api.account('visitor')
+  const liar = await api.createAccount('visitor')
   await nameShoppers(api.db, liar.username, true)
   await guess(300, i => `198.51.100.${i % 200}`, liar)
-  isProblem(await lookUp('mine', pin, '192.0.2.1', liar), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp('mine', pin, '192.0.2.1', liar), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '192.0.2.1')).status, 200)
   const alert = await api.db.row(
     sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_pin_guessing_by_account'`,
@@ -63,22 +63,22 @@ test("a client that fakes many addresses is blocked by the account's limit", asy
 
 test('a voucher counts its wrong PINs across shoppers', async () => {
   for (let i = 0; i < 5; i++) await lookUp('yours', '111111', `203.0.113.${i}`)
-  isProblem(await lookUp('yours', pin, '203.0.113.99'), 'voucher_not_accepted', api.baseUrl)
+  assertProblem(await lookUp('yours', pin, '203.0.113.99'), 'voucher_not_accepted', api.baseUrl)
 })
 
 test('one IPv6 network or any spelling of an address is one shopper', async () => {
   await guess(30, i => `2001:db8:1:2::${i.toString(16)}`)
-  isProblem(await lookUp('mine', pin, '2001:DB8:1:2:ffff::1'), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp('mine', pin, '2001:DB8:1:2:ffff::1'), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '2001:db8:1:3::1')).status, 200)
   await guess(30, i => (i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7'))
-  isProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
 })
 
 for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
   test(`\`X-Shopper-IP: ${bad}\` is rejected by name for every account`, async () => {
     for (const by of [shop, api]) {
       const answer = await lookUp('mine', pin, bad, by)
-      isProblem(answer, 'invalid_parameter', api.baseUrl)
+      assertProblem(answer, 'invalid_parameter', api.baseUrl)
       assert.deepEqual(answer.json.errors, [
         { parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail: '`X-Shopper-IP` must be one IP address.' },
       ])
@@ -87,5 +87,5 @@ for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '20
 
 test('an account without shopper trust is counted by its own address', async () => {
   await guess(30, i => `203.0.113.${i}`, api)
-  isProblem(await lookUp('mine', pin, '203.0.113.99', api), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp('mine', pin, '203.0.113.99', api), 'too_many_failures', api.baseUrl)
 })

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
-import { forgetFailures, lock, newVoucher, pin, validationOf, voucherSettings } from '../../support/voucher-shop.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import {
+  clearFailures,
+  getValidationId,
+  lockVoucher,
+  newVoucher,
+  pin,
+  voucherSettings,
+} from '../../support/voucher-shop.ts'
+import { post, put, withKey } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
 after(() => api.stop())
-beforeEach(() => forgetFailures(api))
+beforeEach(() => clearFailures(api))
 
 const wrong = Array.from({ length: 12 }, (_, i) => String(100_000 + i))
 
@@ -25,24 +32,24 @@ const ways = {
 for (const [way, opened] of Object.entries(ways))
   test(`a replay key of ${way} allows no more PIN attempts than none`, async () => {
     const number = await newVoucher(api)
-    const [open, key] = [opened(number), keyed()]
+    const [open, key] = [opened(number), withKey()]
     const { status, json } = await open(pin, key)
     assert.equal(status, 200)
-    for (const one of wrong.slice(0, 5)) isProblem(await open(one, key), 'idempotency_key_reused', api.baseUrl)
+    for (const one of wrong.slice(0, 5)) assertProblem(await open(one, key), 'idempotency_key_reused', api.baseUrl)
     // The right one as well: nobody is told which it is.
-    for (const one of [...wrong.slice(5), pin]) isProblem(await open(one, key), 'voucher_not_accepted', api.baseUrl)
-    isProblem(await open(pin, keyed()), 'voucher_not_accepted', api.baseUrl)
-    await forgetFailures(api)
+    for (const one of [...wrong.slice(5), pin]) assertProblem(await open(one, key), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(await open(pin, withKey()), 'voucher_not_accepted', api.baseUrl)
+    await clearFailures(api)
     const again = await open(pin, key)
     assert.deepEqual([again.status, again.json, again.headers['idempotent-replayed']], [200, json, 'true'])
   })
 
 test('a lock by its validation is replayed despite other PIN attempts', async () => {
   const number = await newVoucher(api)
-  const [validationId, key] = [await validationOf(api, number), keyed()]
+  const [validationId, key] = [await getValidationId(api, number), withKey()]
   const held = () => put(api, `/vouchers/${number}/lock`, { validationId }, key)
   assert.equal((await held()).status, 200)
   await api.db.run(sql`update pin_guard set refused_until = now() + interval '1 hour'`)
   assert.equal((await held()).headers['idempotent-replayed'], 'true')
-  assert.equal((await lock(api, number, validationId, 0)).status, 200)
+  assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200)
 })

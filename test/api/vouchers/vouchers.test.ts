@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { isProblem } from '../../support/problem.ts'
-import { anotherServer, credentials } from '../../support/servers.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { addVouchers, earlyInTheMinute, forgetFailures } from '../../support/voucher-shop.ts'
+import { addVouchers, clearFailures, waitForMinuteStart } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 const api = await startTestService({ settings: { currency: 'AUD', readsPerMinute: 'off' }, role: 'visitor' })
@@ -18,7 +18,7 @@ await addVouchers(api, api, {
   106: {},
 })
 after(() => api.stop())
-beforeEach(() => forgetFailures(api))
+beforeEach(() => clearFailures(api))
 
 const lookUp = (number: string, pin: string | undefined, by: Pick<TestService, 'get'> = api) =>
   by.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })
@@ -57,7 +57,7 @@ test('an expired, suspended or redeemed voucher has nothing available', async ()
 })
 
 test('an unknown number, wrong PIN and foreign number get the same response', async () => {
-  const other = await api.tenant()
+  const other = await api.createService()
   const answers = [
     await lookUp('nope', '004200'),
     await lookUp('100', '999999'),
@@ -106,9 +106,9 @@ test('five wrong PINs block the right one for a growing time', async () => {
 })
 
 test('an address that tries many numbers is blocked until the minute ends', async () => {
-  const second = await anotherServer(api)
+  const second = await startSecondServer(api)
   try {
-    await earlyInTheMinute(api)
+    await waitForMinuteStart(api)
     for (let i = 0; i < 30; i++) assert.equal((await lookUp(`guess-${i}`, '123456')).status, 403)
     for (const answer of [
       await lookUp('guess-30', '123456'),
@@ -116,17 +116,17 @@ test('an address that tries many numbers is blocked until the minute ends', asyn
       await post(api, '/vouchers/lookup', { number: '100', pin: '004200' }),
       await post(api, '/vouchers/validate', { number: '100', pin: '004200', amount: '1.00' }),
     ]) {
-      isProblem(answer, 'too_many_failures', api.baseUrl)
+      assertProblem(answer, 'too_many_failures', api.baseUrl)
       assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
     }
-    const headers = { ...credentials(api), 'x-voucher-pin': '004200' }
+    const headers = { ...buildCredentials(api), 'x-voucher-pin': '004200' }
     assert.equal((await second.ask('/vouchers/100', { headers })).status, 429, 'for all servers')
     assert.equal(
       (await second.ask('/vouchers/100', { headers, from: '127.0.0.2' })).status,
       200,
       'not for other addresses',
     )
-    const other = await api.tenant()
+    const other = await api.createService()
     await addVouchers(api, other, { 100: {} })
     assert.equal((await lookUp('100', '004200', other)).status, 200, 'not for other services')
     const alert = await api.db.row(
@@ -152,7 +152,7 @@ test('concurrent guesses get no more attempts than sequential ones', async () =>
   await addVouchers(api, api, { race: {} })
   let opened = 0
   for (let round = 0; round < 20; round++) {
-    await forgetFailures(api)
+    await clearFailures(api)
     const guesses = Array.from({ length: 12 }, (_, i) => (i === round % 6 ? '004200' : `${100_000 + i}`))
     const answers = await Promise.all(
       guesses.map(guess => post(api, '/vouchers/lookup', { number: 'race', pin: guess })),
@@ -187,7 +187,7 @@ test('a number and PIN must match exactly', async () => {
     ['0042', "' or 1=1 --"],
     ['%', '0042'],
   ] as const)
-    isProblem(await look(given, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
+    assertProblem(await look(given, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
   for (const body of [
     { number: 42, pin: '42' },
     { number: '0042', pin: 42 },
@@ -195,14 +195,14 @@ test('a number and PIN must match exactly', async () => {
     { number: '0042', pin: '1', x: 1 },
     [],
   ])
-    isProblem(await post(api, '/vouchers/lookup', body), 'invalid_body', api.baseUrl, '/vouchers/lookup')
+    assertProblem(await post(api, '/vouchers/lookup', body), 'invalid_body', api.baseUrl, '/vouchers/lookup')
   for (const body of [
     { number: '', pin: '1' },
     { number: '1', pin: '' },
     { number: '1', pin: '1'.repeat(51) },
     { number: 'x\u0000', pin: '1' },
   ])
-    isProblem(await post(api, '/vouchers/lookup', body), 'invalid_field', api.baseUrl, '/vouchers/lookup')
+    assertProblem(await post(api, '/vouchers/lookup', body), 'invalid_field', api.baseUrl, '/vouchers/lookup')
 })
 
 test('the database rejects ledger changes and negative balances', async () => {

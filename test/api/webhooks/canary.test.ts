@@ -4,15 +4,15 @@ import { raw, sql } from '../../../src/database/db.ts'
 import { jobs, webhookJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker } from '../../../src/jobs/worker.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
-import { until } from '../../support/processes.ts'
-import { keptLog } from '../../support/servers.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { captureLog } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
-import { answerWith, type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { type Receiver, respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post } from '../../support/write.ts'
 import { networks } from './hooks.ts'
 
-const logged = keptLog('trace')
+const logged = captureLog('trace')
 let api: TestService
 let receiver: Receiver
 before(async () => {
@@ -35,14 +35,14 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
   const { id, secret } = made.json.data
   const rotated = (await post(api, `/webhooks/${id}/rotate-secret`, {})).json.data.secret
   const phrase = 'xyzzy-plugh-4711'
-  const voucher = await issue(api, { message: phrase })
+  const voucher = await issueVoucher(api, { message: phrase })
   assert.equal(voucher.status, 201, voucher.text)
   const { number, pin } = voucher.json.data
   const surname = 'Canary-Islander'
   const customer = { firstname: 'Ann', surname, contact: { email: `${phrase}@example.com` } }
   assert.equal((await post(api, '/customers', customer)).status, 201)
 
-  receiver.answer = answerWith(500, {}, 'out of order')
+  receiver.respond = respondWith(500, {}, 'out of order')
   const mails: string[] = []
   const worker = startWorker(
     {
@@ -53,17 +53,17 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
     },
     { 'send-alert': jobs['send-alert'] ?? assert.fail(), ...webhookJobs(createSender(networks)) },
   )
-  await until(() => receiver.received.length, 'a delivery')
+  await waitUntil(() => receiver.received.length, 'a delivery')
   await api.db.run(sql`update webhook set failing_since = now() - interval '2 hours' where failing_since is not null`)
-  await until(async () => {
+  await waitUntil(async () => {
     await api.db.run(sql`update webhook set failing_since = least(failing_since, now() - interval '2 hours')`)
     return mails.length
   }, 'an e-mail about it')
-  receiver.answer = answerWith(204)
+  receiver.respond = respondWith(204)
   await post(api, `/webhooks/${id}/test`, {})
   await api.db.run(sql`update webhook set not_before = now()`)
   await api.db.run(sql`update job set due_at = now() where name = 'deliver-webhook'`)
-  await until(async () => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null, 'all is told')
+  await waitUntil(async () => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null, 'all is told')
   await worker.stop(0)
 
   const stored = async (table: string) =>

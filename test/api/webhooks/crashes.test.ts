@@ -3,14 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { sql } from '../../../src/database/db.ts'
-import { begin, directory, type Environment, stop, until } from '../../support/processes.ts'
+import { createDirectory, type Environment, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import {
-  answerWith,
-  changesIn,
-  hang,
-  headersOf,
+  getSignatureHeaders,
+  neverRespond,
+  parseChanges,
   type Receiver,
+  respondWith,
   startReceiver,
 } from '../../support/webhooks/receiver.ts'
 import { post } from '../../support/write.ts'
@@ -28,8 +28,8 @@ after(async () => {
 
 /** A process that does jobs. */
 const worker = (more: Environment = {}) =>
-  begin(['worker'], {
-    DATA_DIR: directory(),
+  startCommand(['worker'], {
+    DATA_DIR: createDirectory(),
     DATABASE_URL: api.database.connection,
     SECRET_KEY: api.secret,
     WEBHOOK_NETWORKS: '127.0.0.0/8',
@@ -69,12 +69,12 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     },
     /** While the endpoint thinks. */
     async during(name) {
-      receiver.answer = hang
+      receiver.respond = neverRespond
       const victim = worker()
-      await until(() => receivedBy(name).length, 'it thinks', 30_000)
+      await waitUntil(() => receivedBy(name).length, 'it thinks', 30_000)
       victim.child.kill('SIGKILL')
       await victim.ended
-      receiver.answer = answerWith(204)
+      receiver.respond = respondWith(204)
     },
   }
   for (const [border, doing] of Object.entries(kill)) {
@@ -91,19 +91,19 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
   const halting = await hook('halted')
   const halted = worker({ FAILPOINT: 'before_post:stop' })
   const changed = [await customer('one-halted')]
-  await until(() => isHalted(halted.pid), 'the worker is halted', 30_000)
+  await waitUntil(() => isHalted(halted.pid), 'the worker is halted', 30_000)
 
   for (const { id } of killed.values()) await setState(id, 'active')
   const healthy = [worker(), worker()]
   for (const [border, { id, secret, changed: due, at }] of killed) {
     const hasAll = () => {
-      const told = changesIn(receivedBy(border)).map(({ id: of }) => of)
+      const told = parseChanges(receivedBy(border)).map(({ id: of }) => of)
       return due.every(of => told.includes(of))
     }
-    await until(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
+    await waitUntil(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
     t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
     const deliveries = receivedBy(border)
-    for (const each of deliveries) new Webhook(secret).verify(each.body, headersOf(each))
+    for (const each of deliveries) new Webhook(secret).verify(each.body, getSignatureHeaders(each))
     const bodies = new Map<string, Set<string>>()
     for (const { headers, body } of deliveries) {
       const delivery = String(headers['webhook-id'])
@@ -118,23 +118,27 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     const told = once.map(({ id: of }) => of).filter(of => due.includes(of))
     assert.deepEqual(told, due, 'each record once, in the order of their changes')
   }
-  await until(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
+  await waitUntil(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
   const before = receivedBy('halted').length
   halted.child.kill('SIGCONT')
   changed.push(await customer('two-halted'))
-  await until(async () => receivedBy('halted').length > before && (await isUpToDate(halting.id)), 'it goes on', 30_000)
-  await stop(halted)
-  const ids = changesIn(receivedBy('halted')).map(({ id }) => id)
+  await waitUntil(
+    async () => receivedBy('halted').length > before && (await isUpToDate(halting.id)),
+    'it goes on',
+    30_000,
+  )
+  await stopServer(halted)
+  const ids = parseChanges(receivedBy('halted')).map(({ id }) => id)
   assert.equal(new Set(ids).size, ids.length, 'what it was about to post it has not posted')
   for (const each of changed) assert.ok(ids.includes(each))
-  for (const each of healthy) assert.deepEqual(await stop(each), { code: 0, signal: null }, each.err)
+  for (const each of healthy) assert.deepEqual(await stopServer(each), { code: 0, signal: null }, each.err)
 })
 
 test('two workers deliver each change once and never share an endpoint', async () => {
   const [first, second] = [worker(), worker()]
   const made = await Promise.all(Array.from({ length: 12 }, (_, i) => hook(`shared${i}`)))
   const busy = new Map<string, number>()
-  receiver.answer = ({ path }, response) => {
+  receiver.respond = ({ path }, response) => {
     busy.set(path, (busy.get(path) ?? 0) + 1)
     assert.equal(busy.get(path), 1, path)
     setTimeout(() => {
@@ -145,11 +149,11 @@ test('two workers deliver each change once and never share an endpoint', async (
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await customer(`shared-${i}`))
   for (const [i, { id }] of made.entries()) {
-    const told = () => changesIn(receivedBy(`shared${i}`)).map(({ id: of }) => of)
-    await until(async () => told().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
+    const told = () => parseChanges(receivedBy(`shared${i}`)).map(({ id: of }) => of)
+    await waitUntil(async () => told().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
     assert.deepEqual(told(), ids)
   }
-  await Promise.all([stop(first), stop(second)])
+  await Promise.all([stopServer(first), stopServer(second)])
 })
 
 const isHalted = (pid: number) =>

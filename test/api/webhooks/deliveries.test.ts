@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { verifyWebhook } from '../../../client/src/webhooks.ts'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { answerWith, changesIn, headersOf } from '../../support/webhooks/receiver.ts'
+import { getSignatureHeaders, parseChanges, respondWith } from '../../support/webhooks/receiver.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
 
@@ -18,7 +18,10 @@ test("a delivery's signature is verified by another Standard Webhooks implementa
   await received(1)
   const [delivery] = hooks.receiver.received
   assert.ok(delivery)
-  const verified = new Webhook(secret).verify(delivery.body, headersOf(delivery)) as { type: string; data: object }
+  const verified = new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery)) as {
+    type: string
+    data: object
+  }
   assert.equal(verified.type, 'records.changed')
   assert.deepEqual(await verifyWebhook(delivery.body, delivery.headers, secret), verified, 'and our client too')
   const { data, timestamp } = JSON.parse(delivery.body)
@@ -27,7 +30,7 @@ test("a delivery's signature is verified by another Standard Webhooks implementa
   assert.deepEqual(Object.keys(data.changes[0]), ['kind', 'id', 'action', 'changedAt', 'path'])
   assert.equal(data.changes[0].path, `/customers/${customer}`)
   assert.equal(delivery.headers['content-type'], 'application/json')
-  assert.throws(() => new Webhook('whsec_AAAA').verify(delivery.body, headersOf(delivery)))
+  assert.throws(() => new Webhook('whsec_AAAA').verify(delivery.body, getSignatureHeaders(delivery)))
   await until(async () => (await shown(id)).cursor === data.cursor, 'it stands where the delivery ended')
   const { state, lag, lastFailure, lastSuccessAt } = await shown(id)
   assert.deepEqual(
@@ -47,7 +50,7 @@ test('a webhook starts with new changes, or with everything if requested', async
   begin()
   const [second] = await customers('John')
   const told = (path: string) =>
-    new Set(changesIn(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
+    new Set(parseChanges(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
   // One of them may be told in one delivery, or in two.
   await until(() => told('/hooks/all').size === 2 && told('/hooks').size === 1, 'both are told')
   await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all is told')
@@ -67,7 +70,7 @@ test('a webhook with a new URL continues only there', async () => {
   let moving: Promise<unknown> | undefined
   let countBefore = 0
   // The third delivery is answered once the url has changed.
-  hooks.receiver.answer = async (_, response) => {
+  hooks.receiver.respond = async (_, response) => {
     if (paths().length === 3) {
       moving = put(hooks.api, `/webhooks/${id}`, { url: `${hooks.receiver.url}/behind` })
       await moving
@@ -79,13 +82,13 @@ test('a webhook with a new URL continues only there', async () => {
   await until(async () => moving && (await shown(id)).lag.pendingSince === null, 'all is told')
   assert.deepEqual(new Set(paths().slice(0, countBefore)), new Set(['/hooks/before']))
   assert.deepEqual(new Set(paths().slice(countBefore)), new Set(['/hooks/behind']))
-  assert.equal(new Set(changesIn(hooks.receiver.received).map(change => change.id)).size, 1_000)
+  assert.equal(new Set(parseChanges(hooks.receiver.received).map(change => change.id)).size, 1_000)
 })
 
 test('a failed delivery is repeated unchanged except for time and signature', async () => {
   begin()
   const { id, secret } = await hook()
-  hooks.receiver.answer = answerWith(500, {}, 'out of order')
+  hooks.receiver.respond = respondWith(500, {}, 'out of order')
   const [first] = await customers('Veronica')
   await received(1)
   const [second] = await customers('John')
@@ -93,16 +96,16 @@ test('a failed delivery is repeated unchanged except for time and signature', as
   const { lastFailure, state } = await shown(id)
   assert.deepEqual({ ...lastFailure, at: '' }, { at: '', status: 500, detail: 'The endpoint answered 500.' })
   assert.equal(state, 'active')
-  hooks.receiver.answer = answerWith(200, {}, 'ok')
+  hooks.receiver.respond = respondWith(200, {}, 'ok')
   await hasten()
   await received(3)
   const [one, again, other] = hooks.receiver.received
   assert.ok(one && again && other)
   assert.equal(one.headers['webhook-id'], again.headers['webhook-id'])
   assert.equal(one.body, again.body)
-  for (const each of [one, again, other]) new Webhook(secret).verify(each.body, headersOf(each))
+  for (const each of [one, again, other]) new Webhook(secret).verify(each.body, getSignatureHeaders(each))
   assert.deepEqual(
-    [one, again, other].map(each => changesIn([each]).map(change => change.id)),
+    [one, again, other].map(each => parseChanges([each]).map(change => change.id)),
     [[first], [first], [second]],
   )
   await until(async () => (await shown(id)).lag.pendingSince === null, 'it is up to date')
@@ -123,7 +126,7 @@ test('a failed delivery is repeated unchanged except for time and signature', as
 test('retry delays grow from 5 seconds to one hour', async () => {
   begin()
   const { id } = await hook()
-  hooks.receiver.answer = answerWith(503)
+  hooks.receiver.respond = respondWith(503)
   await customers('Veronica')
   const waits: number[] = []
   for (let attempt = 1; attempt <= 7; attempt++) {
@@ -148,7 +151,7 @@ test('Retry-After is obeyed up to one day', async () => {
   begin()
   const { id } = await hook()
   const waitFor = async (retryAfter: string) => {
-    hooks.receiver.answer = answerWith(429, { 'retry-after': retryAfter })
+    hooks.receiver.respond = respondWith(429, { 'retry-after': retryAfter })
     const before = (await shown(id)).lastFailure?.at
     const count = hooks.receiver.received.length
     await hasten()
@@ -174,25 +177,25 @@ test('Retry-After is obeyed up to one day', async () => {
 test('an endpoint that returns 410 is paused and continues when resumed', async () => {
   begin()
   const { id } = await hook()
-  hooks.receiver.answer = answerWith(410)
+  hooks.receiver.respond = respondWith(410)
   await customers('Veronica')
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
   assert.equal((await shown(id)).stateReason, 'The endpoint answered 410.')
   await until(() => /"msg":"webhook delivery rejected, webhook paused"/.test(hooks.logged), 'it is logged')
   assert.doesNotMatch(hooks.logged, /againInSeconds/)
   await customers('John')
-  hooks.receiver.answer = answerWith(204)
+  hooks.receiver.respond = respondWith(204)
   const resumed = await post(hooks.api, `/webhooks/${id}/resume`, {})
   assert.equal(resumed.json.data.state, 'active')
   await received(3)
-  const names = changesIn(hooks.receiver.received.slice(1)).length
+  const names = parseChanges(hooks.receiver.received.slice(1)).length
   assert.equal(names, 2, 'nothing is lost')
 })
 
 test('a redirect counts as a failure and is not followed', async () => {
   begin()
   const { id } = await hook()
-  hooks.receiver.answer = answerWith(302, { location: `${hooks.receiver.url}/elsewhere` })
+  hooks.receiver.respond = respondWith(302, { location: `${hooks.receiver.url}/elsewhere` })
   await customers('Veronica')
   await until(async () => (await shown(id)).lastFailure, 'it has failed')
   assert.equal((await shown(id)).lastFailure.status, 302)
@@ -215,7 +218,7 @@ test('a tombstone is delivered and a deleted webhook receives nothing', async ()
     select ${hooks.api.service.id}, 'customer', ${customer}, next_change_timestamp(${hooks.api.service.id}, null)`)
   await received(1)
   assert.deepEqual(
-    changesIn(hooks.receiver.received).map(({ id: of, action }) => [of, action]),
+    parseChanges(hooks.receiver.received).map(({ id: of, action }) => [of, action]),
     [[customer, 'removed']],
   )
   assert.equal(hooks.receiver.received[0]?.path, '/hooks')
@@ -229,10 +232,10 @@ test('a tombstone is delivered and a deleted webhook receives nothing', async ()
 test('another endpoint is delivered immediately despite a waiting one', async () => {
   begin()
   const { id } = await hook()
-  hooks.receiver.answer = answerWith(500, { 'retry-after': '3600' })
+  hooks.receiver.respond = respondWith(500, { 'retry-after': '3600' })
   const [customer] = await customers('Veronica')
   await until(async () => (await shown(id)).lastFailure, 'it fails')
-  hooks.receiver.answer = answerWith(204)
+  hooks.receiver.respond = respondWith(204)
   await put(hooks.api, `/webhooks/${id}`, { description: 'Nothing else', url: hooks.receiver.url })
   const waiting = await hooks.api.db.rows(sql`select from webhook where not_before > now() + interval '50 minutes'`)
   assert.equal(waiting.length, 1, 'who stays where they are waits on')
@@ -243,7 +246,7 @@ test('another endpoint is delivered immediately despite a waiting one', async ()
     ['/hooks', '/hooks/moved'],
   )
   assert.deepEqual(
-    changesIn(hooks.receiver.received.slice(1)).map(change => change.id),
+    parseChanges(hooks.receiver.received.slice(1)).map(change => change.id),
     [customer],
   )
 })

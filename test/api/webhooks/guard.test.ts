@@ -4,7 +4,7 @@ import { createResolve } from '../../../src/webhooks/addresses.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { type NameServer, startNameServer } from '../../support/webhooks/name-server.ts'
-import { answerWith, type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
+import { type Receiver, respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post, put } from '../../support/write.ts'
 import { hostileAnswers, hostileUrls, publicAnswers } from './hostile.ts'
 
@@ -26,9 +26,9 @@ after(async () => {
 })
 beforeEach(() => {
   names.names.clear()
-  names.asked.length = 0
+  names.queriedNames.length = 0
   receiver.received.length = 0
-  receiver.answer = answerWith(204)
+  receiver.respond = respondWith(204)
 })
 
 const openly = () => createSender([], createResolve(names.resolver))
@@ -82,7 +82,7 @@ test('a name is resolved and checked again for each connection', async () => {
   assert.equal((await first.post('{}', {}, signal())).status, 204)
   assert.equal((await first.post('{}', {}, signal())).status, 204, 'over the same connection')
   first.close()
-  assert.equal(names.asked.length, 2, 'once where it was judged, once where it was connected to')
+  assert.equal(names.queriedNames.length, 2, 'once where it was judged, once where it was connected to')
   const second = sender.openChannel(url)
   const { status, fault } = await second.post('{}', {}, signal())
   second.close()
@@ -106,7 +106,7 @@ test('a connection uses the checked address and the requested host name', async 
 
 for (const status of [300, 301, 302, 303, 307, 308])
   test(`a redirect (${status}) to an internal address is not followed`, async () => {
-    receiver.answer = answerWith(status, { location: victim.url })
+    receiver.respond = respondWith(status, { location: victim.url })
     const channel = within().openChannel(receiver.url)
     const outcome = await channel.post('{}', {}, signal())
     channel.close()
@@ -139,7 +139,7 @@ test('plain HTTP is limited to allowed networks', async () => {
 })
 
 test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
-  receiver.answer = (_, response) => {
+  receiver.respond = (_, response) => {
     response.writeHead(200)
     const more = () => {
       while (!response.destroyed && response.write('é'.repeat(32_768)));

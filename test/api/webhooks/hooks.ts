@@ -5,8 +5,8 @@ import { sql } from '../../../src/database/db.ts'
 import { webhookJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
-import { until as met } from '../../support/processes.ts'
-import { keptLog } from '../../support/servers.ts'
+import { waitUntil as met } from '../../support/processes.ts'
+import { captureLog } from '../../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post } from '../../support/write.ts'
@@ -19,7 +19,7 @@ export function setUpHooks({ settings = {} } = {}) {
   let api: TestService
   let receiver: Receiver
   const begun: Worker[] = []
-  const logged = keptLog('info')
+  const logged = captureLog('info')
   const mails: string[] = []
   const keep = { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) }
 
@@ -32,7 +32,7 @@ export function setUpHooks({ settings = {} } = {}) {
     for (const table of [sql`webhook`, sql`job`, sql`alert`, sql`customer`, sql`tombstone`])
       await api.db.run(sql`delete from ${table}`)
     receiver.received.length = 0
-    receiver.answer = (_, response) => void response.writeHead(204).end()
+    receiver.respond = (_, response) => void response.writeHead(204).end()
     logged.clear()
     mails.length = 0
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { answerWith, changesIn, hang } from '../../support/webhooks/receiver.ts'
+import { neverRespond, parseChanges, respondWith } from '../../support/webhooks/receiver.ts'
 import { setUpHooks } from './hooks.ts'
 
 const hooks = setUpHooks()
@@ -17,8 +17,8 @@ test('half of 200 endpoints hang or fail without delaying the others', async t =
     await hook({ url: dead })
     for (const side of ['left', 'right']) await hook({ url: `${hooks.receiver.url}/${side}${i}` })
   }
-  hooks.receiver.answer = (received, response) =>
-    received.path.includes('hanging') ? hang(received, response) : answerWith(204)(received, response)
+  hooks.receiver.respond = (received, response) =>
+    received.path.includes('hanging') ? neverRespond(received, response) : respondWith(204)(received, response)
   begin()
   const lags: number[] = []
   for (let round = 0; round < 5; round++) {
@@ -52,6 +52,6 @@ test('an import of many records is delivered in batches of a hundred', async t =
   const seconds = (performance.now() - begun) / 1_000
   t.diagnostic(`${received.length} deliveries, ${Math.round(received.length / seconds)} a second`)
   assert.equal(received.length, 200)
-  assert.equal(new Set(changesIn(received).map(change => change.id)).size, 20_000)
+  assert.equal(new Set(parseChanges(received).map(change => change.id)).size, 20_000)
   await until(async () => (await hooks.shown(id)).lag.pendingSince === null, 'it is up to date')
 })

@@ -5,7 +5,7 @@ import { sql } from '../../../src/database/db.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { answerWith, changesIn, headersOf } from '../../support/webhooks/receiver.ts'
+import { getSignatureHeaders, parseChanges, respondWith } from '../../support/webhooks/receiver.ts'
 import { post, put } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
 
@@ -18,7 +18,7 @@ const named = (from: number, to: number, firstname: string) =>
 test('an endpoint failing for a week is reported, then catches up gently', async () => {
   begin(hooks.api, { 'send-alert': jobs['send-alert'] })
   const { id } = await hook()
-  hooks.receiver.answer = answerWith(500)
+  hooks.receiver.respond = respondWith(500)
   const [first] = await customers('Veronica')
   await received(1)
   await until(async () => (await shown(id)).lastFailure, 'it fails')
@@ -47,16 +47,16 @@ test('an endpoint failing for a week is reported, then catches up gently', async
   for (const round of ['Ann', 'Bea', 'Eve'])
     await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 500, round))
   await upsertCustomers(hooks.api.db, hooks.api.service, named(500, 1_400, 'Zoe'))
-  hooks.receiver.answer = answerWith(204)
+  hooks.receiver.respond = respondWith(204)
   hooks.receiver.received.length = 0
   await hasten()
   await until(() => isUpToDate(id), 'it has caught up', 30_000)
   const [repeated, ...more] = hooks.receiver.received
   assert.deepEqual(
-    changesIn(repeated ? [repeated] : []).map(change => change.id),
+    parseChanges(repeated ? [repeated] : []).map(change => change.id),
     [first],
   )
-  const told = changesIn(more)
+  const told = parseChanges(more)
   assert.deepEqual(
     told.map(change => change.id).sort(),
     named(0, 1_400, '')
@@ -107,28 +107,28 @@ test('an endpoint that has caught up is delivered at full speed', async () => {
 test('both secrets sign for 24 hours after a rotation without lost deliveries', async () => {
   begin()
   const { id, secret: old } = await hook()
-  hooks.receiver.answer = answerWith(500)
+  hooks.receiver.respond = respondWith(500)
   await customers('Veronica')
   await received(1)
   const rotated = await post(hooks.api, `/webhooks/${id}/rotate-secret`, {})
   const { secret } = rotated.json.data
   assert.notEqual(secret, old)
-  hooks.receiver.answer = answerWith(204)
+  hooks.receiver.respond = respondWith(204)
   await hasten()
   await received(2)
   const [before, during] = hooks.receiver.received
   assert.ok(before && during)
-  new Webhook(old).verify(before.body, headersOf(before))
-  assert.throws(() => new Webhook(secret).verify(before.body, headersOf(before)))
-  for (const each of [old, secret]) new Webhook(each).verify(during.body, headersOf(during))
+  new Webhook(old).verify(before.body, getSignatureHeaders(before))
+  assert.throws(() => new Webhook(secret).verify(before.body, getSignatureHeaders(before)))
+  for (const each of [old, secret]) new Webhook(each).verify(during.body, getSignatureHeaders(during))
   assert.equal(during.headers['webhook-id'], before.headers['webhook-id'])
   await hooks.api.db.run(sql`update webhook set former_until = now()`)
   await customers('John')
   await received(3)
   const [, , later] = hooks.receiver.received
   assert.ok(later)
-  new Webhook(secret).verify(later.body, headersOf(later))
-  assert.throws(() => new Webhook(old).verify(later.body, headersOf(later)))
+  new Webhook(secret).verify(later.body, getSignatureHeaders(later))
+  assert.throws(() => new Webhook(old).verify(later.body, getSignatureHeaders(later)))
 })
 
 test('a rewind repeats deliveries from the beginning, a time or a cursor', async () => {
@@ -137,7 +137,7 @@ test('a rewind repeats deliveries from the beginning, a time or a cursor', async
   const [first] = await customers('Veronica')
   await received(1)
   await until(() => isUpToDate(id), 'up to date')
-  const between = changesIn(hooks.receiver.received)[0]?.changedAt ?? ''
+  const between = parseChanges(hooks.receiver.received)[0]?.changedAt ?? ''
   const [second] = await customers('John')
   await received(2)
   const again = async (to: string) => {
@@ -147,12 +147,12 @@ test('a rewind repeats deliveries from the beginning, a time or a cursor', async
     assert.equal(answer.status, 200, answer.text)
     await received(count + 1)
     await until(() => isUpToDate(id), 'up to date')
-    return changesIn(hooks.receiver.received.slice(count)).map(change => change.id)
+    return parseChanges(hooks.receiver.received.slice(count)).map(change => change.id)
   }
   assert.deepEqual(await again('beginning'), [first, second])
   assert.deepEqual(await again(cursor), [first, second])
   assert.deepEqual(await again(between), [first, second], 'what is of the very time is told again')
-  assert.deepEqual(await again(changesIn(hooks.receiver.received).at(-1)?.changedAt ?? ''), [second])
+  assert.deepEqual(await again(parseChanges(hooks.receiver.received).at(-1)?.changedAt ?? ''), [second])
   const other = await hook({ kinds: ['store'] })
   for (const to of ['yesterday', other.cursor, '2999-01-01', `${cursor}x`]) {
     const { status, json } = await post(hooks.api, `/webhooks/${id}/rewind`, { to })
@@ -177,7 +177,7 @@ test('a paused webhook receives everything once resumed', async () => {
   await post(hooks.api, `/webhooks/${id}/resume`, {})
   await received(2)
   assert.deepEqual(
-    changesIn(hooks.receiver.received.slice(1)).map(change => change.id),
+    parseChanges(hooks.receiver.received.slice(1)).map(change => change.id),
     ids,
   )
 })
@@ -190,7 +190,7 @@ test('added record types start now and other types continue', async () => {
   begin()
   await received(1)
   assert.deepEqual(
-    changesIn(hooks.receiver.received).map(change => change.id),
+    parseChanges(hooks.receiver.received).map(change => change.id),
     [first],
   )
 })
@@ -209,21 +209,21 @@ test('an endpoint away longer than tombstones are kept is paused', async () => {
   await post(hooks.api, `/webhooks/${id}/rewind`, { to: 'beginning' })
   await post(hooks.api, `/webhooks/${id}/resume`, {})
   await received(1)
-  assert.ok(changesIn(hooks.receiver.received).some(change => change.id === first))
+  assert.ok(parseChanges(hooks.receiver.received).some(change => change.id === first))
   await hooks.api.db.run(sql`delete from tombstone_purge`)
 })
 
 test('an endpoint can be tested manually, even while paused', async () => {
   const { id, secret } = await hook()
   await post(hooks.api, `/webhooks/${id}/pause`, {})
-  hooks.receiver.answer = answerWith(418, {}, 'I am a teapot')
+  hooks.receiver.respond = respondWith(418, {}, 'I am a teapot')
   const { status, json } = await post(hooks.api, `/webhooks/${id}/test`, {})
   assert.equal(status, 200)
   const { status: answered, detail, response: answer, changes } = json.data
   assert.deepEqual([answered, detail, answer, changes], [418, 'The endpoint answered 418.', 'I am a teapot', 0])
   const [delivery] = hooks.receiver.received
   assert.ok(delivery)
-  const { type } = new Webhook(secret).verify(delivery.body, headersOf(delivery)) as { type: string }
+  const { type } = new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery)) as { type: string }
   assert.equal(type, 'webhook.test')
   await post(hooks.api, `/webhooks/${id}/test`, {}, { prefer: 'tx=rollback' })
   assert.equal(hooks.receiver.received.length, 1, 'a trial sends nothing')
@@ -232,13 +232,13 @@ test('an endpoint can be tested manually, even while paused', async () => {
 
 test('webhooks belong to one service and are limited to its admins', async () => {
   const { id } = await hook()
-  const other = await hooks.api.tenant()
+  const other = await hooks.api.createService()
   for (const path of [`/webhooks/${id}`, `/webhooks/${id}/attempts`])
     assert.equal((await other.get(path)).json.code, 'not_found')
   for (const action of ['test', 'pause', 'resume', 'rotate-secret'])
     assert.equal((await post(other, `/webhooks/${id}/${action}`, {})).json.code, 'not_found')
   assert.deepEqual((await other.get('/webhooks')).json.data, [])
-  const maintainer = await hooks.api.account('maintainer')
+  const maintainer = await hooks.api.createAccount('maintainer')
   assert.equal((await maintainer.get('/webhooks')).json.code, 'insufficient_role')
 })
 

@@ -4,7 +4,7 @@ import { startSimulator } from '../../../simulator/simulator.ts'
 import { type Client, createClient } from '../../../src/backoffice/apparel21/client/client.ts'
 import { createReleaseReader, parseRelease } from '../../../src/backoffice/apparel21/client/release.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
 import { took } from '../faults/fronting.ts'
 
@@ -80,5 +80,5 @@ test('a known version stays in use while its page is unavailable', async () => {
     simulator.faults.clear()
   }
   simulator.set({ release: '2021.3' })
-  await until(async () => !(await isShown()), 'the new one is told', 10_000)
+  await waitUntil(async () => !(await isShown()), 'the new one is told', 10_000)
 })

@@ -20,8 +20,8 @@ import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { listAlerts, resolveAlertsOfKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
-import { until } from '../../support/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { filesLeftIn } from './left-files.ts'
 
 const keys = deriveKeys(randomBytes(32))
@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
 const { there, namesIn, leave } = filesLeftIn(folder)
 
 let simulator: Simulator
-let database: FreshDatabase
+let database: TestDatabase
 let db: Database
 let luma: Service
 let offices: BackOffices
@@ -39,7 +39,7 @@ let worker: Worker
 const exported = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
 /** Has the folder looked into until a file is gone from it. */
 const taken = (name: string) =>
-  until(
+  waitUntil(
     async () => {
       await db.run(sql`update job set due_at = now() where name = 'import-exports'`)
       return !existsSync(there(name))
@@ -56,7 +56,7 @@ const count = async (table: 'customer' | 'staff' | 'retail_transaction') => {
 
 before(async () => {
   simulator = await startSimulator({ sizes: { persons: 40 } })
-  database = await freshDatabase()
+  database = await createTestDatabase()
   db = database.db
   const made = await addService(db, 'luma', { currency: 'AUD' })
   assert.ok(made)

@@ -5,11 +5,11 @@ import { after, before, test } from 'node:test'
 import type { ExportType } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type Database, openDatabase } from '../../../src/database/db.ts'
-import { openShop, type Shop } from '../../support/import-shop.ts'
+import { openImportShop, type Shop } from '../../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
-  shop = await openShop()
+  shop = await openImportShop()
 })
 after(() => shop.close())
 

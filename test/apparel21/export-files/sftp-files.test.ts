@@ -8,11 +8,11 @@ import { scanPlace } from '../../../src/backoffice/apparel21/export-files/files.
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { sql } from '../../../src/database/db.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
-import { until } from '../../support/processes.ts'
-import { noSshd } from '../../support/sshd.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { sshdMissing } from '../../support/sshd.ts'
 import { head, never, person, sftpOfTests } from './sftp-office.ts'
 
-describe('files on an SFTP server', { skip: noSshd }, async () => {
+describe('files on an SFTP server', { skip: sshdMissing }, async () => {
   const {
     there,
     namesIn,
@@ -40,7 +40,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     return () => client.release(true)
   }
   const untilResolved = (id: string) =>
-    until(async () => (await customers())?.ids.includes(id), `customer ${id} is imported`)
+    waitUntil(async () => (await customers())?.ids.includes(id), `customer ${id} is imported`)
 
   test('files are imported once, customers first, and moved to done', async () => {
     const orders = await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text()

@@ -17,7 +17,7 @@ import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { listAlerts, resolveAlertsOfKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 import { startSshd } from '../../support/sshd.ts'
 import { filesLeftIn } from './left-files.ts'
 
@@ -37,7 +37,7 @@ export async function sftpOfTests() {
   process.env.TMPDIR = temporary
   const sshd = await startSshd()
   const simulator = await startSimulator({ sizes: { persons: 10 } })
-  const { db, connection, drop } = await freshDatabase()
+  const { db, connection, drop } = await createTestDatabase()
   const luma = (await addService(db, 'luma', { currency: 'AUD' })) ?? assert.fail()
   const settings: BackOfficeSettings = {
     driver: 'apparel21',

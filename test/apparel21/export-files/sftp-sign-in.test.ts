@@ -11,8 +11,8 @@ import { sql } from '../../../src/database/db.ts'
 import { openSftp } from '../../../src/import/sources/sftp-session.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice, storedBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { done, run } from '../../support/processes.ts'
-import { noSshd } from '../../support/sshd.ts'
+import { runCommand, runSuccessfully } from '../../support/processes.ts'
+import { sshdMissing } from '../../support/sshd.ts'
 import { type Change, head, never, person, sftpOfTests } from './sftp-office.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
@@ -31,7 +31,7 @@ test('a silent server times out', async () => {
   await once(server, 'close')
 })
 
-describe('signing in to an SFTP server', { skip: noSshd }, async () => {
+describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
   const {
     there,
     leave,
@@ -71,7 +71,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
       () => ({ sftpKeyFile: undefined, sftpPassword: canary }),
       /rejected the user, or its password\.$/,
     ],
-    ['a wrong private key', () => ({ sftpKeyFile: sshd.strangeKeyFile }), /rejected the user, or its private key\.$/],
+    ['a wrong private key', () => ({ sftpKeyFile: sshd.unknownKeyFile }), /rejected the user, or its private key\.$/],
     ['a private key that is not there', () => ({ sftpKeyFile: '/no/such/key' }), /cannot be read: ENOENT\.$/],
     ['a private key that is none', () => ({ sftpKeyFile: '/etc/passwd' }), /is none, or needs another passphrase\.$/],
     [
@@ -148,19 +148,19 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     const environment = { DATABASE_URL: connection, SECRET_KEY: secret }
     const passwordFile = there('.password')
     writeFileSync(passwordFile, `${canary}\n`)
-    const reached = await done(['back-office', 'test', 'luma'], environment)
+    const reached = await runSuccessfully(['back-office', 'test', 'luma'], environment)
     assert.match(reached, /^Export folder: sftp:\/\/\S+ can be read and written\. Waiting files: 0\.$/m)
     const args = ['back-office', 'set', 'luma', `exportFolder=${settings.exportFolder}`]
-    const set = await done([...args, '--sftp-password-file', passwordFile], environment)
+    const set = await runSuccessfully([...args, '--sftp-password-file', passwordFile], environment)
     assert.match(set, /^sftpPassword = \(set\)$/m)
     assert.doesNotMatch(set, /^sftpKeyFile = /m)
-    const rejected = await run(['back-office', 'test', 'luma'], environment)
+    const rejected = await runCommand(['back-office', 'test', 'luma'], environment)
     assert.equal(rejected.code, 1)
     assert.match(rejected.err, /tillbridge: The SFTP server \S+ rejected the user, or its password\.$/m)
     assert.match(rejected.out, /^Connected: version /m)
-    const open = await run(['back-office', 'set', 'luma', `sftpPassword=${canary}`], environment)
+    const open = await runCommand(['back-office', 'set', 'luma', `sftpPassword=${canary}`], environment)
     assert.match(open.err, /A password can't be a command-line argument/)
-    const folder = await done(['back-office', 'set', 'luma', `exportFolder=${sshd.folder}`], environment)
+    const folder = await runSuccessfully(['back-office', 'set', 'luma', `exportFolder=${sshd.folder}`], environment)
     assert.doesNotMatch(folder, /sftpHostKey|sftpPassword/)
     const audit = await db.rows<{ record: string }>(sql`select record from audit`)
     assert.ok(audit.length >= 2)

@@ -5,8 +5,8 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 import { count } from '../shop.ts'
 import { oddities } from '../stand-in.ts'
@@ -35,7 +35,7 @@ test('a web server page is 502 and is never passed on', async () => {
     simulator.faults.clear()
     simulator.faults.add({ kind: 'html', status })
     isNonsense(await caller.get(live()), `${status}`)
-    isNonsense(await post(caller, '/customers', john()), `${status}`)
+    isNonsense(await post(caller, '/customers', buildCustomer()), `${status}`)
   }
   assert.equal(await count(caller, api, 'customer'), 0)
 })
@@ -157,8 +157,8 @@ test('a huge or endless body is cut off with bounded memory', async () => {
 
 test('missing data is 404; rejections are 4xx or 502 with our text', async () => {
   const caller = await fronting(simulator.url)
-  isProblem(await caller.get('/rewards/accounts/999999'), 'not_found', api.baseUrl, '/rewards/accounts/999999')
-  isProblem(await put(caller, '/customers/999999', { title: 'Dr' }), 'not_found', api.baseUrl, '/customers/999999')
+  assertProblem(await caller.get('/rewards/accounts/999999'), 'not_found', api.baseUrl, '/rewards/accounts/999999')
+  assertProblem(await put(caller, '/customers/999999', { title: 'Dr' }), 'not_found', api.baseUrl, '/customers/999999')
   simulator.faults.add({ kind: 'error', status: 404, code: 5008, path: '/Persons' })
   assert.equal((await caller.sync('customers'))?.read, 0)
   assert.deepEqual((await caller.get('/customers/search')).json.data, [])
@@ -177,7 +177,7 @@ test('missing data is 404; rejections are 4xx or 502 with our text', async () =>
   }
   simulator.faults.clear()
   simulator.faults.add({ kind: 'error', status: 403, code: 5006, description, method: 'POST', path: '/Persons' })
-  isProblem(await post(caller, '/customers', john()), 'email_taken', api.baseUrl, '/customers')
+  assertProblem(await post(caller, '/customers', buildCustomer()), 'email_taken', api.baseUrl, '/customers')
 })
 
 test('a reference value that cannot be fetched prevents response and storage', async () => {

@@ -10,8 +10,8 @@ import type { BackOffice } from '../../../src/backoffice/port/back-office.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
-import { isProblem } from '../../support/problem.ts'
-import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
 import { answering, type StandIn, speaking } from '../stand-in.ts'
 
 /** Short, so that nobody waits for deadlines. */
@@ -44,9 +44,9 @@ export interface Fronting {
   live(): string
   aPerson(): Person
   /** Asserts a 503 that says when to come again. */
-  isAway(answer: Answer, baseUrl?: string): void
+  isAway(answer: TestResponse, baseUrl?: string): void
   /** Asserts a 502 that nothing of the back office's answer passes through. */
-  isNonsense(answer: Answer, what?: string): void
+  isNonsense(answer: TestResponse, what?: string): void
 }
 
 export async function frontingOfTests(): Promise<Fronting> {
@@ -81,7 +81,7 @@ export async function frontingOfTests(): Promise<Fronting> {
     logged,
     closes,
     async fronting(url, limits = short) {
-      const caller = await api.tenant(settings)
+      const caller = await api.createService(settings)
       const told = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
       const { client, release, backOffice } = behind({ url }, { limits, log: { info: told, warn: told } })
       closes(client)
@@ -101,19 +101,19 @@ export async function frontingOfTests(): Promise<Fronting> {
     },
     aPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
     isAway(answer, baseUrl = api.baseUrl) {
-      isProblem(answer, 'back_office_unavailable', baseUrl)
+      assertProblem(answer, 'back_office_unavailable', baseUrl)
       assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
     },
     isNonsense(answer, what = '') {
       assert.equal(answer.json?.code, 'back_office_error', `${what} ${answer.text}`)
-      isProblem(answer, 'back_office_error', api.baseUrl)
+      assertProblem(answer, 'back_office_error', api.baseUrl)
       assert.doesNotMatch(answer.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, what)
     },
   }
 }
 
 /** An answer, and after how many milliseconds it came. */
-export async function took(work: Promise<Answer>) {
+export async function took(work: Promise<TestResponse>) {
   const began = performance.now()
   const answer = await work
   return { answer, ms: performance.now() - began }

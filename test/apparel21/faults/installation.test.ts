@@ -14,12 +14,12 @@ import { runSync } from '../../../src/sync/sync.ts'
 import { issueCertificate } from '../../../src/tls/issue-certificate.ts'
 import { clientOf } from '../../client/shop.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
-import { john } from '../../support/customer-bodies.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
 import { address } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { post, put, withKey } from '../../support/write.ts'
 import { count } from '../shop.ts'
 import { account, frontingOfTests, took } from './fronting.ts'
 
@@ -28,7 +28,7 @@ const { api, simulator, log, logged, fronting, closes, serving, speaking, live, 
 
 /** Services whose back office is set as an operator sets it, before the process that serves them starts. */
 async function set(back: Omit<BackOfficeSettings, 'driver' | 'country'>) {
-  const { service } = await api.tenant(settings)
+  const { service } = await api.createService(settings)
   await setBackOffice(api.db, api.keys, service, { driver: 'apparel21', country: 'AU', ...back })
   return service
 }
@@ -77,20 +77,20 @@ const services = {
   fed: await set({ url: simulator.url }),
 }
 /** Another process of the same installation, in front of those that are set. */
-const front = await startTestService({ beside: api, log })
+const front = await startTestService({ sharedWith: api, log })
 closes({ close: () => front.stop() })
 
 test('refused connections affect only live requests, and service recovers', async () => {
-  const caller = await front.account('maintainer', services.fed)
+  const caller = await front.createAccount('maintainer', services.fed)
   const { client, release } = behind(simulator)
   closes(client)
   for (const sync of buildSyncs(client, release)) await runSync(api.db, services.fed, sync)
   const lists = ['/stores', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
-  await until(
+  await waitUntil(
     async () => (await caller.get('/orders/transactions/search')).json.meta.syncedAt !== undefined,
     'the process has looked',
   )
-  const shown = new Map<string, Answer>()
+  const shown = new Map<string, TestResponse>()
   for (const path of lists) shown.set(path, await caller.get(path))
   const walk = clientOf(front, caller).customers.search()
   await walk.page()
@@ -108,7 +108,7 @@ test('refused connections affect only live requests, and service recovers', asyn
     assert.equal(json.meta.syncedAt, was.json.meta.syncedAt, path)
   }
   const customers = await count(caller, api, 'customer')
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   isAway(await caller.get(live()), front.baseUrl)
   isAway(await post(caller, '/customers', body, key), front.baseUrl)
   isAway(await post(caller, '/vouchers/lookup', { number: '6000001', pin: '1234' }), front.baseUrl)
@@ -116,20 +116,20 @@ test('refused connections affect only live requests, and service recovers', asyn
   assert.equal(await count(caller, api, 'customer'), customers)
   assert.equal(await count(caller, api, 'idempotent_response'), 0, 'the key is not used up')
   await simulator.accept()
-  await until(async () => (await caller.get(live())).status === 200, 'it is asked again', 15_000)
+  await waitUntil(async () => (await caller.get(live())).status === 200, 'it is asked again', 15_000)
   assert.equal((await post(caller, '/customers', body, key)).status, 201)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
 })
 
 test('a back office that never responds affects only its own service', async () => {
   isSilent = true
-  const hung = await front.account('maintainer', services.silent)
-  const other = await front.account('maintainer', services.fed)
-  const writes = Array.from({ length: 14 }, () => post(hung, '/customers', john(), keyed()))
+  const hung = await front.createAccount('maintainer', services.silent)
+  const other = await front.createAccount('maintainer', services.fed)
+  const writes = Array.from({ length: 14 }, () => post(hung, '/customers', buildCustomer(), withKey()))
   const reads = Array.from({ length: 4 }, () => hung.get(live()))
-  await until(() => silent.sockets.size >= 4, 'calls are under way')
+  await waitUntil(() => silent.sockets.size >= 4, 'calls are under way')
   for (let i = 0; i < 3; i++) {
-    const made = await took(post(other, '/customers', john(), keyed()))
+    const made = await took(post(other, '/customers', buildCustomer(), withKey()))
     assert.equal(made.answer.status, 201, made.answer.text)
     const read = await took(other.get(live()))
     assert.equal(read.answer.status, 200, read.answer.text)
@@ -142,24 +142,24 @@ test('a back office that never responds affects only its own service', async () 
 })
 
 test('a rejected password is 503 with one alert until it is corrected', async () => {
-  const caller = await front.account('maintainer', services.denied)
+  const caller = await front.createAccount('maintainer', services.denied)
   guarded.ledger.clear()
   const alerts = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
   for (let i = 0; i < 20; i++) {
-    const answer = i % 2 ? await post(caller, '/customers', john(), keyed()) : await caller.get(live())
+    const answer = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await caller.get(live())
     isAway(answer, front.baseUrl)
     assert.ok(Number(answer.headers['retry-after']) > 30, answer.text)
   }
   assert.equal(guarded.ledger.calls.length, 1)
-  await until(async () => (await alerts()).length > 0, 'there is an alert')
+  await waitUntil(async () => (await alerts()).length > 0, 'there is an alert')
   const [alert, ...others] = await alerts()
   assert.deepEqual([alert?.service, alert?.times, others], [services.denied.name, 1, []])
   const right = { url: guarded.url, user: 'till', password: 'the-right-one' }
   await setBackOffice(api.db, api.keys, services.denied, { driver: 'apparel21', country: 'AU', ...right })
   const [known] = guarded.state.accounts.keys()
   const path = known === undefined ? '/rewards/accounts/1' : `/rewards/accounts/${known}`
-  await until(async () => [200, 404].includes((await caller.get(path)).status), 'the right one is in force', 6_000)
-  await until(async () => (await alerts()).length === 0, 'the alert is settled')
+  await waitUntil(async () => [200, 404].includes((await caller.get(path)).status), 'the right one is in force', 6_000)
+  await waitUntil(async () => (await alerts()).length === 0, 'the alert is settled')
   assert.doesNotMatch(logged.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)
 })
 
@@ -176,13 +176,13 @@ test('a redirect is not followed and receives no credentials', async () => {
   const caller = await fronting(url)
   for (status of [301, 302, 303, 307, 308]) {
     isNonsense(await caller.get('/rewards/accounts/7'), `${status}`)
-    isNonsense(await post(caller, '/customers', john(), keyed()), `${status}`)
+    isNonsense(await post(caller, '/customers', buildCustomer(), withKey()), `${status}`)
   }
   assert.deepEqual(elsewhere, [])
 })
 
 test('an invalid certificate is rejected unless a CA file allows it', async t => {
-  const asked = async (service: Service) => (await front.account('visitor', service)).get('/rewards/accounts/7')
+  const asked = async (service: Service) => (await front.createAccount('visitor', service)).get('/rewards/accounts/7')
   const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
   assert.equal((await asked(services.good)).status, 200)
   assert.equal(secured, 1)
@@ -225,10 +225,14 @@ test('an identifier can never lead to another path of the back office', async ()
       await caller.get(`/customers/${part}/rewards`),
       await put(caller, `/customers/${part}`, { title: 'Dr' }),
       await post(caller, `/orders/${part}/returns`, { lines: [{ sku: 'X', quantity: 1, reasonCode: 'SIZE' }] }),
-      await post(caller, '/orders', order(id), keyed()),
+      await post(caller, '/orders', order(id), withKey()),
     ])
       assert.ok(answer.status >= 400 && answer.status < 500, `${id} ${answer.status} ${answer.text}`)
-    isProblem(await post(caller, '/vouchers/lookup', { number: id, pin: '1234' }), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(
+      await post(caller, '/vouchers/lookup', { number: id, pin: '1234' }),
+      'voucher_not_accepted',
+      api.baseUrl,
+    )
   }
   assert.deepEqual(simulator.ledger.callsTo({ method: 'POST' }), [])
   const paths = new Set(simulator.ledger.calls.map(({ path }) => path.split('?')[0]))
@@ -237,5 +241,5 @@ test('an identifier can never lead to another path of the back office', async ()
     [...paths].join(),
   )
   const real = [...simulator.state.persons.values()].find(({ email }) => email !== '')
-  assert.equal((await post(caller, '/orders', order(String(real?.id)), keyed())).status, 201)
+  assert.equal((await post(caller, '/orders', order(String(real?.id)), withKey())).status, 201)
 })

@@ -5,11 +5,11 @@ import { type SimulatorOptions, startSimulator } from '../../../simulator/simula
 import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 import { behind } from '../../drivers/apparel21.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import type { Answer } from '../../support/service.ts'
-import { keyed, post } from '../../support/write.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
+import type { TestResponse } from '../../support/service.ts'
+import { post, withKey } from '../../support/write.ts'
 import { count } from '../shop.ts'
 import { account, frontingOfTests, short, took } from './fronting.ts'
 
@@ -30,15 +30,15 @@ test('calls end at the deadline and stop after five timeouts', async () => {
     isAway(answer)
     assert.ok(ms < 250 && Number(answer.headers['retry-after']) > 30, `${ms} ms`)
   }
-  isAway(await post(caller, '/customers', john(), keyed()))
+  isAway(await post(caller, '/customers', buildCustomer(), withKey()))
   assert.equal(seen.length, asked)
   const other = await fronting(simulator.url)
   assert.equal((await other.get(live())).status, 200)
 
   const writer = await fronting(simulator.url)
   simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons' })
-  const { answer, ms } = await took(post(writer, '/customers', john(), keyed()))
-  isProblem(answer, 'outcome_unknown', api.baseUrl)
+  const { answer, ms } = await took(post(writer, '/customers', buildCustomer(), withKey()))
+  assertProblem(answer, 'outcome_unknown', api.baseUrl)
   assert.ok(ms > 690 && ms < 2_500, `${ms} ms`)
   assert.equal(await count(writer, api, 'customer'), 0)
 })
@@ -74,7 +74,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   const caller = await fronting(simulator.url, { ...short, failureThreshold: 3, openMs: 150, maxOpenMs: 300 })
   simulator.ledger.clear()
   let asked = 0
-  const asking: Promise<Answer>[] = []
+  const asking: Promise<TestResponse>[] = []
   const ask = () => {
     asked++
     const answer = caller.get(live())
@@ -83,8 +83,8 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   }
   const timer = setInterval(ask, 15)
   t.after(() => clearInterval(timer))
-  const [body, key] = [john(), keyed()]
-  let made: Answer | undefined
+  const [body, key] = [buildCustomer(), withKey()]
+  let made: TestResponse | undefined
   let attempts = 0
   const writing = (async () => {
     while (made?.status !== 201 && attempts < 500) {
@@ -106,7 +106,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
     simulator.faults.clear()
     await simulator.accept()
     const up = performance.now()
-    await until(async () => (await ask()).status === 200, 'it is back', 3_000)
+    await waitUntil(async () => (await ask()).status === 200, 'it is back', 3_000)
     assert.ok(performance.now() - up < 1_500, 'within the longest rest')
     await delay(100)
   }
@@ -159,7 +159,7 @@ test('a short Retry-After is waited out; a long one stops calls', async () => {
     wait = { status, seconds: 1 }
     const began = performance.now()
     const first = ask()
-    await until(() => arrived.length === 1, 'the first is there')
+    await waitUntil(() => arrived.length === 1, 'the first is there')
     const answers = await Promise.all([first, ask(), ask(), ask()])
     assert.deepEqual(
       answers.map(answer => answer.status),
@@ -175,7 +175,7 @@ test('a short Retry-After is waited out; a long one stops calls', async () => {
   arrived.length = 0
   wait = { status: 503, seconds: 40 }
   for (let i = 0; i < 6; i++) {
-    const answer = i % 2 ? await post(caller, '/customers', john(), keyed()) : await ask()
+    const answer = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await ask()
     isAway(answer)
     const seconds = Number(answer.headers['retry-after'])
     assert.ok(seconds > 35 && seconds <= 48, `${seconds} s`)

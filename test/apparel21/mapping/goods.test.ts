@@ -5,12 +5,12 @@ import { readReferences } from '../../../src/backoffice/apparel21/mapping/refere
 import { parseChangedStock, parseFreeStock, readLastChange } from '../../../src/backoffice/apparel21/mapping/stock.ts'
 import { parseStore } from '../../../src/backoffice/apparel21/mapping/stores.ts'
 import { InvalidRecord } from '../../../src/backoffice/apparel21/xml/invalid-record.ts'
-import { documentOf } from '../../support/xml-document.ts'
+import { parseXmlDocument } from '../../support/xml-document.ts'
 
 test('a store is mapped with or without email and number', async () => {
   const store = `<Store><StoreId>7101</StoreId><Code>S7101</Code><StoreNo>008</StoreNo><Name>DFO Airport </Name><Address1>1 Sample St</Address1><Address2 />
     <City>Sampleton</City><State>VIC</State><Postcode>0800</Postcode><Country>Australia</Country><Email>s@example.test</Email></Store>`
-  assert.deepEqual(parseStore(await documentOf(store)), {
+  assert.deepEqual(parseStore(await parseXmlDocument(store)), {
     storeId: '7101',
     storeNumber: '008',
     code: 'S7101',
@@ -23,7 +23,7 @@ test('a store is mapped with or without email and number', async () => {
     postcode: '0800',
     country: 'Australia',
   })
-  const bare = parseStore(await documentOf('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
+  const bare = parseStore(await parseXmlDocument('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
   assert.deepEqual([bare.storeNumber, bare.name, bare.email], ['WH', 'WH', null])
 })
 
@@ -44,7 +44,7 @@ two</Description><SizeRange>S-L</SizeRange><RrpText /><UpdateTimeStamp>2024-07-1
   </Clrs></Product>`
 
 test('a style becomes SKU rows; only one without a price is rejected', async () => {
-  const found = await documentOf(product)
+  const found = await parseXmlDocument(product)
   const typeNames = new Map([['257', 'brand']])
   const { rows, rejected } = parseProduct(found, { typeNames, decimals: 2 })
   assert.deepEqual(rows[0], {
@@ -78,7 +78,7 @@ test('a style becomes SKU rows; only one without a price is rejected', async () 
 
 test('free stock is read at each depth', async () => {
   const store = '<Store Name="Sample" StoreId="7101" StoreNumber="101" FreeStock="4" />'
-  const stock = async (content: string) => parseFreeStock(await documentOf(content)).rows
+  const stock = async (content: string) => parseFreeStock(await parseXmlDocument(content)).rows
   const at = { storeId: '7101', freeStock: 4 }
   const [productId, colourId, skuId] = ['5001', '6101', '12001']
   const sku = `<Sku Name="S" SkuIdx="12001">${store}</Sku>`
@@ -91,7 +91,7 @@ test('free stock is read at each depth', async () => {
   assert.deepEqual(await stock(`<Style StyleIdx="5001">${store}</Style>`), [{ productId, ...at }])
   assert.deepEqual(await stock(sku), [{ skuId, ...at }])
   await assert.rejects(stock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), InvalidRecord)
-  const odd = await documentOf(
+  const odd = await parseXmlDocument(
     `<Style StyleIdx="5001"><Clr><Store StoreId="1" FreeStock="1" /></Clr><Clr ClrIdx="6101">${sku}<Store FreeStock="1" /><Store StoreId="7102" FreeStock="" /></Clr></Style>`,
   )
   assert.deepEqual(parseFreeStock(odd), {
@@ -105,7 +105,7 @@ test('free stock is read at each depth', async () => {
 })
 
 test('changed stock is absolute and can be zero or negative', async () => {
-  const found = await documentOf(
+  const found = await parseXmlDocument(
     '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /><sku skuid="12003" freeStock="x" /><sku skuid="12004" freeStock="2.75" /><sku skuid="12005" freeStock="-0.5" /></store>',
   )
   const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })

@@ -9,7 +9,7 @@ import {
 } from '../../../src/backoffice/apparel21/mapping/person-from-xml.ts'
 import { buildTypeNames, parseReference, toCamelCase } from '../../../src/backoffice/apparel21/mapping/references.ts'
 import { convertRecords, InvalidRecord } from '../../../src/backoffice/apparel21/xml/invalid-record.ts'
-import { documentOf } from '../../support/xml-document.ts'
+import { parseXmlDocument } from '../../support/xml-document.ts'
 
 const person = `<Person>
   <Id>3001</Id><Code>SAMPJO00</Code><Title /><Initials /><Firstname>Jo </Firstname><Surname>Sample</Surname><Sex />
@@ -39,7 +39,7 @@ const reading: PersonContext = {
 }
 
 test('a person becomes a customer', async () => {
-  const found = await documentOf(person)
+  const found = await parseXmlDocument(person)
   assert.deepEqual(parseCustomer(found, reading), {
     id: '3001',
     code: 'SAMPJO00',
@@ -69,7 +69,7 @@ test('a person becomes a customer', async () => {
 })
 
 test('an older response without loyalties, accounts and references becomes a customer', async () => {
-  const found = await documentOf(
+  const found = await parseXmlDocument(
     '<Person><Id>1</Id><Surname>B</Surname><Privacy>True</Privacy><References Type="Array" /></Person>',
   )
   const { loyaltyCode, loyaltyName, referenceValues, email } = parseCustomer(found, reading)
@@ -88,7 +88,7 @@ test('back office privacy ends subscriptions; otherwise the mapped references ap
   ])
   const consent = async (privacy: string, value: string, mapping: PersonContext['subscriptionMapping']) => {
     const references = `<References><Reference><ReferenceTypeId>10</ReferenceTypeId><Id>${value}</Id></Reference></References>`
-    const found = await documentOf(`<Person><Id>1</Id>${privacy}${references}</Person>`)
+    const found = await parseXmlDocument(`<Person><Id>1</Id>${privacy}${references}</Person>`)
     const row = parseCustomer(found, { ...reading, typeNames, subscriptionMapping: mapping })
     return [row.privacy, row.emailSubscription, row.smsSubscription]
   }
@@ -101,9 +101,9 @@ test('back office privacy ends subscriptions; otherwise the mapped references ap
 
 test('an invalid person is rejected without affecting others', async () => {
   const persons = [
-    await documentOf('<Person><Surname>A</Surname></Person>'),
-    await documentOf(person),
-    await documentOf(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
+    await parseXmlDocument('<Person><Surname>A</Surname></Person>'),
+    await parseXmlDocument(person),
+    await parseXmlDocument(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
   ]
   const { rows, rejected } = convertRecords(persons, one => parseCustomer(one, reading))
   assert.deepEqual([rows.map(row => row.id), rejected.length], [['3001'], 2])
@@ -133,7 +133,7 @@ test('reference types get unique camelCase names', () => {
 })
 
 test('a reference without a name uses its code', async () => {
-  const found = await documentOf(
+  const found = await parseXmlDocument(
     '<Reference><ReferenceTypeId>1</ReferenceTypeId><Id>7</Id><Code>X</Code><Name /></Reference>',
   )
   assert.deepEqual(parseReference(found, 'interest'), { type: 'interest', referenceValueId: '7', code: 'X', name: 'X' })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseAccount, parseGifts, parseLots, parseTiers } from '../../../src/backoffice/apparel21/mapping/rewards.ts'
 import { parseTransaction } from '../../../src/backoffice/apparel21/mapping/transactions.ts'
 import { parseRewardAccount } from '../../../src/backoffice/apparel21/operations/reward-accounts.ts'
-import { documentOf } from '../../support/xml-document.ts'
+import { parseXmlDocument } from '../../support/xml-document.ts'
 
 const transaction = `<Transaction>
   <RowNumber>1</RowNumber><Id>13748</Id><Number>W10100000130</Number><OrderNumber>W0000123</OrderNumber><Type>Special Order Update</Type>
@@ -17,7 +17,7 @@ const transaction = `<Transaction>
   </Details></Transaction>`
 
 test('a transaction has one row per line and negative returns', async () => {
-  const [first, second] = parseTransaction(await documentOf(transaction), '3001', 'USD')
+  const [first, second] = parseTransaction(await parseXmlDocument(transaction), '3001', 'USD')
   assert.deepEqual(first?.header, {
     id: '13748',
     number: 'W10100000130',
@@ -53,7 +53,7 @@ test('a transaction has one row per line and negative returns', async () => {
 test("a number's first letter gives the channel; unknown types are sales", async () => {
   const header = async (number: string, type: string) => {
     const content = transaction.replace('W10100000130', number).replace('Special Order Update', type)
-    const { channel, type: of } = parseTransaction(await documentOf(content), '1', 'AUD')[0]?.header ?? {}
+    const { channel, type: of } = parseTransaction(await parseXmlDocument(content), '1', 'AUD')[0]?.header ?? {}
     return [channel, of]
   }
   assert.deepEqual(await header('D10', 'Sale'), ['store', 'sale'])
@@ -70,7 +70,7 @@ const program = `<Program><Id>1</Id><Name>Rewards</Name><Description /><Currency
 </Program>`
 
 test('a rewards program has one row per tier and per gift', async () => {
-  const found = await documentOf(program)
+  const found = await parseXmlDocument(program)
   assert.deepEqual(parseTiers(found, 2), [
     {
       program: { programId: '1', name: 'Rewards', description: null },
@@ -106,7 +106,7 @@ const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</Tie
 </RewardAccount>`
 
 test('a reward account has its lots under either identifier name', async () => {
-  const found = await documentOf(account)
+  const found = await parseXmlDocument(account)
   const qualifying = new Map([['1', new Map([['41', 50_000n]])]])
   assert.deepEqual(parseAccount(found, 2, qualifying), {
     id: '1',
@@ -165,7 +165,7 @@ test('an account with empty lists and no tier is valid', async () => {
     <TierLockedUntilDate /><JoinDate /><PointsToNextReward /><SpendToNextTier /><NextTierId /><PointsList Type="Array" /><GiftList Type="Array">
     <Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>False</Available><ExpiryDate /></Gift>
     </GiftList></RewardAccount>`
-  const root = await documentOf(xml)
+  const root = await parseXmlDocument(xml)
   assert.deepEqual(parseRewardAccount(root, 'AUD'), {
     id: '7',
     customerId: '3001',
@@ -199,10 +199,10 @@ test("points, rewards and gifts without issue time use the account's start", asy
   <GiftList Type="Array"><Gift><IssueId>301</IssueId><CreatedDateTime/><Description/><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>true</Available>
      <ExpiryDate>2026-12-05</ExpiryDate><IssueReason><Id/><Code/><Name/></IssueReason></Gift></GiftList>
 </RewardAccount>`
-  const read = parseRewardAccount(await documentOf(sample), 'AUD')
+  const read = parseRewardAccount(await parseXmlDocument(sample), 'AUD')
   assert.deepEqual([read.availablePoints, read.availableRewards, read.gifts.length], [100, '25.00', 1])
   assert.deepEqual(
-    parseLots(await documentOf(sample), 2).lots.map(({ createdAt }) => createdAt),
+    parseLots(await parseXmlDocument(sample), 2).lots.map(({ createdAt }) => createdAt),
     ['2025-08-22 15:19:10', '2024-09-11 00:00:00', '2024-09-11 00:00:00'],
   )
 })

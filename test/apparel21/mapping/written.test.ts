@@ -14,12 +14,13 @@ import type { Xml } from '../../../src/backoffice/apparel21/xml/xml.ts'
 import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { address } from '../../support/order-shop.ts'
-import { documentOf } from '../../support/xml-document.ts'
+import { parseXmlDocument } from '../../support/xml-document.ts'
 
 const names = ({ children }: Xml) => children.map(({ name }) => name)
 
 test("a person is written in the guide's order and keeps unchanged fields", async () => {
-  const person = await documentOf(`<Person><Future>1</Future><UpdateTimeStamp>6/05/2024 4:32:15 PM</UpdateTimeStamp>
+  const person =
+    await parseXmlDocument(`<Person><Future>1</Future><UpdateTimeStamp>6/05/2024 4:32:15 PM</UpdateTimeStamp>
     <Contacts><Phones><Work>3</Work><Home>1</Home><Mobile /></Phones><Email>jo@example.test</Email></Contacts><Surname>Sample </Surname>
     <Firstname>Jo</Firstname><Addresses><Delivery><City>PERTH</City></Delivery><Billing><Country>AUSTRALIA</Country><AddressLine1>1 Bay St</AddressLine1></Billing></Addresses>
     <Code>SAMPJO00</Code><Id>3001</Id><JobTitle>Botanist</JobTitle><Privacy>False</Privacy><IsAgent>true</IsAgent><Loyalties><Loyalty><Id>1</Id></Loyalty></Loyalties>
@@ -45,7 +46,7 @@ test("a person is written in the guide's order and keeps unchanged fields", asyn
 
 test('a new person has no code; an empty address carries the name', async () => {
   const input = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
-  const person = await documentOf(buildNewPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
+  const person = await parseXmlDocument(buildNewPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
   assert.deepEqual(names(person), ['Firstname', 'Surname', 'StartDate', 'Privacy', 'Addresses', 'Contacts'])
   assert.deepEqual(
     person.children[4]?.children[0]?.children.map(({ name, text }) => `${name} ${text}`),
@@ -111,7 +112,7 @@ test('an order matches a posted one by person, units, values and total', async (
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
   const found = async (lines: string, personId = '3001', total = '39.94') => {
     const text = `<Order><PersonId>${personId}</PersonId><TotalDue>${total}</TotalDue><OrderDetails>${lines}</OrderDetails></Order>`
-    return isSameOrder(await documentOf(text), sample)
+    return isSameOrder(await parseXmlDocument(text), sample)
   }
   const [a, b, freight] = [line(12001, 2, '26'), line(12002, 1, '3.990'), line(9002, 1, '9.95')]
   assert.equal(await found(b + a + freight), true)
@@ -169,7 +170,7 @@ test("a return is written in the guide's order", () => {
 test('an order that is read excludes freight and exchanged items', async () => {
   const line = (skuId: number, quantity: number, value: string, status = 'Shipped') =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Price>9.95</Price><Value>${value}</Value><Status>${status}</Status></OrderDetail>`
-  const order = await documentOf(
+  const order = await parseXmlDocument(
     `<Order><Id>7</Id><OrderNumber>W7</OrderNumber><PersonId>3001</PersonId><OrderDateTime>2026-01-02T03:04:05</OrderDateTime><OrderDetails>
      ${line(1, 1, '9.95')}${line(2, -1, '-5')}${line(1, 2, '19.9', 'Returned')}${line(9, 1, '9.95')}</OrderDetails>
      <SelectedFreightOption><Value>9.95</Value></SelectedFreightOption><Currency><Code>nzd</Code></Currency>

@@ -6,7 +6,16 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { begin, databaseOf, directory, done, type Environment, serve, stop, until } from '../../support/processes.ts'
+import {
+  connectToDatabase,
+  createDirectory,
+  type Environment,
+  runSuccessfully,
+  serve,
+  startCommand,
+  stopServer,
+  waitUntil,
+} from '../../support/processes.ts'
 import { count, type Fed, fedFor, sizes, stocked, stockOf, timeZone } from './fed.ts'
 
 test('a killed run can be repeated without harm', async t => {
@@ -40,16 +49,16 @@ test('another worker takes over a killed sync and finishes it', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
   const environment: Environment = {
-    DATA_DIR: join(directory(), 'data'),
+    DATA_DIR: join(createDirectory(), 'data'),
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: simulator.url,
     BACK_OFFICE_COUNTRY: 'AU',
   }
   simulator.faults.add({ kind: 'hang', path: '/Stores' })
   const service = await serve(['--no-demo'], { ...environment, RUN_JOBS: 'false' })
-  t.after(() => stop(service))
-  await done(['service', 'add', 'luma', 'currency=AUD'], environment)
-  const client = await databaseOf(environment.DATA_DIR ?? '')
+  t.after(() => stopServer(service))
+  await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
+  const client = await connectToDatabase(environment.DATA_DIR ?? '')
   t.after(() => client.end())
   const state = async () => {
     const { rows } = await client.query(
@@ -57,8 +66,8 @@ test('another worker takes over a killed sync and finishes it', async t => {
     )
     return rows[0]
   }
-  const victim = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-  await until(async () => (await state())?.held, 'it pulls', 30_000)
+  const victim = startCommand(['worker'], { ...environment, LOG_LEVEL: 'warn' })
+  await waitUntil(async () => (await state())?.held, 'it pulls', 30_000)
   victim.child.kill('SIGKILL')
   await victim.ended
   simulator.faults.clear()
@@ -66,8 +75,8 @@ test('another worker takes over a killed sync and finishes it', async t => {
   // Half a minute and a minute later.
   await client.query(`update job set leased_until = now() - interval '1 s', due_at = now()`)
   await client.query(`update sync_state set heartbeat_at = heartbeat_at - interval '61 s'`)
-  const next = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-  await until(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
-  assert.deepEqual(await stop(next), { code: 0, signal: null }, next.err)
+  const next = startCommand(['worker'], { ...environment, LOG_LEVEL: 'warn' })
+  await waitUntil(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
+  assert.deepEqual(await stopServer(next), { code: 0, signal: null }, next.err)
   assert.equal((await client.query('select count(*)::integer as n from store')).rows[0].n, 10)
 })

@@ -8,7 +8,7 @@ import { createReleaseReader, type ReleaseReader } from '../../../src/backoffice
 import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { runSync, type SyncOptions } from '../../../src/sync/sync.ts'
-import { openShop, type Shop } from '../../support/import-shop.ts'
+import { openImportShop, type Shop } from '../../support/import-shop.ts'
 import { syncStates } from './states.ts'
 
 export const timeZone = 'Australia/Melbourne'
@@ -52,7 +52,7 @@ export async function openFed(
   options: Parameters<typeof startSimulator>[0] = {},
   own: Partial<Limits> = {},
 ): Promise<Fed> {
-  const shop = await openShop()
+  const shop = await openImportShop()
   const simulator = await startSimulator({ sizes, ...options })
   const service = { ...shop.service, settings: { ...shop.service.settings, currency: 'AUD', timeZone } }
   const limits = { pageRows: 10, failureThreshold: 1_000, patienceMs: 0, ...own }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { created, john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, put, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
 
@@ -20,8 +20,8 @@ const personReads = () => simulator.ledger.callsTo({ method: 'GET', path: '/Pers
 
 /** A customer who has ordered, and whom head office has no more. */
 async function gone() {
-  const maintainer = await api.account('maintainer')
-  const customer = await created(maintainer, john({ ecommerceAdminId: 'gid://shop/Customer/1' }))
+  const maintainer = await api.createAccount('maintainer')
+  const customer = await createCustomer(maintainer, buildCustomer({ ecommerceAdminId: 'gid://shop/Customer/1' }))
   const body = order({ customerId: customer.id })
   const placed = await post(api, '/orders', body)
   assert.equal(placed.status, 201, placed.text)
@@ -31,7 +31,7 @@ async function gone() {
 
 async function isGone(id: string, email: string) {
   for (const path of [`/customers/${id}`, `/customers/${id}/orders`, `/customers/${id}/transactions`])
-    isProblem(await api.get(path), 'not_found', api.baseUrl)
+    assertProblem(await api.get(path), 'not_found', api.baseUrl)
   assert.deepEqual((await api.get(`/customers?email=${email}`)).json.data, [])
   assert.match(await removalOf(id), /^2\d{3}-/)
 }
@@ -41,9 +41,9 @@ test('a customer missing from a full sync is removed, but orders stay', async ()
   await sync('customers')
   await isGone(customer.id, customer.contact.email)
   assert.deepEqual((await api.get(`/orders/${placed.id}`)).json.data, placed)
-  isProblem(await post(api, '/orders', body, keyed()), 'invalid_field', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, withKey()), 'invalid_field', api.baseUrl)
   assert.equal((await rows('select 1 from sync_refresh where id = $1', customer.id)).length, 0)
-  const heir = await created(api, john({ contact: customer.contact }))
+  const heir = await createCustomer(api, buildCustomer({ contact: customer.contact }))
   assert.notEqual(heir.id, customer.id)
 })
 
@@ -67,15 +67,15 @@ const asTime = (text: string) => `${text.slice(0, 19).replace(' ', 'T')}Z`
 
 test('a customer found missing by a read or write is removed immediately', async () => {
   const changed = await gone()
-  isProblem(await put(api, `/customers/${changed.customer.id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
+  assertProblem(await put(api, `/customers/${changed.customer.id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
   await isGone(changed.customer.id, changed.customer.contact.email)
 
   const buyer = await gone()
-  isProblem(await post(api, '/orders', buyer.body, keyed()), 'invalid_field', api.baseUrl)
+  assertProblem(await post(api, '/orders', buyer.body, withKey()), 'invalid_field', api.baseUrl)
   await isGone(buyer.customer.id, buyer.customer.contact.email)
 
   const owner = await gone()
-  const heir = await created(api, john({ contact: owner.customer.contact }))
+  const heir = await createCustomer(api, buildCustomer({ contact: owner.customer.contact }))
   assert.notEqual(heir.id, owner.customer.id)
   assert.match(await removalOf(owner.customer.id), /^2/)
 })
@@ -83,11 +83,11 @@ test('a customer found missing by a read or write is removed immediately', async
 test('a customer returning through a write keeps local fields', async () => {
   for (const comeBack of [
     (id: string) => put(api, `/customers/${id}`, { title: 'Dr' }),
-    (customerId: string) => post(api, '/orders', order({ customerId }), keyed()),
+    (customerId: string) => post(api, '/orders', order({ customerId }), withKey()),
   ]) {
     const { customer } = await gone()
     const { id, ecommerceAdminId } = customer
-    isProblem(await put(api, `/customers/${id}`, { title: 'Ms' }), 'not_found', api.baseUrl)
+    assertProblem(await put(api, `/customers/${id}`, { title: 'Ms' }), 'not_found', api.baseUrl)
     await restore(id)
     const answer = await comeBack(id)
     assert.ok(answer.status < 300, answer.text)
@@ -96,7 +96,7 @@ test('a customer returning through a write keeps local fields', async () => {
 })
 
 test('a customer missing from the list but found individually stays', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   const meanwhile = (path: string, kind: string) =>
     simulator.faults.add({ kind: 'meanwhile', method: 'GET', path, times: 1, change: { kind, id: Number(id) } })
   simulator.ledger.clear()

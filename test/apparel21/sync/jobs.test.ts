@@ -15,15 +15,15 @@ import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addJob } from '../../../src/store/jobs/jobs.ts'
 import { readSyncStatuses } from '../../../src/store/sync/status.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { until } from '../../support/processes.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { syncJobsOf } from './sync-jobs.ts'
 
 const keys = deriveKeys(randomBytes(32))
 const log = pino({ level: 'silent' })
 const simulator = await startSimulator({ sizes: { persons: 20 } })
 const second = await startSimulator({ sizes: { persons: 5 }, seed: '2' })
-const { db, drop } = await freshDatabase()
+const { db, drop } = await createTestDatabase()
 const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await addService(db, 'orso')]
 assert.ok(luma && orso)
 await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
@@ -55,7 +55,7 @@ test('every sync runs after its dependencies and repeats on schedule', async () 
     const found = await facts()
     return found.size === syncs.length && [...found.values()].every(({ lastResult }) => lastResult === 'ok')
   }
-  await until(allOk, 'all are pulled', 60_000)
+  await waitUntil(allOk, 'all are pulled', 60_000)
   assert.deepEqual(await readSyncStatuses(db, orso), [], 'of the embedded one nothing is')
   const counted = await db.row<Record<'stock' | 'customers' | 'sales', number>>(sql`
     select (select count(*)::integer from stock) as stock, (select count(*)::integer from customer) as customers,
@@ -64,7 +64,7 @@ test('every sync runs after its dependencies and repeats on schedule', async () 
   assert.ok((counted?.stock ?? 0) > 500, 'the stock did not come before its products')
   assert.ok((counted?.sales ?? 0) > 0)
   for (const { name, intervalSeconds } of syncs) {
-    await until(async () => (await jobOf(name))?.lease === null, `the job of ${name} has ended`)
+    await waitUntil(async () => (await jobOf(name))?.lease === null, `the job of ${name} has ended`)
     const { wait = 0, attempts } = (await jobOf(name)) ?? {}
     assert.ok(wait <= intervalSeconds && wait > 0.9 * intervalSeconds - 60, `${name}: ${wait} of ${intervalSeconds} s`)
     assert.equal(attempts, 0)
@@ -151,7 +151,7 @@ test('a sync overdue by three intervals raises one alert', async () => {
 test('a run without any call keeps the alert of a stalled sync', async () => {
   const before = offices.getDriver(luma)
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', version: '2021.1' })
-  await until(() => offices.getDriver(luma) !== before, 'it is known', 5_000)
+  await waitUntil(() => offices.getDriver(luma) !== before, 'it is known', 5_000)
   await db.run(
     sql`update sync_state set finished_at = now() - interval '73 hours', full_at = now() where sync = 'customers' and service_id = ${luma.id}`,
   )
@@ -175,11 +175,11 @@ test('a new schedule applies to the next run without raising an alert', async ()
   const every = { products: 300 }
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', syncIntervals: every })
   const chosen = () => offices.getDriver(luma).syncs.find(({ name }) => name === 'products')?.intervalSeconds
-  await until(() => chosen() === 300, 'it is known', 5_000)
+  await waitUntil(() => chosen() === 300, 'it is known', 5_000)
   await planned()
   assert.deepEqual(await alerts(), [])
-  await until(async () => (await runs()) !== aged, 'it is pulled', 10_000)
-  await until(async () => (await jobOf('products'))?.lease === null, 'its job has ended')
+  await waitUntil(async () => (await runs()) !== aged, 'it is pulled', 10_000)
+  await waitUntil(async () => (await jobOf('products'))?.lease === null, 'its job has ended')
   assert.ok(((await jobOf('products'))?.wait ?? 0) <= 300)
 
   await db.run(sql`update job set due_at = now() + interval '1 day', attempts = 1 where subject = 'products'`)
@@ -192,20 +192,20 @@ test('a new schedule applies to the next run without raising an alert', async ()
 
 test('another back office is read from the beginning', async () => {
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: second.url, country: 'AU' })
-  await until(() => offices.getDriver(luma).source.includes(second.url), 'it is known', 5_000)
+  await waitUntil(() => offices.getDriver(luma).source.includes(second.url), 'it is known', 5_000)
   await db.run(sql`update job set due_at = now() where name = 'run-sync'`)
   const isRead = () => second.ledger.calls.some(({ path }) => path.includes('/Freestock/AllStyles'))
-  await until(isRead, 'all of its stock is read', 30_000)
+  await waitUntil(isRead, 'all of its stock is read', 30_000)
 })
 
 test('syncs stop for a service that is embedded again', async () => {
   await db.run(sql`delete from back_office`)
-  await until(() => !offices.getDriver(luma).syncs.length, 'it is known', 5_000)
+  await waitUntil(() => !offices.getDriver(luma).syncs.length, 'it is known', 5_000)
   const left = async () => {
     await dueNow('schedule-syncs')
     return db.run(sql`select from job where name = 'run-sync'`)
   }
-  await until(async () => (await left()) === 0, 'there is no job left', 30_000)
+  await waitUntil(async () => (await left()) === 0, 'there is no job left', 30_000)
 })
 
 test('jobs of one service are limited and other services get their turn', async () => {
@@ -228,7 +228,7 @@ test('jobs of one service are limited and other services get their turn', async 
   for (const service of [luma, orso])
     for (const subject of ['a', 'b', 'c', 'd', 'e']) await addJob(db, service.id, 'limited', { subject })
   const other = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { limited: job })
-  await until(() => ended === 10, 'all are done', 20_000)
+  await waitUntil(() => ended === 10, 'all are done', 20_000)
   await other.stop(1_000)
   assert.deepEqual([...most].sort(), [
     ['luma', 2],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { created, john } from '../../support/customer-bodies.ts'
-import { until } from '../../support/processes.ts'
+import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 
@@ -19,7 +19,7 @@ async function pullWhile(work: () => Promise<unknown>) {
     pulled = shop.sync('customers')
     const waits = sql`
       select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await until(() => db.row(waits), 'the page waits')
+    await waitUntil(() => db.row(waits), 'the page waits')
     await work()
   })
   await pulled
@@ -27,8 +27,8 @@ async function pullWhile(work: () => Promise<unknown>) {
 const shown = async (id: string) => (await api.get(`/customers/${id}`)).json.data
 
 test('a sync page does not overwrite a newer write', async () => {
-  const { id } = await created(api, john())
-  const other = await created(api, john())
+  const { id } = await createCustomer(api, buildCustomer())
+  const other = await createCustomer(api, buildCustomer())
   await pullWhile(async () => {
     const answer = await put(api, `/customers/${id}`, { surname: 'Newer' })
     assert.equal(answer.status, 200, answer.text)
@@ -41,7 +41,7 @@ test('a sync page does not overwrite a newer write', async () => {
 })
 
 test('a sync page does not restore a customer that a write removed', async () => {
-  const { id } = await created(api, john())
+  const { id } = await createCustomer(api, buildCustomer())
   await pullWhile(async () => {
     simulator.change({ kind: 'remove-person', id: Number(id) })
     assert.equal((await put(api, `/customers/${id}`, { surname: 'Newer' })).status, 404)

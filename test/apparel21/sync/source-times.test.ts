@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
-import { walk } from '../../support/walk.ts'
+import { paginate } from '../../support/walk.ts'
 
 // The head office is in Melbourne, the service in London.
 const zone = 'Europe/London'
@@ -26,7 +26,7 @@ const inLondon = (wallMs: number) =>
     .toString({ smallestUnit: 'second' })
     .replace('T', ' ')
 
-const shown = async (path: string) => (await walk(api, path)).records as unknown as Shown[]
+const shown = async (path: string) => (await paginate(api, path)).records as unknown as Shown[]
 
 test("a synced record has the back office's time in the service's zone", async () => {
   await api.db.run(sql`

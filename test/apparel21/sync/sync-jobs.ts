@@ -2,7 +2,7 @@ import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { readSyncStatuses } from '../../../src/store/sync/status.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 
 /** How the syncs of a service stand while a worker does its jobs, and what has them done now. */
 export function syncJobsOf(db: Database, service: Service) {
@@ -19,7 +19,7 @@ export function syncJobsOf(db: Database, service: Service) {
   const alerts = async () => (await listAlerts(db)).map(({ kind, subject }) => `${kind} ${subject}`)
   const planned = async () => {
     await dueNow('schedule-syncs')
-    await until(
+    await waitUntil(
       async () =>
         (await db.run(sql`select from job where name = 'schedule-syncs' and due_at > now() and lease is null`)) > 0,
       'it is planned',
@@ -34,10 +34,10 @@ export function syncJobsOf(db: Database, service: Service) {
       db.run(
         sql`select from sync_state where service_id = ${service.id} and sync = ${sync} and started_at::text <> ${before?.at} and heartbeat_at is null`,
       )
-    await until(async () => (await jobOf(sync))?.lease === null, 'no run of it is under way')
+    await waitUntil(async () => (await jobOf(sync))?.lease === null, 'no run of it is under way')
     await dueNow('run-sync', sync)
-    await until(async () => (await begun()) > 0, `${sync} is pulled`, 30_000)
-    await until(async () => (await jobOf(sync))?.lease === null, 'its job has ended')
+    await waitUntil(async () => (await begun()) > 0, `${sync} is pulled`, 30_000)
+    await waitUntil(async () => (await jobOf(sync))?.lease === null, 'its job has ended')
   }
   return { facts, result, dueNow, jobOf, alerts, planned, pulled }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { settings } from '../../drivers/apparel21.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
 import { salesOf, vouchersOfTests } from './vouchers.ts'
 
@@ -19,18 +19,18 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   assert.ok(goods && shelf)
   simulator.change({ kind: 'set-stock', skuId: goods.id, storeId: shelf.id, quantity: 3 })
   const giftCardSku = String(goods.id)
-  const shop = await api.tenant({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
+  const shop = await api.createService({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
   await put(shop, '/settings', { gateways: ['paypal'] })
   const reason = async () =>
     (await shop.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue').reason
   const refused = await issue({}, {}, shop)
-  isProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  assertProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.equal(refused.json.errors.length, 2)
   for (const told of [JSON.stringify(refused.json.errors), await reason()])
     assert.match(told, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'nobody is made, and nothing sold')
   await put(shop, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
-  await until(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
+  await waitUntil(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
   assert.equal((await issue({}, {}, shop)).status, 202)
 })
 
@@ -39,7 +39,7 @@ test('a checked configuration is not checked again; an undecided one is tried', 
   simulator.ledger.clear()
   assert.equal((await issue({ receiverEmail: 'again@example.com' })).status, 202)
   assert.equal(simulator.ledger.callsTo({ path: '/References/*' }).length, 0)
-  const other = await api.tenant({ ...settings, voucherType: 'GV_CARD' })
+  const other = await api.createService({ ...settings, voucherType: 'GV_CARD' })
   simulator.faults.add({ kind: 'error', status: 404, code: 5008, path: '/References/368' })
   await put(other, '/settings', { gateways: ['paypal'] })
   assert.equal((await issue({}, {}, other)).status, 202)

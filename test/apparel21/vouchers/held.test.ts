@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { isProblem } from '../../support/problem.ts'
-import { lock } from '../../support/voucher-shop.ts'
-import { keyed, put } from '../../support/write.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { lockVoucher } from '../../support/voucher-shop.ts'
+import { put, withKey } from '../../support/write.ts'
 import { number, pin, validationOf, validations, vouchersOfTests } from './vouchers.ts'
 
 const { simulator, api } = await vouchersOfTests()
 
 test('an account at its voucher limit is rejected before another validation ends', async () => {
-  const me = await api.account('visitor')
+  const me = await api.createAccount('visitor')
   const theirs = await validationOf(api)
   await api.db.run(sql`
     insert into upstream_voucher (service_id, number, currency, original_amount, used_amount, available_amount, locked_until, locked_by)
     select ${api.service.id}, 'held-' || n, 'AUD', 1, 0, 1, now() + interval '100 s', ${me.username} from generate_series(1, 1000) n`)
   const asked = validations(simulator)
-  for (const headers of [{}, keyed(), { prefer: 'tx=rollback' }])
-    isProblem(await put(me, `/vouchers/${number}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
+  for (const headers of [{}, withKey(), { prefer: 'tx=rollback' }])
+    assertProblem(await put(me, `/vouchers/${number}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
   assert.equal(validations(simulator), asked)
-  assert.equal((await lock(api, number, theirs)).status, 200)
+  assert.equal((await lockVoucher(api, number, theirs)).status, 200)
 })

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { raw, sql } from '../../../src/database/db.ts'
-import { cents, dollars } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import type { Answer } from '../../support/service.ts'
-import { forgetFailures, lock } from '../../support/voucher-shop.ts'
-import { isReplay, keyed, post, put } from '../../support/write.ts'
+import { toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import type { TestResponse } from '../../support/service.ts'
+import { clearFailures, lockVoucher } from '../../support/voucher-shop.ts'
+import { assertReplay, post, put, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
 import { type Act, historyOf, leaseLost, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
@@ -54,10 +54,10 @@ async function timeIsUp() {
 }
 
 const body = (act: Act, validationId: string) => {
-  const amount = Math.min(act.cents, cents(tee.price))
-  const rest = cents(tee.price) - amount
-  const paid = { gateway: 'paypal', amount: dollars(amount), voucher: { number, validationId } }
-  return order({ payments: [paid, ...(rest ? [{ gateway: 'visa', amount: dollars(rest) }] : [])] })
+  const amount = Math.min(act.cents, toCents(tee.price))
+  const rest = toCents(tee.price) - amount
+  const paid = { gateway: 'paypal', amount: toDollars(amount), voucher: { number, validationId } }
+  return order({ payments: [paid, ...(rest ? [{ gateway: 'visa', amount: toDollars(rest) }] : [])] })
 }
 
 /** What one shopper knows. */
@@ -69,17 +69,17 @@ interface Shopper {
 }
 
 /** Does it, unless there is nothing to do it with. */
-function ask(shopper: Shopper, act: Act): Promise<Answer> | undefined {
+function ask(shopper: Shopper, act: Act): Promise<TestResponse> | undefined {
   const by = servers[act.server]
   const { validationId: id, open } = shopper
   if (act.deed === 'look up') return post(by, '/vouchers/lookup', { number, pin })
-  if (act.deed === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: dollars(act.cents) })
+  if (act.deed === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
   if (act.deed === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
   if (act.deed === 'repeat') return open && post(by, '/orders', open.body, open.headers)
   if (id === undefined) return
-  if (act.deed === 'lock') return lock(by, number, id, lockSeconds)
-  if (act.deed === 'unlock') return lock(by, number, id, 0)
-  shopper.open = { body: body(act, id), headers: keyed() }
+  if (act.deed === 'lock') return lockVoucher(by, number, id, lockSeconds)
+  if (act.deed === 'unlock') return lockVoucher(by, number, id, 0)
+  shopper.open = { body: body(act, id), headers: withKey() }
   return post(by, '/orders', shopper.open.body, shopper.open.headers)
 }
 
@@ -104,7 +104,7 @@ async function play(round: Round, crowd: readonly Shopper[], history: ReturnType
   await Promise.all(acts.map(({ act, shopper }) => (isOverdue(act) ? delay(80).then(timeIsUp) : shopper.doing)))
   simulator.faults.clear()
   shop.undo(0)
-  await forgetFailures(api)
+  await clearFailures(api)
   const isOpen = acts.some(({ act }) => act.mishap && (act.deed === 'draw' || act.deed === 'repeat'))
   if (isOpen || round.next === 'follow up') await shop.followUp()
   if (round.next === 'locks run out') await locksRunOut(history)
@@ -129,7 +129,7 @@ async function settled(history: ReturnType<typeof historyOf>) {
     select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)
   const row = await api.db.row<{ used: string; isLeased: boolean }>(sql`
     select used_amount::text as used, coalesce(locked_until > now(), false) as "isLeased" from upstream_voucher where number = ${number}`)
-  const [drawn, said] = [cents(paid?.paid ?? '0') - before, cents(row?.used ?? '0')]
+  const [drawn, said] = [toCents(paid?.paid ?? '0') - before, toCents(row?.used ?? '0')]
   before += drawn
   assert.equal(drawn, Math.round(there.used * 100), 'what orders were paid with is what was drawn')
   assert.ok(drawn <= 10_000)
@@ -139,7 +139,7 @@ async function settled(history: ReturnType<typeof historyOf>) {
   await locksRunOut(history)
   const validated = await post(api, '/vouchers/validate', { number, pin, amount: '0.01' })
   assert.equal(validated.status, 200, validated.text)
-  assert.equal((await lock(servers[1], number, validated.json.data.validationId, 1)).status, 200)
+  assert.equal((await lockVoucher(servers[1], number, validated.json.data.validationId, 1)).status, 200)
 }
 let before = 0
 
@@ -164,17 +164,17 @@ test('holders keep their locks and no voucher is overdrawn, whatever fails', asy
 test('a lock by PIN with a lost response is replayed only identically', async () => {
   await fresh()
   simulator.ledger.clear()
-  const [path, key] = [`/vouchers/${number}/lock`, keyed()]
+  const [path, key] = [`/vouchers/${number}/lock`, withKey()]
   for (const kind of ['lost-answer', 'reset-before'] as const) {
     simulator.faults.add({ kind, path: '/Voucher/Lock/*', times: 1 })
-    isProblem(await put(api, path, { pin }, key), 'outcome_unknown', api.baseUrl)
-    isProblem(await put(api, path, { pin }, keyed()), 'voucher_locked', api.baseUrl)
+    assertProblem(await put(api, path, { pin }, key), 'outcome_unknown', api.baseUrl)
+    assertProblem(await put(api, path, { pin }, withKey()), 'voucher_locked', api.baseUrl)
   }
   const again = await put(servers[1], path, { pin }, key)
   assert.deepEqual([again.status, again.json.data?.status], [200, 'locked'], again.text)
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*' }).length, 1)
-  isReplay(await put(api, path, { pin }, key), again)
+  assertReplay(await put(api, path, { pin }, key), again)
   await api.db.run(sql`delete from idempotent_response where service_id = ${api.service.id}`)
-  isProblem(await put(api, path, { pin: '9999' }, key), 'voucher_not_accepted', api.baseUrl)
-  assert.equal((await lock(api, number, again.json.data.validationId, 0)).json.data.status, 'active')
+  assertProblem(await put(api, path, { pin: '9999' }, key), 'voucher_not_accepted', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, again.json.data.validationId, 0)).json.data.status, 'active')
 })

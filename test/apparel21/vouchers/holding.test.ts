@@ -9,8 +9,8 @@ import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { endUpstreamValidation } from '../../../src/store/vouchers/upstream.ts'
 import { settings } from '../../drivers/apparel21.ts'
-import { isProblem } from '../../support/problem.ts'
-import { lock, refusalOf } from '../../support/voucher-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { getRejection, lockVoucher } from '../../support/voucher-shop.ts'
 import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
 
 const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
@@ -21,7 +21,7 @@ const backDate = () =>
 test('a locked voucher causes no back office validation for other clients', async () => {
   const mine = await validationOf(api)
   assert.doesNotMatch(mine, /^[0-9a-f]{8}-/, 'not the id of the back office')
-  const held = await lock(api, number, mine, 600)
+  const held = await lockVoucher(api, number, mine, 600)
   assert.equal(held.status, 200)
   assert.deepEqual(
     [held.json.data.status, held.json.data.availableAmount, held.json.data.originalAmount],
@@ -30,21 +30,21 @@ test('a locked voucher causes no back office validation for other clients', asyn
   assert.equal(validations(simulator), 1)
   for (const by of [other, api]) {
     const refused = await validate(by)
-    isProblem(refused, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
+    assertProblem(refused, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
     assert.equal(refused.json.lockedUntil, held.json.data.lockedUntil)
     assert.doesNotMatch(refused.text, new RegExp(api.username))
   }
-  isProblem(await lookUp(other, number, '9999'), 'voucher_not_accepted', second.baseUrl)
+  assertProblem(await lookUp(other, number, '9999'), 'voucher_not_accepted', second.baseUrl)
   const seen = (await lookUp(other)).json.data
   assert.deepEqual([seen.status, seen.lockedUntil], ['locked', held.json.data.lockedUntil])
   assert.equal(validations(simulator), 1)
-  assert.equal((await lock(other, number, mine, 700)).status, 200, 'the validation is what holds, at any server')
-  assert.equal((await lock(api, number, mine, 0)).json.data.status, 'active')
+  assert.equal((await lockVoucher(other, number, mine, 700)).status, 200, 'the validation is what holds, at any server')
+  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
   assert.ok(voucherOf(number).lockedUntil <= simulator.clock.now())
   const theirs = await validationOf(other)
-  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lock(other, number, theirs)).status, 200)
-  isProblem(await lock(api, number, mine), 'voucher_locked', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, theirs)).status, 200)
+  assertProblem(await lockVoucher(api, number, mine), 'voucher_locked', api.baseUrl)
 })
 
 test('two of 20 clients on two servers never hold one voucher', async () => {
@@ -56,14 +56,15 @@ test('two of 20 clients on two servers never hold one voucher', async () => {
       for (let n = 0; n < 5; n++) {
         await delay(Math.random() * 300)
         const validated = await validate(me)
-        const answer = validated.status === 200 ? await lock(me, number, validated.json.data.validationId) : validated
+        const answer =
+          validated.status === 200 ? await lockVoucher(me, number, validated.json.data.validationId) : validated
         const outcome = String(answer.json.code ?? answer.status)
         seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
         if (answer.status !== 200) continue
         const from = performance.now()
         await lookUp(me)
         const to = performance.now()
-        assert.equal((await lock(me, number, validated.json.data.validationId, 0)).status, 200)
+        assert.equal((await lockVoucher(me, number, validated.json.data.validationId, 0)).status, 200)
         held.push({ from, to })
       }
     }),
@@ -86,7 +87,7 @@ test('clients with the current validation can renew; older validations cannot lo
   const older = await validationOf(api)
   const newest = await validationOf(other)
   const answers = await Promise.all(
-    [older, newest, older, newest, older].map((id, i) => lock(i % 2 ? other : api, number, id)),
+    [older, newest, older, newest, older].map((id, i) => lockVoucher(i % 2 ? other : api, number, id)),
   )
   assert.deepEqual(
     answers.map(({ status }) => status === 200),
@@ -98,36 +99,36 @@ test('a validation ended by a till is invalid until the next one', async () => {
   const mine = await validationOf(api)
   const till = askerOf(() => simulator.url)
   assert.equal((await till(`Voucher/GVValid/${number}?pin=${pin}&amount=1`)).status, 200)
-  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
   const tried = simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length
-  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, tried, 'it is not tried again')
-  assert.equal((await lock(api, number, await validationOf(api))).status, 200)
+  assert.equal((await lockVoucher(api, number, await validationOf(api))).status, 200)
 })
 
 test('a lock expires by the database clock and its holder is rejected', async () => {
   const mine = await validationOf(api)
-  await lock(api, number, mine, 60)
+  await lockVoucher(api, number, mine, 60)
   simulator.clock.advance(61)
-  isProblem(await validate(other), 'voucher_locked', second.baseUrl)
+  assertProblem(await validate(other), 'voucher_locked', second.baseUrl)
   await backDate()
   assert.equal((await lookUp(api)).json.data.status, 'active')
   const theirs = await validationOf(other)
-  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lock(other, number, theirs)).status, 200)
-  isProblem(await lock(api, number, mine, 0), 'voucher_locked', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, theirs)).status, 200)
+  assertProblem(await lockVoucher(api, number, mine, 0), 'voucher_locked', api.baseUrl)
 })
 
 test('a validation expires after 24 hours; its lock can be released later', async () => {
   const age = () => api.db.run(sql`update upstream_voucher set validated_until = now() where number = ${number}`)
   const first = await validationOf(api)
   await age()
-  isProblem(await lock(api, number, first), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, first), 'validation_id_incorrect', api.baseUrl)
   const mine = await validationOf(api)
-  await lock(api, number, mine, 86_400)
+  await lockVoucher(api, number, mine, 86_400)
   await age()
-  isProblem(await lock(api, number, mine, 60), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lock(api, number, mine, 0)).status, 200)
+  assertProblem(await lockVoucher(api, number, mine, 60), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, mine, 0)).status, 200)
 })
 
 test('the hourly job purges finished vouchers but never usable ones', async () => {
@@ -140,7 +141,7 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
     )
   const mine = await validationOf(api)
   await job()
-  assert.equal((await lock(api, number, mine, 60)).status, 200, 'a validation that counts')
+  assert.equal((await lockVoucher(api, number, mine, 60)).status, 200, 'a validation that counts')
   await week('validated_until', '-1 s')
   await job()
   assert.equal(await known(), 1, 'a lock that holds')
@@ -152,7 +153,11 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
   assert.equal(await known(), 0)
   simulator.clock.advance(61)
   const next = await validationOf(api)
-  assert.equal((await lock(api, number, next, 0)).status, 200, 'a voucher that was forgotten is as good as before')
+  assert.equal(
+    (await lockVoucher(api, number, next, 0)).status,
+    200,
+    'a voucher that was forgotten is as good as before',
+  )
   await api.db.transaction(tx => endUpstreamValidation(tx, api.service, number))
   await job()
   assert.equal(await known(), 0, 'one that is spent')
@@ -160,15 +165,15 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
 
 test('validation IDs are unguessable and bound to one voucher and service', async () => {
   const mine = await validationOf(api)
-  const wrong = refusalOf(await lock(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
+  const wrong = getRejection(await lockVoucher(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
   assert.equal(wrong.code, 'validation_id_incorrect')
   const { validationId } = voucherOf(number)
-  const tenant = await api.tenant(settings)
-  assert.deepEqual(refusalOf(await lock(api, number, validationId)), wrong, 'the id of the back office')
-  assert.deepEqual(refusalOf(await lock(api, '6000002', mine)), wrong)
-  assert.deepEqual(refusalOf(await lock(tenant, number, mine)), wrong)
+  const tenant = await api.createService(settings)
+  assert.deepEqual(getRejection(await lockVoucher(api, number, validationId)), wrong, 'the id of the back office')
+  assert.deepEqual(getRejection(await lockVoucher(api, '6000002', mine)), wrong)
+  assert.deepEqual(getRejection(await lockVoucher(tenant, number, mine)), wrong)
   const codes: string[] = []
-  for (let i = 0; i < 40; i++) codes.push((await lock(api, number, `guess${i}`)).json.code)
+  for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'))
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, 0)
 })
@@ -176,10 +181,10 @@ test('validation IDs are unguessable and bound to one voucher and service', asyn
 test('a lock with a lost response has an unknown outcome until repeated', async () => {
   const mine = await validationOf(api)
   simulator.faults.add({ kind: 'lost-answer', path: '/Voucher/Lock/*', times: 1 })
-  isProblem(await lock(api, number, mine), 'outcome_unknown', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine), 'outcome_unknown', api.baseUrl)
   const blind = await validate(other)
   assert.deepEqual([blind.status, blind.json.code], [409, 'voucher_locked'])
-  assert.equal((await lock(api, number, mine)).status, 200)
+  assert.equal((await lockVoucher(api, number, mine)).status, 200)
   assert.equal(voucherOf(number).lockedUntil > simulator.clock.now(), true)
 })
 
@@ -202,13 +207,13 @@ class Undone extends Error {}
 
 test("a draw sends the back office's validation ID once", async () => {
   const mine = await validationOf(api)
-  await lock(api, number, mine)
+  await lockVoucher(api, number, mine)
   assert.equal(await draw(mine, '30.00', { isPlaced: false }), voucherOf(number).validationId)
   assert.equal((await lookUp(api)).json.data.status, 'locked', 'an order that fails spends nothing')
   assert.equal(await draw(mine, '30.00'), voucherOf(number).validationId)
   assert.equal((await lookUp(api)).json.data.status, 'active', 'the lock is spent with it')
   await rejects(draw(mine, '30.00'), 'validation_id_incorrect')
-  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
 })
 
 test('a draw is rejected for the same reasons as when embedded', async () => {
@@ -216,7 +221,7 @@ test('a draw is rejected for the same reasons as when embedded', async () => {
   const older = await validationOf(api)
   const mine = await validationOf(other)
   await rejects(draw(older, '1.00'), 'validation_id_incorrect')
-  await lock(other, number, mine)
+  await lockVoucher(other, number, mine)
   await rejects(draw(older, '1.00'), 'voucher_locked')
   await rejects(draw(mine, '100.01'), 'insufficient_voucher_balance')
   await rejects(draw(mine, '0.00'), 'invalid_field')

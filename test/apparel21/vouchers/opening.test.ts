@@ -5,9 +5,9 @@ import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { behind } from '../../drivers/apparel21.ts'
-import { isProblem } from '../../support/problem.ts'
-import { type Answer, startTestService } from '../../support/service.ts'
-import { forgetFailures, lock, refusalOf } from '../../support/voucher-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { startTestService, type TestResponse } from '../../support/service.ts'
+import { clearFailures, getRejection, lockVoucher } from '../../support/voucher-shop.ts'
 import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
 
 const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
@@ -53,16 +53,16 @@ test('an unknown number, wrong PIN and malformed number get the same response', 
     ] as const),
   ]
   const answers: object[] = []
-  for (const [given, as] of guesses) answers.push(refusalOf(await lookUp(api, given, as)))
+  for (const [given, as] of guesses) answers.push(getRejection(await lookUp(api, given, as)))
   for (const answer of answers) assert.deepEqual(answer, answers[0])
   assert.equal((answers[0] as { code: string }).code, 'voucher_not_accepted')
-  assert.deepEqual(refusalOf(await validate(api, '10.00', number, '9999')), answers[0])
+  assert.deepEqual(getRejection(await validate(api, '10.00', number, '9999')), answers[0])
 })
 
 test('a voucher with another number than requested is not returned', async () => {
   // A back office that takes no notice of case, or of zeros in front, would otherwise let everybody guess under many names.
   simulator.state.vouchers.set('A1', { ...voucherOf(number), number: 'a1' })
-  isProblem(await lookUp(api, 'A1'), 'voucher_not_accepted', api.baseUrl)
+  assertProblem(await lookUp(api, 'A1'), 'voucher_not_accepted', api.baseUrl)
 })
 
 test('each voucher problem has its own error', async () => {
@@ -74,16 +74,16 @@ test('each voucher problem has its own error', async () => {
   ]
   for (const [of, as, code, reason] of cases)
     for (const answer of [await lookUp(api, of, as), await validate(api, '10.00', of, as)]) {
-      isProblem(answer, code, api.baseUrl)
+      assertProblem(answer, code, api.baseUrl)
       assert.equal(answer.json.reason, reason)
     }
   const expired = await lookUp(api, '6000007', '7777')
   assert.deepEqual([expired.json.data.status, expired.json.data.availableAmount], ['expired', '0.00'])
   const late = await validate(api, '10.00', '6000007', '7777')
-  isProblem(late, 'voucher_unusable', api.baseUrl)
+  assertProblem(late, 'voucher_unusable', api.baseUrl)
   assert.equal(late.json.reason, 'expired')
-  isProblem(await validate(api, '100.01'), 'insufficient_voucher_balance', api.baseUrl)
-  isProblem(await validate(api, '24.99', '6000009', '9999'), 'voucher_must_be_used_in_full', api.baseUrl)
+  assertProblem(await validate(api, '100.01'), 'insufficient_voucher_balance', api.baseUrl)
+  assertProblem(await validate(api, '24.99', '6000009', '9999'), 'voucher_must_be_used_in_full', api.baseUrl)
   assert.equal((await validate(api, '25.00', '6000009', '9999')).status, 200)
   assert.equal(
     validations(simulator, '6000003') + validations(simulator, '6000007') + validations(simulator, '6000001'),
@@ -123,7 +123,7 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   for (const [code, ours, reason] of validation) {
     refuse('/Voucher/GVValid/*', code, code === 5008 ? 404 : 403)
     const answer = await validate(api)
-    isProblem(answer, ours, api.baseUrl, '/vouchers/validate')
+    assertProblem(answer, ours, api.baseUrl, '/vouchers/validate')
     assert.equal(answer.json.reason, reason, String(code))
     assert.doesNotMatch(answer.text, /about|1234/)
   }
@@ -141,8 +141,8 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   ] as const) {
     const mine = await validationOf(api)
     refuse('/Voucher/Lock/*', code)
-    assert.equal((await lock(api, number, mine)).status, ours)
-    assert.equal((await lock(api, number, mine, 0)).status, 200, 'the validation is still there')
+    assert.equal((await lockVoucher(api, number, mine)).status, ours)
+    assert.equal((await lockVoucher(api, number, mine, 0)).status, 200, 'the validation is still there')
   }
 })
 
@@ -150,22 +150,26 @@ test('guesses stop reaching the back office once voucher or address is blocked',
   const asked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
   await startOfMinute()
   for (let i = 0; i < 8; i++)
-    isProblem(await lookUp(i % 2 ? api : other, number, '9999'), 'voucher_not_accepted', (i % 2 ? api : second).baseUrl)
+    assertProblem(
+      await lookUp(i % 2 ? api : other, number, '9999'),
+      'voucher_not_accepted',
+      (i % 2 ? api : second).baseUrl,
+    )
   assert.equal(asked(), 5)
-  isProblem(await lookUp(api), 'voucher_not_accepted', api.baseUrl)
-  isProblem(await validate(api), 'voucher_not_accepted', api.baseUrl)
+  assertProblem(await lookUp(api), 'voucher_not_accepted', api.baseUrl)
+  assertProblem(await validate(api), 'voucher_not_accepted', api.baseUrl)
   assert.equal(asked(), 5, 'the right PIN does not either')
-  await forgetFailures(api)
+  await clearFailures(api)
   await startOfMinute()
   const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
   for (const { json } of answers) assert.equal(json.code, 'voucher_not_accepted')
   assert.equal(asked(), 10, 'nor do more at once than one after the other')
-  await forgetFailures(api)
+  await clearFailures(api)
   await startOfMinute()
   for (let i = 0; i < 30; i++) assert.equal((await lookUp(api, `77${i}`, '1')).status, 403)
   const before = asked()
-  isProblem(await lookUp(api), 'too_many_failures', api.baseUrl)
-  isProblem(await lookUp(api, '779', '1'), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp(api), 'too_many_failures', api.baseUrl)
+  assertProblem(await lookUp(api, '779', '1'), 'too_many_failures', api.baseUrl)
   assert.equal(asked(), before)
 })
 
@@ -180,18 +184,18 @@ test('a right PIN clears earlier failures; other voucher problems do not count',
   assert.equal((await lookUp(api)).status, 200)
   for (let i = 0; i < 4; i++) await lookUp(api, number, '9999')
   assert.equal((await lookUp(api)).status, 200)
-  for (let i = 0; i < 6; i++) isProblem(await lookUp(api, '6000003', '3333'), 'voucher_unusable', api.baseUrl)
+  for (let i = 0; i < 6; i++) assertProblem(await lookUp(api, '6000003', '3333'), 'voucher_unusable', api.baseUrl)
 })
 
 test('secrets of a voucher never appear in logs, responses or tables', async () => {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
   const { client, backOffice } = behind(simulator, { log })
-  const logging = await startTestService({ beside: api, log, backOffice })
+  const logging = await startTestService({ sharedWith: api, log, backOffice })
   try {
     const secret = '987654321'
     simulator.change({ kind: 'edit-voucher', number, fields: { pin: secret } })
-    const answers: Answer[] = []
+    const answers: TestResponse[] = []
     const look = async (query = '') =>
       answers.push(await logging.get(`/vouchers/${number}${query}`, { 'x-voucher-pin': secret }))
     await look()
@@ -207,7 +211,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
       await look('?amount=10.00')
       simulator.faults.clear()
     }
-    await forgetFailures(api)
+    await clearFailures(api)
     await look('?amount=10.00')
     assert.equal(answers.at(-1)?.status, 200)
     const { validationId } = voucherOf(number)
@@ -232,8 +236,8 @@ test('vouchers return 503 during an outage and count no failures', async () => {
   const mine = await validationOf(api)
   await simulator.refuse()
   try {
-    for (const answer of [await lookUp(api), await validate(api), await lock(api, number, mine)]) {
-      isProblem(answer, 'back_office_unavailable', api.baseUrl)
+    for (const answer of [await lookUp(api), await validate(api), await lockVoucher(api, number, mine)]) {
+      assertProblem(answer, 'back_office_unavailable', api.baseUrl)
       assert.match(String(answer.headers['retry-after']), /^\d+$/)
     }
     assert.equal(await api.db.run(sql`select from pin_guard`), 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 import { day, faultsOf, salesOf, vouchersOfTests } from './vouchers.ts'
 
@@ -90,7 +90,7 @@ test('a sale with a key and a lost response creates one order', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   const key = { 'idempotency-key': 'gift-1' }
   const first = await issue({}, key)
-  if (first.status !== 202) isProblem(first, 'outcome_unknown', api.baseUrl, '/vouchers')
+  if (first.status !== 202) assertProblem(first, 'outcome_unknown', api.baseUrl, '/vouchers')
   const { status, json } = first.status === 202 ? first : await issue({}, key)
   assert.equal(status, 202)
   const order = theOrder()
@@ -108,7 +108,7 @@ test('a sale with an unknown outcome is found by repeating its key', async () =>
     const fault = simulator.faults.add({ kind, applied: true, method: 'POST', path: '/Persons/*/Orders' })
     const key = { 'idempotency-key': `gift-${kind}` }
     const unknown = await issue({}, key)
-    isProblem(unknown, 'outcome_unknown', api.baseUrl, '/vouchers')
+    assertProblem(unknown, 'outcome_unknown', api.baseUrl, '/vouchers')
     simulator.faults.remove(fault.id)
     const again = await issue({}, key)
     assert.equal(again.status, 202)
@@ -119,14 +119,14 @@ test('a sale with an unknown outcome is found by repeating its key', async () =>
 test('a given number of an unknown sale stays reserved for its repeat', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   const key = { 'idempotency-key': 'gift-55' }
-  isProblem(await issue({ orderNumber: 'W-55' }, key), 'outcome_unknown', api.baseUrl)
-  isProblem(await api.get('/orders/W-55'), 'not_found', api.baseUrl)
-  isProblem(await issue({ orderNumber: 'W-55' }), 'concurrent_update', api.baseUrl, '/vouchers')
+  assertProblem(await issue({ orderNumber: 'W-55' }, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await api.get('/orders/W-55'), 'not_found', api.baseUrl)
+  assertProblem(await issue({ orderNumber: 'W-55' }), 'concurrent_update', api.baseUrl, '/vouchers')
   assert.equal((await issue({ orderNumber: 'W-55' }, key)).status, 202)
   assert.equal(sales().length, 1)
   assert.equal((await api.get('/orders/W-55')).status, 200)
   const third = await issue({ orderNumber: 'W-55' })
-  isProblem(third, 'order_number_taken', api.baseUrl, '/vouchers')
+  assertProblem(third, 'order_number_taken', api.baseUrl, '/vouchers')
   assert.deepEqual(faultsOf(third), [['/orderNumber', 'order_number_taken']])
 })
 
@@ -134,9 +134,9 @@ test('a number of another order is taken and nothing is sold', async () => {
   assert.equal((await issue({ orderNumber: 'W-66' })).status, 202)
   await api.db.run(sql`delete from upstream_voucher_sale`)
   for (const more of [{ amount: '151.00' }, { receiverEmail: 'other@example.com' }, { senderName: 'Jo' }])
-    isProblem(await issue({ ...more, orderNumber: 'w-66' }), 'order_number_taken', api.baseUrl)
+    assertProblem(await issue({ ...more, orderNumber: 'w-66' }), 'order_number_taken', api.baseUrl)
   simulator.change({ kind: 'forget-order', id: theOrder().id })
-  isProblem(await issue({ senderName: 'Jo', orderNumber: 'W-66' }), 'order_number_taken', api.baseUrl)
+  assertProblem(await issue({ senderName: 'Jo', orderNumber: 'W-66' }), 'order_number_taken', api.baseUrl)
   assert.equal((await issue({ orderNumber: 'W-66' })).status, 202, 'the very same sale is found, however old')
   const long = await issue({ orderNumber: 'W'.repeat(31) })
   assert.deepEqual(faultsOf(long), [['/orderNumber', 'invalid_field']])
@@ -146,7 +146,7 @@ test('a number of another order is taken and nothing is sold', async () => {
 test('one of several concurrent sales with one number succeeds', async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => issue({ orderNumber: 'W-77' })))
   assert.equal(answers.filter(({ status }) => status === 202).length, 1)
-  for (const answer of answers) if (answer.status !== 202) isProblem(answer, 'order_number_taken', api.baseUrl)
+  for (const answer of answers) if (answer.status !== 202) assertProblem(answer, 'order_number_taken', api.baseUrl)
   assert.equal(sales().length, 1)
 })
 
@@ -161,21 +161,21 @@ test('a key reused after a day sells another voucher', async () => {
 })
 
 test("missing configuration is named, first our own, then the back office's", async () => {
-  const bare = await api.tenant({ ...settings, vouchersEnabled: false, giftCardSku: null, voucherType: null })
+  const bare = await api.createService({ ...settings, vouchersEnabled: false, giftCardSku: null, voucherType: null })
   const missing = await issue({}, {}, bare)
-  isProblem(missing, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  assertProblem(missing, 'voucher_not_configured', api.baseUrl, '/vouchers')
   for (const name of ['vouchersEnabled', 'voucherType', 'giftCardSku'])
     assert.match(missing.json.detail, new RegExp(name))
-  const named = await api.tenant({ ...settings, giftCardSku: 'GIFTCARD' })
+  const named = await api.createService({ ...settings, giftCardSku: 'GIFTCARD' })
   await put(named, '/settings', { gateways: ['paypal'] })
   const unknown = await issue({}, {}, named)
-  isProblem(unknown, 'voucher_not_configured', api.baseUrl)
+  assertProblem(unknown, 'voucher_not_configured', api.baseUrl)
   assert.match(unknown.json.detail, /GIFTCARD/)
   assert.equal(simulator.ledger.calls.length, 0)
   for (const more of [{ giftCardSku: '4711' }, { voucherType: 'GV_NONE' }, { voucherType: 'GV_STORE' }]) {
-    const shop = await api.tenant({ ...settings, ...more })
+    const shop = await api.createService({ ...settings, ...more })
     await put(shop, '/settings', { gateways: ['paypal'] })
-    isProblem(await issue({}, {}, shop), 'voucher_not_configured', api.baseUrl, '/vouchers')
+    assertProblem(await issue({}, {}, shop), 'voucher_not_configured', api.baseUrl, '/vouchers')
   }
   assert.equal(sales().length, 0)
 })
@@ -236,11 +236,11 @@ test('a sale rejected by the back office points into the request body', async ()
   for (const [code, ours, pointer] of cases) {
     simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code, times: 1 })
     const answer = await issue()
-    isProblem(answer, ours, api.baseUrl, '/vouchers')
+    assertProblem(answer, ours, api.baseUrl, '/vouchers')
     assert.equal(answer.json.errors?.[0]?.pointer, pointer, String(code))
   }
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5091, times: 1 })
-  isProblem(await issue({ receiverEmail: 'new@example.com' }), 'back_office_error', api.baseUrl)
+  assertProblem(await issue({ receiverEmail: 'new@example.com' }), 'back_office_error', api.baseUrl)
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5006, times: 1 })
   assert.deepEqual(faultsOf(await issue({ receiverEmail: 'hidden@example.com' })), [
     ['/receiverEmail', 'invalid_field'],

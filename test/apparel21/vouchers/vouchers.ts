@@ -3,9 +3,9 @@ import { after, beforeEach } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { sql } from '../../../src/database/db.ts'
 import { type Apparel21Service, behind, startApparel21Service } from '../../drivers/apparel21.ts'
-import { credentials } from '../../support/servers.ts'
-import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
-import { forgetFailures } from '../../support/voucher-shop.ts'
+import { buildCredentials } from '../../support/servers.ts'
+import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
+import { clearFailures } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 /** A voucher that can be used, of 100.00. */
@@ -32,7 +32,7 @@ export async function vouchersOfTests() {
   })
   beforeEach(async () => {
     simulator.reset()
-    await forgetFailures(api)
+    await clearFailures(api)
     await api.db.run(sql`delete from upstream_voucher`)
     await api.db.run(sql`delete from upstream_voucher_sale`)
   })
@@ -43,11 +43,11 @@ export async function vouchersOfTests() {
     /** A further server of this installation, with a client of its own, and another account of the same service that asks there. */
     async secondServer(): Promise<{ second: TestService; other: Caller }> {
       const { client, backOffice } = behind(simulator)
-      const second = await startTestService({ beside: api, backOffice })
+      const second = await startTestService({ sharedWith: api, backOffice })
       beside.push({ ...second, stop: () => second.stop().then(client.close) })
-      const account = await api.account('visitor')
+      const account = await api.createAccount('visitor')
       const request: Caller['request'] = (path, asking = {}) =>
-        second.raw(path, { ...asking, headers: { ...credentials(account), ...asking.headers } })
+        second.sendRaw(path, { ...asking, headers: { ...buildCredentials(account), ...asking.headers } })
       return { second, other: { ...account, request, get: (path, headers = {}) => request(path, { headers }) } }
     },
   }
@@ -77,6 +77,6 @@ export const salesOf = ({ simulator, api }: Pick<Apparel21Service, 'simulator' |
     return order
   },
 })
-export const faultsOf = ({ json }: Answer) =>
+export const faultsOf = ({ json }: TestResponse) =>
   (json.errors ?? []).map(({ pointer, code }: { pointer?: string; code: string }) => [pointer, code])
 export const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { settings } from '../../drivers/apparel21.ts'
-import { address, made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post } from '../../support/write.ts'
+import { address, getCreated } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 import { returnsOf } from './returns.ts'
@@ -102,7 +102,7 @@ test('a gift order is not listed for its recipient', async () => {
 })
 
 test('an order found upstream uses our gateway name', async () => {
-  const { id } = made(await post(api, '/orders', order()))
+  const { id } = getCreated(await post(api, '/orders', order()))
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
   await api.db.run(sql`delete from sales_order where id = ${id}`)
@@ -111,16 +111,16 @@ test('an order found upstream uses our gateway name', async () => {
 })
 
 test('an order being placed by another service upstream is not listed', async () => {
-  const other = await api.tenant({ ...settings, returnReasons: api.service.settings.returnReasons })
+  const other = await api.createService({ ...settings, returnReasons: api.service.settings.returnReasons })
   await api.db.run(sql`
     insert into customer select (jsonb_populate_record(c, jsonb_build_object('service_id', ${other.service.id}::integer))).*
       from customer c where c.service_id = ${api.service.id} and c.id = ${customerId}`)
-  const [body, key] = [order(), keyed()]
+  const [body, key] = [order(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const theirs = async () => (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id }: Order) => id)
   const before = await theirs()
-  const { id } = made(await post(api, '/orders', body, key))
+  const { id } = getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([before.includes(id), (await theirs()).includes(id)], [false, false])
 })
 

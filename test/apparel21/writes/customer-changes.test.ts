@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { created, john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, put, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { personsOf } from './persons.ts'
 
@@ -51,14 +51,14 @@ test('an upstream value that a body cannot introduce can be sent back', async ()
 })
 
 test('an overlong text that is unchanged is left to the back office', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   simulator.change({ kind: 'edit-person', id: Number(id), fields: { surname: 'x'.repeat(25) } })
   await shop.sync('customers')
   const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${id}`)).json.data
   simulator.ledger.clear()
   await put(api, `/customers/${id}`, { ...record, title: 'Prof' })
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 1)
-  isProblem(await put(api, `/customers/${id}`, { surname: 'x'.repeat(26) }), 'invalid_field', api.baseUrl)
+  assertProblem(await put(api, `/customers/${id}`, { surname: 'x'.repeat(26) }), 'invalid_field', api.baseUrl)
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 1)
 })
 
@@ -129,14 +129,14 @@ test('a change is abandoned after three concurrent back office changes', async (
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener' } }
   simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', change })
   const answer = await put(api, `/customers/${person.id}`, { firstname: 'Nobody' })
-  isProblem(answer, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
+  assertProblem(answer, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 3)
   assert.notEqual(person.firstname, 'Nobody')
   assert.deepEqual((await api.get(`/customers/${person.id}`)).json.data, shown)
 })
 
 test('two concurrent changes of one customer are both stored', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   const answers = await Promise.all([
     put(api, `/customers/${id}`, { title: 'Dr' }),
     put(api, `/customers/${id}`, { mobile: '0400 222 222' }),
@@ -152,14 +152,14 @@ test('two concurrent changes of one customer are both stored', async () => {
 })
 
 test('If-Match detects a change in the back office', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   const { headers } = await api.get(`/customers/${id}`)
   const same = await put(api, `/customers/${id}`, { title: 'Mr' }, { 'if-match': headers.etag })
   assert.equal(same.status, 200, same.text)
   simulator.change({ kind: 'edit-person', id: Number(id), fields: { mobile: '0400 333 333' } })
   simulator.ledger.clear()
   const stale = await put(api, `/customers/${id}`, { title: 'Dr' }, { 'if-match': same.headers.etag })
-  isProblem(stale, 'precondition_failed', api.baseUrl)
+  assertProblem(stale, 'precondition_failed', api.baseUrl)
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 0)
 })
 
@@ -170,13 +170,17 @@ test('a customer known only to the back office can be changed', async () => {
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.json.data.firstname, 'Late')
   for (const id of ['99999', '0', '-1', 'x', `0${person.id}`, '../Stores'])
-    isProblem(await put(api, `/customers/${encodeURIComponent(id)}`, { firstname: 'Late' }), 'not_found', api.baseUrl)
+    assertProblem(
+      await put(api, `/customers/${encodeURIComponent(id)}`, { firstname: 'Late' }),
+      'not_found',
+      api.baseUrl,
+    )
 })
 
 test('a change with a lost response is unknown until its repeat', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   simulator.faults.add({ kind: 'lost-answer', method: 'PUT', path: '/Persons/*', times: 1 })
-  isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   assert.equal((await api.get(`/customers/${id}`)).json.data.title, null)
   const answer = await put(api, `/customers/${id}`, { title: 'Dr' })
   assert.equal(answer.status, 200)
@@ -184,10 +188,10 @@ test('a change with a lost response is unknown until its repeat', async () => {
 })
 
 test('a repeat finishes a customer change that was rolled back only here', async () => {
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   const before = await count(api, api, 'customer')
   shop.undo(1)
-  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([made(), await count(api, api, 'customer')], [1, before])
   const { status, json } = await post(api, '/customers', body, key)
   assert.equal(status, 201)
@@ -195,20 +199,20 @@ test('a repeat finishes a customer change that was rolled back only here', async
 
   shop.undo(1)
   const change = { title: 'Dr' }
-  isProblem(await put(api, `/customers/${json.data.id}`, change), 'outcome_unknown', api.baseUrl)
+  assertProblem(await put(api, `/customers/${json.data.id}`, change), 'outcome_unknown', api.baseUrl)
   assert.equal((await api.get(`/customers/${json.data.id}`)).json.data.title, null)
   assert.equal((await put(api, `/customers/${json.data.id}`, change)).json.data.title, 'Dr')
 })
 
 test('an unavailable back office is 503 with Retry-After and nothing is written', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   const rows = await count(api, api, 'customer')
   await simulator.refuse()
   for (const answer of [
-    await post(api, '/customers', john(), keyed()),
+    await post(api, '/customers', buildCustomer(), withKey()),
     await put(api, `/customers/${id}`, { title: 'Dr' }),
   ]) {
-    isProblem(answer, 'back_office_unavailable', api.baseUrl)
+    assertProblem(answer, 'back_office_unavailable', api.baseUrl)
     assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
   }
   assert.equal(await count(api, api, 'customer'), rows)

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { behind } from '../../drivers/apparel21.ts'
-import { made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { getCreated } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
-import { keyed, post, remove } from '../../support/write.ts'
+import { post, remove, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
@@ -44,7 +44,7 @@ test("a customer's list shows orders placed in the back office, newest first", a
 })
 
 test('a line shipped in the back office is shown as shipped', async () => {
-  const ours = made(await post(api, '/orders', order()))
+  const ours = getCreated(await post(api, '/orders', order()))
   const theirs = somebody()
   for (const id of [ours.id, ...theirs.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
   for (const id of [customerId, theirs.id]) {
@@ -77,7 +77,7 @@ test('concurrent requests for one customer share a call and store orders once', 
 
 test('each page is stored as it arrives, even if late', async t => {
   const { client, backOffice } = behind(simulator, { limits: { pageRows: 2 } })
-  const patient = await startTestService({ beside: api, backOffice })
+  const patient = await startTestService({ sharedWith: api, backOffice })
   t.after(async () => {
     await patient.stop()
     client.close()
@@ -93,16 +93,16 @@ test('each page is stored as it arrives, even if late', async t => {
   const { json } = await patient.get(`/customers/${id}/orders`)
   assert.deepEqual(codesOf(json.meta), ['back_office_unavailable'])
   assert.ok(json.data.length > 0 && json.data.length < 6, `${json.data.length} of 6`)
-  await until(async () => (await rows()) === before + 6, 'what came late is stored', 30_000)
+  await waitUntil(async () => (await rows()) === before + 6, 'what came late is stored', 30_000)
 })
 
 test('an order with an unknown outcome is hidden until it is reconciled', async () => {
-  const [body, key] = [order(), keyed()]
+  const [body, key] = [order(), withKey()]
   const before = idsOf((await listed(customerId)).data)
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(idsOf((await listed(customerId)).data), before)
-  const placed = made(await post(api, '/orders', body, key))
+  const placed = getCreated(await post(api, '/orders', body, key))
   const found = (await listed(customerId)).data.find(({ id }) => id === placed.id)
   assert.equal(found?.payments[0]?.reference, 'PAYID-1')
 })
@@ -116,7 +116,7 @@ test('an unreadable response keeps the stored orders and adds a warning', async 
 })
 
 test('late orders of an erased customer are not stored', async () => {
-  const admin = await api.account('admin')
+  const admin = await api.createAccount('admin')
   const { id } = somebody()
   const before = await rows()
   simulator.faults.add({ kind: 'latency', seconds: 1, path: `/Persons/${id}/Orders`, times: 1 })

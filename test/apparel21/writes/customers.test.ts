@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { Customer } from '../../../src/domain/customers/customers.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
-import { created, freshEmail, isRefused, john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { assertRejected, buildCustomer, createCustomer, newEmail } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, put, withKey } from '../../support/write.ts'
 import { count, hostile, shopOfTests } from '../shop.ts'
 import { personsOf } from './persons.ts'
 
@@ -14,7 +14,7 @@ const { api, simulator } = shop
 const { personOf, withEmail, calls, made, consentOf, fullPerson } = personsOf(shop)
 
 test('a customer is created in the back office and stored as returned', async () => {
-  const body = john({
+  const body = buildCustomer({
     title: 'Mr',
     mobile: '0400 123 456',
     dateOfBirth: '1980-02-29',
@@ -66,7 +66,7 @@ test('a customer is created in the back office and stored as returned', async ()
 })
 
 test('a customer with minimal data can be changed', async () => {
-  const { id } = await created(api)
+  const { id } = await createCustomer(api)
   assert.equal(personOf(id).billing.contactName, 'John Smith')
   const answer = await put(api, `/customers/${id}`, { title: 'Mr' })
   assert.equal(answer.status, 200, answer.text)
@@ -77,8 +77,8 @@ test('a customer with minimal data can be changed', async () => {
 test('XML special characters in customer fields arrive unchanged', async () => {
   for (const text of hostile) {
     const address = { addressLine1: text, addressLine2: `${text}${text}`.slice(0, 50), city: text }
-    const body = john({ surname: text.slice(0, 20), address })
-    const record = await created(api, body)
+    const body = buildCustomer({ surname: text.slice(0, 20), address })
+    const record = await createCustomer(api, body)
     const person = personOf(record.id)
     assert.deepEqual([person.surname, person.billing.line1, person.billing.city], [body.surname, text, text])
     assert.deepEqual([record.surname, record.address.addressLine1], [body.surname, text])
@@ -88,8 +88,8 @@ test('XML special characters in customer fields arrive unchanged', async () => {
 
 test('an overlong value is rejected with its pointer before any call', async () => {
   const long = 'x'.repeat(21)
-  const body = john({ firstname: long, surname: long, title: 'x'.repeat(11), address: { country: long } })
-  isRefused(
+  const body = buildCustomer({ firstname: long, surname: long, title: 'x'.repeat(11), address: { country: long } })
+  assertRejected(
     api,
     await post(api, '/customers', body),
     'invalid_field',
@@ -99,22 +99,22 @@ test('an overlong value is rejected with its pointer before any call', async () 
 })
 
 test('an email in use is rejected, even if only upstream', async () => {
-  const { id, contact } = await created(api)
+  const { id, contact } = await createCustomer(api)
   simulator.ledger.clear()
-  const again = await post(api, '/customers', john({ contact: { email: contact.email.toUpperCase() } }))
-  isRefused(api, again, 'email_taken', '/contact/email')
+  const again = await post(api, '/customers', buildCustomer({ contact: { email: contact.email.toUpperCase() } }))
+  assertRejected(api, again, 'email_taken', '/contact/email')
   assert.match(again.json.errors[0].detail, new RegExp(`Customer ${id} `))
   assert.deepEqual(calls(), [`GET /Persons/${id}`], 'all that is asked is whether who was made here is still there')
 
   const someone = fullPerson()
   simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: 'elsewhere@example.test' } })
-  const other = await post(api, '/customers', john({ contact: { email: 'Elsewhere@example.test' } }))
-  isRefused(api, other, 'email_taken', '/contact/email')
+  const other = await post(api, '/customers', buildCustomer({ contact: { email: 'Elsewhere@example.test' } }))
+  assertRejected(api, other, 'email_taken', '/contact/email')
   assert.match(other.json.errors[0].detail, new RegExp(`Customer ${someone.id} `))
   const [found] = (await api.get('/customers?email=elsewhere@example.test')).json.data
   assert.equal(found?.id, String(someone.id), 'who is named can be found')
   const mine = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
-  isRefused(api, mine, 'email_taken', '/contact/email')
+  assertRejected(api, mine, 'email_taken', '/contact/email')
   assert.equal(made(), 0)
 })
 
@@ -122,20 +122,20 @@ test('an email given up by its owner upstream is free', async () => {
   const someone = fullPerson()
   await shop.sync('customers')
   const email = someone.email
-  simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: freshEmail() } })
-  const { id } = await created(api, john({ contact: { email } }))
+  simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: newEmail() } })
+  const { id } = await createCustomer(api, buildCustomer({ contact: { email } }))
   assert.notEqual(id, String(someone.id))
   assert.equal((await api.get(`/customers/${someone.id}`)).json.data.contact.email, someone.email)
 })
 
 test('one of twenty concurrent creates with one email succeeds', async () => {
-  const body = john()
+  const body = buildCustomer()
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(api, '/customers', body)))
   const [first, ...more] = answers.filter(({ status }) => status === 201)
   assert.ok(first)
   assert.deepEqual(more, [])
   for (const answer of answers.filter(({ status }) => status !== 201)) {
-    isProblem(answer, 'email_taken', api.baseUrl)
+    assertProblem(answer, 'email_taken', api.baseUrl)
     assert.match(answer.json.detail, new RegExp(`Customer ${first.json.data.id} `))
   }
   assert.equal(made(), 1)
@@ -145,18 +145,18 @@ test('an unknown reference type and a value of another type are rejected', async
   await api.db.run(
     sql`insert into reference (service_id, type, reference_value_id, code, name) values (${api.service.id}, 'favouriteColour', '1', 'R', 'Red')`,
   )
-  const unknown = await post(api, '/customers', john({ references: { favouriteColour: '1' } }))
-  isRefused(api, unknown, 'invalid_field', '/references/favouriteColour')
-  const ofProducts = await post(api, '/customers', john({ references: { season: '1342' } }))
-  isRefused(api, ofProducts, 'invalid_field', '/references')
+  const unknown = await post(api, '/customers', buildCustomer({ references: { favouriteColour: '1' } }))
+  assertRejected(api, unknown, 'invalid_field', '/references/favouriteColour')
+  const ofProducts = await post(api, '/customers', buildCustomer({ references: { season: '1342' } }))
+  assertRejected(api, ofProducts, 'invalid_field', '/references')
   assert.equal(made(), 0)
 })
 
 test('a create with a lost response is unknown until its repeat', async () => {
-  const [body, key] = [john({ title: 'Mr', references: { shopsFor: '4413' } }), keyed()]
+  const [body, key] = [buildCustomer({ title: 'Mr', references: { shopsFor: '4413' } }), withKey()]
   const before = await count(api, api, 'customer')
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
-  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl, '/customers')
+  assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl, '/customers')
   assert.equal(await count(api, api, 'customer'), before)
   assert.equal(made(), 1)
   const repeat = await post(api, '/customers', body, key)
@@ -170,44 +170,44 @@ test('a create with a lost response is unknown until its repeat', async () => {
 })
 
 test('a repeat finds the person even if a sync was faster', async () => {
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
-  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   await shop.sync('customers')
   const rows = await count(api, api, 'customer')
   assert.equal((await post(api, '/customers', body, key)).status, 201)
   assert.equal(await count(api, api, 'customer'), rows)
   assert.equal(made(), 1)
-  isProblem(await post(api, '/customers', body, keyed()), 'email_taken', api.baseUrl)
+  assertProblem(await post(api, '/customers', body, withKey()), 'email_taken', api.baseUrl)
 })
 
 test('a person with another name is never taken for the earlier attempt', async () => {
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
-  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
-  const other = await post(api, '/customers', { ...body, surname: 'Other' }, keyed())
-  isRefused(api, other, 'email_taken', '/contact/email')
+  assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  const other = await post(api, '/customers', { ...body, surname: 'Other' }, withKey())
+  assertRejected(api, other, 'email_taken', '/contact/email')
   const [person] = withEmail(body.contact.email)
   simulator.change({ kind: 'edit-person', id: person?.id ?? 0, fields: { startDate: '2020-01-01' } })
-  isRefused(api, await post(api, '/customers', body, key), 'email_taken', '/contact/email')
+  assertRejected(api, await post(api, '/customers', body, key), 'email_taken', '/contact/email')
 })
 
 test('a person created but not readable is an unknown outcome', async () => {
-  const [body, key] = [john(), keyed()]
+  const [body, key] = [buildCustomer(), withKey()]
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*', times: 1 })
-  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   assert.equal((await post(api, '/customers', body, key)).status, 201)
   assert.equal(made(), 1)
 })
 
 test('a web page is 502 for reads and unknown for writes', async () => {
-  const body = john()
+  const body = buildCustomer()
   simulator.faults.add({ kind: 'html', path: '/Persons' })
-  isProblem(await post(api, '/customers', body), 'back_office_error', api.baseUrl)
+  assertProblem(await post(api, '/customers', body), 'back_office_error', api.baseUrl)
   simulator.faults.clear()
   simulator.faults.add({ kind: 'html', method: 'POST', path: '/Persons' })
   const unknown = await post(api, '/customers', body)
-  isProblem(unknown, 'outcome_unknown', api.baseUrl)
+  assertProblem(unknown, 'outcome_unknown', api.baseUrl)
   assert.doesNotMatch(unknown.text, /html/i)
   assert.equal(made(), 0)
 })
@@ -215,7 +215,7 @@ test('a web page is 502 for reads and unknown for writes', async () => {
 test('a silent back office is an unknown outcome at the deadline', async () => {
   simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons', times: 1 })
   const began = performance.now()
-  isProblem(await post(api, '/customers', john(), keyed()), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/customers', buildCustomer(), withKey()), 'outcome_unknown', api.baseUrl)
   assert.ok(performance.now() - began < 5_000)
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 1)
 })

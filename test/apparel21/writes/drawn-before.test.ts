@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { cents, dollars, made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { lock } from '../../support/voucher-shop.ts'
-import { keyed, post } from '../../support/write.ts'
+import { getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { lockVoucher } from '../../support/voucher-shop.ts'
+import { post, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
@@ -25,9 +25,9 @@ const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin })
 /** An order of which a voucher that is locked pays 2.00. */
 async function paidByVoucher() {
   const pays = await validated(number, pin, '2.00')
-  assert.equal((await lock(api, number, pays.validationId)).status, 200)
+  assert.equal((await lockVoucher(api, number, pays.validationId)).status, 200)
   const payments = [
-    { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+    { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
     { gateway: 'visa', amount: '2.00', voucher: pays },
   ]
   return order({ payments })
@@ -36,31 +36,31 @@ async function paidByVoucher() {
 for (const finish of ['repeat', 'reconciliation'] as const)
   test(`the ${finish} of a repriced order releases the voucher that paid`, async t => {
     t.after(() => reprice(-1))
-    const [body, key, { used }] = [await paidByVoucher(), keyed(), voucher(number)]
+    const [body, key, { used }] = [await paidByVoucher(), withKey(), voucher(number)]
     loseAnswer()
-    isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+    assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
     await reprice(1)
     if (finish === 'reconciliation') await shop.followUp()
-    else made(await post(api, '/orders', body, key))
+    else getCreated(await post(api, '/orders', body, key))
     assert.deepEqual([placed(), voucher(number).used], [1, used + 2])
     assert.equal((await lookUp()).status, 'active')
     const { validationId } = await validated(number, pin, '1.00')
-    assert.equal((await lock(api, number, validationId)).status, 200)
-    assert.equal((await lock(api, number, validationId, 0)).status, 200)
+    assert.equal((await lockVoucher(api, number, validationId)).status, 200)
+    assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200)
   })
 
 test('a late order keeps a newer validation of its voucher', async () => {
-  const [body, key] = [await paidByVoucher(), keyed()]
+  const [body, key] = [await paidByVoucher(), withKey()]
   loseAnswer()
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   // As where it was given up, and arrives late.
   for (const table of [sql`intent`, sql`reservation`]) await api.db.run(sql`delete from ${table}`)
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 s' where number = ${number}`)
   const theirs = await validated(number, pin, '1.00')
   const { availableAmount } = await lookUp()
-  made(await post(api, '/orders', body, key))
+  getCreated(await post(api, '/orders', body, key))
   assert.equal(placed(), 1)
-  const held = await lock(api, number, theirs.validationId)
+  const held = await lockVoucher(api, number, theirs.validationId)
   assert.deepEqual([held.status, held.json.data.availableAmount], [200, availableAmount])
-  assert.equal((await lock(api, number, theirs.validationId, 0)).status, 200)
+  assert.equal((await lockVoucher(api, number, theirs.validationId, 0)).status, 200)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
-import { created, john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
+import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -12,10 +12,10 @@ const { api, simulator } = shop
 const { order } = await ordersOf(shop)
 
 test('a person of the back office cannot be erased, as capabilities explain', async () => {
-  const admin = await api.account('admin')
-  const { id } = await created(api)
+  const admin = await api.createAccount('admin')
+  const { id } = await createCustomer(api)
   const answer = await remove(admin, `/customers/${id}`)
-  isProblem(answer, 'capability_unavailable', api.baseUrl)
+  assertProblem(answer, 'capability_unavailable', api.baseUrl)
   assert.equal((await api.get(`/customers/${id}`)).status, 200)
   const { capabilities } = (await api.get('/capabilities')).json.data
   const lacking = capabilities.find(({ name }: { name: string }) => name === 'customerErasure')
@@ -23,22 +23,22 @@ test('a person of the back office cannot be erased, as capabilities explain', as
 })
 
 test("an erased person's email can be taken upstream without naming the owner", async () => {
-  const admin = await api.account('admin')
-  const { id, contact } = await created(api)
+  const admin = await api.createAccount('admin')
+  const { id, contact } = await createCustomer(api)
   await simulator.change({ kind: 'remove-person', id: Number(id) })
   assert.equal((await remove(admin, `/customers/${id}`)).status, 200)
   await simulator.change({ kind: 'restore-person', id: Number(id) })
   for (const more of [{ surname: 'Other' }, {}]) {
-    const answer = await post(api, '/customers', john({ contact, ...more }))
-    isProblem(answer, 'email_taken', api.baseUrl)
+    const answer = await post(api, '/customers', buildCustomer({ contact, ...more }))
+    assertProblem(answer, 'email_taken', api.baseUrl)
     assert.match(answer.json.errors[0].detail, /^Another customer /)
   }
-  isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
+  assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
 })
 
 test('a person erased upstream is erased here and does not return', async () => {
-  const admin = await api.account('admin')
-  const { id } = await created(api)
+  const admin = await api.createAccount('admin')
+  const { id } = await createCustomer(api)
   const placed = await post(api, '/orders', order({ customerId: id }))
   assert.equal(placed.status, 201, placed.text)
   await simulator.change({ kind: 'remove-person', id: Number(id) })
@@ -47,10 +47,10 @@ test('a person erased upstream is erased here and does not return', async () => 
   await eraseRemainingData(api.db, api.keys, api.service, id)
   const { customerId, billingAddress, total } = (await api.get(`/orders/${placed.json.data.id}`)).json.data
   assert.deepEqual([customerId, billingAddress.addressLine1, total], [null, null, placed.json.data.total])
-  isProblem(await admin.get(`/customers/${id}/export`), 'not_found', api.baseUrl)
+  assertProblem(await admin.get(`/customers/${id}/export`), 'not_found', api.baseUrl)
   await simulator.change({ kind: 'restore-person', id: Number(id) })
   await shop.sync('customers')
-  isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
-  isProblem(await post(api, '/orders', order({ customerId: id })), 'invalid_field', api.baseUrl)
-  isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
+  assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
+  assertProblem(await post(api, '/orders', order({ customerId: id })), 'invalid_field', api.baseUrl)
+  assertProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
-import { begin, type Environment, serve, stop, until } from '../../support/processes.ts'
+import { type Environment, serve, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
 import { halted, shopOfProcesses } from './processes.ts'
 
 const { simulator, db, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
@@ -29,7 +29,7 @@ for (const border of ['after_claim', 'after_upstream'])
     assert.deepEqual([status, data], [201, told.data])
     assert.deepEqual([placed(), await rows('sales_order'), await rows('audit')], [1, before + 1, lines + 1])
     assert.deepEqual(await open(), [0, 0])
-    await stop(late)
+    await stopServer(late)
   })
 
 test('a repeat during the commit gets its response without a second effect', async () => {
@@ -48,13 +48,13 @@ test('a repeat during the commit gets its response without a second effect', asy
     (await db.row(
       sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
     )) !== undefined
-  await until(waits, 'the repeat waits for the end of the first', 10_000)
+  await waitUntil(waits, 'the repeat waits for the end of the first', 10_000)
   late.child.kill('SIGCONT')
   const [first, again] = [await coming, await repeated]
   assert.deepEqual([first.status, again.status, again.data], [201, 201, first.data])
   assert.deepEqual([placed(), await rows('sales_order'), await rows('audit')], [1, before + 1, lines + 1])
   assert.deepEqual(await open(), [0, 0])
-  await stop(late)
+  await stopServer(late)
 })
 
 test('a process halted during reconciliation stores nothing twice', async () => {
@@ -64,16 +64,16 @@ test('a process halted during reconciliation stores nothing twice', async () => 
   const coming = send(late, '/orders', order())
   await halted(late)
   await claimsRunOut(true)
-  const worker = begin(['worker'], environmentOf('worker'))
-  await until(async () => (await rows('intent')) === 0, 'the job settles it', 20_000)
-  await stop(worker)
+  const worker = startCommand(['worker'], environmentOf('worker'))
+  await waitUntil(async () => (await rows('intent')) === 0, 'the job settles it', 20_000)
+  await stopServer(worker)
   assert.equal(await rows('sales_order'), before + 1)
   late.child.kill('SIGCONT')
   const { status, code } = await coming
   assert.deepEqual([status, code], [504, 'outcome_unknown'])
   assert.deepEqual([placed(), await rows('sales_order'), await rows('audit')], [1, before + 1, lines + 1])
   assert.deepEqual(await open(), [0, 0])
-  await stop(late)
+  await stopServer(late)
 })
 
 test('a process halted longer than its lease makes no back office call', async () => {
@@ -89,5 +89,5 @@ test('a process halted longer than its lease makes no back office call', async (
   assert.deepEqual(await open(), [0, 0])
   const again = await send(late, '/orders', order(), { key: 'a whole claim' })
   assert.deepEqual([again.status, placed(), await rows('sales_order')], [201, 1, before + 1])
-  await stop(late)
+  await stopServer(late)
 })

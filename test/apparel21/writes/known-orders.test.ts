@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { cents, dollars, made, returnOf } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post } from '../../support/write.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { buildReturn, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, withKey } from '../../support/write.ts'
 import { openShop, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 import { returnsOf } from './returns.ts'
@@ -16,11 +16,11 @@ const { tee, hat, customerId, order, upstream, placed, posts, rows, validated, v
 const { giveBack } = returnsOf(shop, shopper)
 
 test('an order with a lost response is unknown until its repeat', async () => {
-  const [body, key, before] = [order(), keyed(), await rows()]
+  const [body, key, before] = [order(), withKey(), await rows()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
   assert.deepEqual([placed(), await rows()], [1, before])
-  const repeat = made(await post(api, '/orders', body, key))
+  const repeat = getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), await rows()], [1, before + 1])
   assert.equal(upstream(repeat.id).number, repeat.orderNumber)
   assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
@@ -36,75 +36,80 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
   const sku = style?.colours[0]?.skus[0] ?? assert.fail()
   const price = sku.price.toFixed(2)
   const body = order({ lines: [{ sku: String(sku.id), quantity: 1 }], payments: [{ gateway: 'visa', amount: price }] })
-  const key = keyed()
+  const key = withKey()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   await api.db.run(
     sql`update variant set price = price + 1 where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`,
   )
-  isRefused(api, await post(api, '/orders', body, keyed()), 'payment_total_mismatch', '/payments')
-  const repeat = made(await post(api, '/orders', body, key))
+  assertRejected(api, await post(api, '/orders', body, withKey()), 'payment_total_mismatch', '/payments')
+  const repeat = getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), repeat.total, repeat.lines[0]?.price], [1, price, price])
   assert.equal(upstream(repeat.id).number, repeat.orderNumber)
   await api.db.run(sql`delete from variant where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`)
   assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
-  isRefused(api, await post(api, '/orders', body, keyed()), 'unknown_sku', '/lines/0/sku')
+  assertRejected(api, await post(api, '/orders', body, withKey()), 'unknown_sku', '/lines/0/sku')
   await shop.sync('products')
 })
 
 test('a repeat finds the order even without a web sales entry', async () => {
-  const [body, key] = [order(), keyed()]
+  const [body, key] = [order(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const [effect] = simulator.ledger.effectsOf('order created')
   simulator.change({ kind: 'forget-order', id: Number(effect?.id) })
-  assert.equal(made(await post(api, '/orders', body, key)).id, effect?.id)
+  assert.equal(getCreated(await post(api, '/orders', body, key)).id, effect?.id)
   assert.equal(placed(), 1)
 })
 
 test('a repeat finishes an order that was rolled back only here', async () => {
-  const [body, key, before] = [order(), keyed(), await rows()]
+  const [body, key, before] = [order(), withKey(), await rows()]
   shop.undo(1)
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([placed(), await rows()], [1, before])
-  made(await post(api, '/orders', body, key))
+  getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
 test('a key reused for another order never returns the unknown first one', async () => {
-  const [key, before] = [keyed(), await rows()]
+  const [key, before] = [withKey(), await rows()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
   const payments = [{ gateway: 'visa', amount: hat.price }]
   const other = await post(api, '/orders', order({ lines: [{ sku: hat.sku, quantity: 1 }], payments }), key)
-  isProblem(other, 'idempotency_key_reused', api.baseUrl)
+  assertProblem(other, 'idempotency_key_reused', api.baseUrl)
   assert.deepEqual([placed(), await rows()], [1, before])
 })
 
 test('a key reused after expiry creates its own order', async () => {
-  const key = keyed()
-  const first = made(await post(api, '/orders', order(), key))
+  const key = withKey()
+  const first = getCreated(await post(api, '/orders', order(), key))
   await api.db.run(sql`update idempotent_response set created_at = created_at - interval '25 hours'`)
-  const second = made(await post(api, '/orders', order(), key))
+  const second = getCreated(await post(api, '/orders', order(), key))
   assert.notEqual(second.orderNumber, first.orderNumber)
   assert.equal(placed(), 2)
 })
 
 test("a given number is the upstream number, and another order's is rejected", async () => {
-  const given = made(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
+  const given = getCreated(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
   assert.equal(upstream(given.id).number, 'WEB 1/ü')
-  isRefused(api, await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })), 'order_number_taken', '/orderNumber')
+  assertRejected(
+    api,
+    await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })),
+    'order_number_taken',
+    '/orderNumber',
+  )
 
   const [theirs] = [...simulator.state.orders.values()].filter(each => each.personId !== Number(customerId))
   const orderNumber = theirs?.number ?? ''
   const before = await rows()
-  isRefused(api, await post(api, '/orders', order({ orderNumber })), 'order_number_taken', '/orderNumber')
+  assertRejected(api, await post(api, '/orders', order({ orderNumber })), 'order_number_taken', '/orderNumber')
   assert.equal(await rows(), before)
 
-  const [body, key] = [order({ orderNumber: 'WEB 2/ü' }), keyed()]
+  const [body, key] = [order({ orderNumber: 'WEB 2/ü' }), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  const repeat = made(await post(api, '/orders', body, key))
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  const repeat = getCreated(await post(api, '/orders', body, key))
   assert.equal(repeat.orderNumber, 'WEB 2/ü')
   assert.equal([...simulator.state.orders.values()].filter(({ number }) => number === 'WEB 2/ü').length, 1)
 })
@@ -114,23 +119,28 @@ for (const orderNumber of ['SHOP-1', undefined])
     const pays = await validated('6000001', '1234', '2.00')
     const used = voucher('6000001').used
     const payments = [
-      { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+      { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
       { gateway: 'visa', amount: '2.00', voucher: pays },
     ]
-    const [body, key, before] = [order({ payments, ...(orderNumber && { orderNumber }) }), keyed(), await rows()]
+    const [body, key, before] = [order({ payments, ...(orderNumber && { orderNumber }) }), withKey(), await rows()]
     simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-    isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+    assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
     const [effect] = simulator.ledger.effectsOf('order created')
     const { id, number } = upstream(String(effect?.id))
     assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data, [])
     for (const name of [id, number]) {
-      isProblem(await api.get(`/orders/${name}`), 'not_found', api.baseUrl)
-      isProblem(await giveBack(String(name), { [tee.sku]: 1 }), 'not_found', api.baseUrl)
+      assertProblem(await api.get(`/orders/${name}`), 'not_found', api.baseUrl)
+      assertProblem(await giveBack(String(name), { [tee.sku]: 1 }), 'not_found', api.baseUrl)
     }
-    const repeat = made(await post(api, '/orders', body, key))
+    const repeat = getCreated(await post(api, '/orders', body, key))
     assert.deepEqual([repeat.id, repeat.orderNumber], [String(id), number])
     assert.deepEqual([placed(), await rows(), voucher('6000001').used], [1, before + 1, used + 2])
-    isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
+    assertRejected(
+      api,
+      await post(api, '/orders', order({ payments })),
+      'validation_id_incorrect',
+      '/payments/1/voucher',
+    )
   })
 
 test('one of ten concurrent orders with one number succeeds', async () => {
@@ -140,7 +150,7 @@ test('one of ten concurrent orders with one number succeeds', async () => {
   )
   assert.equal(answers.filter(({ status }) => status === 201).length, 1)
   for (const answer of answers.filter(({ status }) => status !== 201))
-    isProblem(answer, 'order_number_taken', api.baseUrl)
+    assertProblem(answer, 'order_number_taken', api.baseUrl)
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
@@ -148,15 +158,15 @@ test("a voucher pays once even if the order's response is lost", async () => {
   const pays = await validated('6000001', '1234', '2.00')
   const used = voucher('6000001').used
   const payments = [
-    { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+    { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
     { gateway: 'visa', amount: '2.00', voucher: pays },
   ]
-  const [body, key] = [order({ payments }), keyed()]
+  const [body, key] = [order({ payments }), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   // A back office may look at the voucher, which has paid by now, before it looks at the number.
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code: 5061, times: 1 })
-  made(await post(api, '/orders', body, key))
+  getCreated(await post(api, '/orders', body, key))
   assert.equal(voucher('6000001').used, used + 2)
   assert.deepEqual([placed(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
 })
@@ -164,21 +174,21 @@ test("a voucher pays once even if the order's response is lost", async () => {
 test('an unavailable back office is 503 with Retry-After without an order', async () => {
   const before = await rows()
   await simulator.refuse()
-  const answer = await post(api, '/orders', order(), keyed())
-  isProblem(answer, 'back_office_unavailable', api.baseUrl, '/orders')
+  const answer = await post(api, '/orders', order(), withKey())
+  assertProblem(answer, 'back_office_unavailable', api.baseUrl, '/orders')
   assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
   assert.equal(await rows(), before)
 })
 
 test('a web page in response to an order is an unknown outcome', async () => {
   for (const applied of [false, true]) {
-    const key = keyed()
+    const key = withKey()
     simulator.ledger.clear()
     simulator.faults.add({ kind: 'html', method: 'POST', path: '/Persons/*/Orders', times: 1, applied })
     const answer = await post(api, '/orders', order(), key)
-    isProblem(answer, 'outcome_unknown', api.baseUrl)
+    assertProblem(answer, 'outcome_unknown', api.baseUrl)
     assert.doesNotMatch(answer.text, /<|html/i)
-    made(await post(api, '/orders', order(), key))
+    getCreated(await post(api, '/orders', order(), key))
     assert.equal(placed(), 1)
   }
 })
@@ -189,7 +199,7 @@ test('an earlier upstream order is found by identifier or number and stored', as
   )
   const byId = orders[0] ?? assert.fail()
   const sku = String(byId.lines[0]?.skuId)
-  const record = made(await giveBack(String(byId.id), { [sku]: 1 }))
+  const record = getCreated(await giveBack(String(byId.id), { [sku]: 1 }))
   assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
   const order = (await api.get(`/orders/${byId.id}`)).json.data
   assert.equal(order.customerId, String(byId.personId))
@@ -218,12 +228,12 @@ test('GET finds earlier upstream orders with one call if not stored', async () =
     assert.deepEqual([data.id, data.customerId], [String(id), String(personId)])
     assert.equal(simulator.ledger.calls.length, 0)
   }
-  const stranger = await api.tenant()
-  isProblem(await stranger.get(`/orders/${one.id}`), 'not_found', api.baseUrl)
+  const stranger = await api.createService()
+  assertProblem(await stranger.get(`/orders/${one.id}`), 'not_found', api.baseUrl)
   await simulator.refuse()
   assert.equal((await api.get(`/orders/${one.id}`)).status, 200)
   for (const path of ['/orders/4711', '/orders/4711/returnable', '/orders?order_number=4711'])
-    isProblem(await api.get(path), 'back_office_unavailable', api.baseUrl)
+    assertProblem(await api.get(path), 'back_office_unavailable', api.baseUrl)
 })
 
 test('an older version finds earlier upstream orders by number only', async () => {
@@ -231,12 +241,12 @@ test('an older version finds earlier upstream orders by number only', async () =
   try {
     const old = [...own.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()
     own.simulator.change({ kind: 'despatch-order', id: old.id })
-    const body = returnOf({ [String(old.lines[0]?.skuId)]: 1 })
-    isProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
-    const record = made(await post(own.api, `/orders/${old.number}/returns`, body))
+    const body = buildReturn({ [String(old.lines[0]?.skuId)]: 1 })
+    assertProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
+    const record = getCreated(await post(own.api, `/orders/${old.number}/returns`, body))
     assert.equal(record.orderId, String(old.id))
     assert.equal(own.simulator.ledger.callsTo({ path: '/Orders' }).length, 0)
-    made(await post(own.api, `/orders/${old.id}/returns`, returnOf({ [String(old.lines.at(-1)?.skuId)]: 1 })))
+    getCreated(await post(own.api, `/orders/${old.id}/returns`, buildReturn({ [String(old.lines.at(-1)?.skuId)]: 1 })))
   } finally {
     await own.stop()
   }

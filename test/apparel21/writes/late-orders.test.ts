@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { cents, dollars, made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post } from '../../support/write.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
@@ -14,7 +14,7 @@ const { order, placed, rows, tee, upstream, validated, voucher } = await ordersO
 /** Sends an order that arrives only when it was looked for in vain, and given up. Returns it as the back office has it then. */
 async function late(body: object, headers: Record<string, string>) {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
   const there = upstream(simulator.ledger.effectsOf('order created')[0]?.id ?? '')
   simulator.state.orders.delete(there.id)
   for (let looks = 0; looks < 2; looks++) await shop.followUp()
@@ -29,31 +29,41 @@ for (const orderNumber of ['LATE-1', undefined])
       const pays = await validated('6000001', '1234', '2.00')
       const used = voucher('6000001').used
       const payments = [
-        { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+        { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
         { gateway: 'visa', amount: '2.00', voucher: pays },
       ]
       const number = orderNumber && `${orderNumber}-${isLookedUp}`
-      const [body, key, before] = [order({ payments, ...(number && { orderNumber: number }) }), keyed(), await rows()]
+      const [body, key, before] = [order({ payments, ...(number && { orderNumber: number }) }), withKey(), await rows()]
       const there = await late(body, key)
       if (isLookedUp) assert.equal((await api.get(`/orders?order_number=${there.number}`)).json.data.length, 1)
-      const repeat = made(await post(api, '/orders', body, key))
+      const repeat = getCreated(await post(api, '/orders', body, key))
       assert.deepEqual([repeat.id, repeat.orderNumber], [String(there.id), there.number])
       assert.deepEqual([placed(), await rows(), voucher('6000001').used], [1, before + 1, used + 2])
       assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
-      isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
+      assertRejected(
+        api,
+        await post(api, '/orders', order({ payments })),
+        'validation_id_incorrect',
+        '/payments/1/voucher',
+      )
     })
 
 test('a looked-up number belongs to its order only', async () => {
   const body = order({ orderNumber: 'LATE-2' })
-  const there = await late(body, keyed())
+  const there = await late(body, withKey())
   assert.equal((await api.get(`/orders/${there.number}`)).status, 200)
   const more = order({
     ...body,
     lines: [{ sku: tee.sku, quantity: 2 }],
-    payments: [{ gateway: 'visa', amount: dollars(2 * cents(tee.price)) }],
+    payments: [{ gateway: 'visa', amount: toDollars(2 * toCents(tee.price)) }],
   })
-  isRefused(api, await post(api, '/orders', { ...more, orderNumber: 'LATE-2' }), 'order_number_taken', '/orderNumber')
-  made(await post(api, '/orders', body))
-  isRefused(api, await post(api, '/orders', body), 'order_number_taken', '/orderNumber')
+  assertRejected(
+    api,
+    await post(api, '/orders', { ...more, orderNumber: 'LATE-2' }),
+    'order_number_taken',
+    '/orderNumber',
+  )
+  getCreated(await post(api, '/orders', body))
+  assertRejected(api, await post(api, '/orders', body), 'order_number_taken', '/orderNumber')
   assert.equal(placed(), 1)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
-import { begin, serve, stop, until } from '../../support/processes.ts'
+import { serve, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
 import { type Answered, shopOfProcesses } from './processes.ts'
 
 /** How many ask at once, and for how long; longer: `LOAD_CLIENTS=300 LOAD_SECONDS=30`. */
@@ -72,8 +72,8 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   assert.ok(slowest < 2_000, `a neighbour waited ${slowest} ms`)
 
   simulator.faults.clear()
-  const worker = begin(['worker'], environmentOf('worker'))
-  await until(
+  const worker = startCommand(['worker'], environmentOf('worker'))
+  await waitUntil(
     async () => {
       await claimsRunOut(true)
       await delay(500)
@@ -82,7 +82,7 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
     'all is settled',
     60_000,
   )
-  await stop(worker)
+  await stopServer(worker)
   const placed = simulator.ledger.effectsOf('order created').length
   assert.deepEqual([await rows('reservation'), await rows('sales_order')], [0, placed])
   assert.ok(placed > made, 'some were stored by the job')

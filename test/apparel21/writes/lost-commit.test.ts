@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startPostgresProxy } from '../../../scenarios/support/postgres-proxy.ts'
-import { isReplay, keyed, post } from '../../support/write.ts'
+import { assertReplay, post, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
@@ -19,12 +19,12 @@ for (const [which, commits] of [
   ['effect and answer', 2],
 ] as const)
   test(`an order with a lost commit response of ${which} is placed once`, async () => {
-    const [already, key, asked] = [await rows(), keyed(), order()]
+    const [already, key, asked] = [await rows(), withKey(), order()]
     simulator.faults.add({ kind: 'latency', applied: true, seconds: 0.3, path: '/Persons/*/Orders', times: 1 })
     const lost = commits === 1 ? proxy.loseCommit() : afterPlacing().then(proxy.loseCommit)
     const [answer] = await Promise.all([post(far, '/orders', asked, key), lost])
     assert.deepEqual([answer.status, placed(), await rows()], [201, 1, already + 1], answer.text)
-    isReplay(await post(api, '/orders', asked, key), answer)
+    assertReplay(await post(api, '/orders', asked, key), answer)
     assert.deepEqual([placed(), await rows(), await open()], [1, already + 1, [0, 0]])
   })
 

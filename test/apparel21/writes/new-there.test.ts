@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { created, isRefused, john } from '../../support/customer-bodies.ts'
-import { made } from '../../support/order-shop.ts'
+import { assertRejected, buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { getCreated } from '../../support/order-shop.ts'
 import { put } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -22,7 +22,7 @@ const reasons = async () => (await api.get('/return-reasons')).json.data.map(({ 
 
 test('a new reference value in the back office can be used immediately', async () => {
   const [first, second] = [add(1321, 'NEW1'), add(1321, 'NEW2')]
-  const customer = await created(api, john({ references: { shopsFor: first } }))
+  const customer = await createCustomer(api, buildCustomer({ references: { shopsFor: first } }))
   assert.deepEqual(customer.references.shopsFor, { code: 'NEW1', name: 'NEW1', referenceValueId: first })
   const changed = await put(api, `/customers/${customer.id}`, { references: { shopsFor: second } })
   assert.equal(changed.status, 200, changed.text)
@@ -31,10 +31,10 @@ test('a new reference value in the back office can be used immediately', async (
 })
 
 test('a reference value unknown upstream is rejected with its pointer', async () => {
-  const id = (await created(api, john())).id
+  const id = (await createCustomer(api, buildCustomer())).id
   simulator.ledger.clear()
   for (const value of ['987654', '4421', '../Persons', 'x', '9'.repeat(30)])
-    isRefused(
+    assertRejected(
       api,
       await put(api, `/customers/${id}`, { references: { shopsFor: value } }),
       'invalid_field',
@@ -47,9 +47,9 @@ test('return reasons include new ones of the back office', async () => {
   assert.deepEqual(await reasons(), ['SIZE'])
   const order = await bought({ [tee.sku]: 2 })
   const torn = { lines: [{ sku: tee.sku, quantity: 1, reasonCode: 'TORN' }] }
-  isRefused(api, await giveBack(order.id, {}, torn), 'invalid_field', '/lines/0/reasonCode')
+  assertRejected(api, await giveBack(order.id, {}, torn), 'invalid_field', '/lines/0/reasonCode')
   const id = add(272, 'torn')
-  made(await giveBack(order.id, {}, torn))
+  getCreated(await giveBack(order.id, {}, torn))
   assert.equal(lastReturn().lines[0]?.returnReasonId, id)
   assert.deepEqual(await reasons(), ['SIZE', 'TORN'])
 })

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { Order } from '../../../src/domain/orders/orders.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { address, cents, dollars, made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { address, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 import { count, hostile, type Sold, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -17,7 +17,7 @@ const { tee, hat, customerId, order, buy, upstream, placed, rows, validated, vou
 test('an order is placed in the back office and stored as processing', async () => {
   const stock = await count(api, api, 'stock')
   const discounts = [{ type: 'staff', amount: '0.50', reason: 'Gold & <Co>' }]
-  const due = dollars(cents(tee.price) + 2 * cents(hat.price) - 50 + 995)
+  const due = toDollars(toCents(tee.price) + 2 * toCents(hat.price) - 50 + 995)
   const answer = await post(api, '/orders', {
     ...order({ freight: '9.95', payments: [{ gateway: 'visa', amount: due, reference: 'PAYID-2' }] }),
     lines: [
@@ -25,7 +25,7 @@ test('an order is placed in the back office and stored as processing', async () 
       { sku: hat.sku, quantity: 2 },
     ],
   })
-  const record = made(answer)
+  const record = getCreated(answer)
   assert.equal(answer.headers.location, `/orders/${record.id}`)
   assert.deepEqual(validateBody(Order, record, { currency: 'AUD' }), [])
   assert.deepEqual([record.total, record.freight], [due, '9.95'])
@@ -47,8 +47,8 @@ test('an order is placed in the back office and stored as processing', async () 
   assert.deepEqual(
     there.lines.map(({ skuId, quantity, value }) => [skuId, quantity, value]),
     [
-      [Number(tee.sku), 1, Number(dollars(cents(tee.price) - 50))],
-      [Number(hat.sku), 2, Number(dollars(2 * cents(hat.price)))],
+      [Number(tee.sku), 1, Number(toDollars(toCents(tee.price) - 50))],
+      [Number(hat.sku), 2, Number(toDollars(2 * toCents(hat.price)))],
       [9101, 1, 9.95],
     ],
   )
@@ -72,7 +72,7 @@ test('stock changes with the next sync, not with the order', async () => {
       sql`select store_id, sku_id, free_stock from stock where service_id = ${api.service.id} order by 1, 2`,
     )) as object[]
   const before = await stored()
-  made(await post(api, '/orders', order()))
+  getCreated(await post(api, '/orders', order()))
   assert.deepEqual(await stored(), before)
 })
 
@@ -138,7 +138,7 @@ test('only customers with open orders cause a call', async () => {
 test('XML special characters in an order arrive unchanged', async () => {
   for (const text of hostile) {
     const there = { ...address, addressLine1: text, city: text }
-    const record = made(await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })))
+    const record = getCreated(await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })))
     const { billing, delivery } = upstream(record.id)
     assert.deepEqual([billing.line1, delivery.city], [text, text])
     assert.equal(record.deliveryAddress.addressLine1, text)
@@ -148,25 +148,25 @@ test('XML special characters in an order arrive unchanged', async () => {
 test('a pick-up order has its store and no freight', async () => {
   const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   const pickupStoreNumber = store?.number
-  const record = made(await post(api, '/orders', order({ pickupStoreNumber })))
+  const record = getCreated(await post(api, '/orders', order({ pickupStoreNumber })))
   const { pickupStoreId, despatchType } = upstream(record.id)
   assert.deepEqual([pickupStoreId, despatchType], [String(store?.id), 'ClickAndCollect'])
   assert.equal(record.pickupStoreNumber, pickupStoreNumber)
-  const payments = [{ gateway: 'visa', amount: dollars(cents(tee.price) + 500) }]
+  const payments = [{ gateway: 'visa', amount: toDollars(toCents(tee.price) + 500) }]
   const refused = await post(api, '/orders', order({ pickupStoreNumber, freight: '5.00', payments }))
-  isRefused(api, refused, 'invalid_field', '/freight')
+  assertRejected(api, refused, 'invalid_field', '/freight')
 })
 
 test('a free order or a gateway without merchant uses a plain card', async () => {
   const discounts = [{ type: 'gift', amount: tee.price }]
-  const free = made(
+  const free = getCreated(
     await post(api, '/orders', order({ lines: [{ sku: tee.sku, quantity: 1, discounts }], payments: [] })),
   )
   assert.deepEqual(
     upstream(free.id).payments.map(({ origin, amount, merchantId }) => [origin, amount, merchantId]),
     [['CreditCard', 0, '']],
   )
-  const cash = made(await post(api, '/orders', order({ payments: [{ gateway: 'cash', amount: tee.price }] })))
+  const cash = getCreated(await post(api, '/orders', order({ payments: [{ gateway: 'cash', amount: tee.price }] })))
   const [payment] = upstream(cash.id).payments
   assert.deepEqual([payment?.origin, payment?.cardType, payment?.merchantId], ['CreditCard', 'cash', ''])
 })
@@ -180,13 +180,13 @@ test('all errors of an order are reported at once without a call', async () => {
     ],
     payments: [{ gateway: 'gold', amount: '1.00' }],
   })
-  isRefused(
+  assertRejected(
     api,
     answer,
     'unknown_sku',
     ...['/lines/0/sku', '/lines/1/price', '/payments/0/gateway', '/billingAddress/country'],
   )
-  isRefused(
+  assertRejected(
     api,
     await post(api, '/orders', order({ payments: [{ gateway: 'visa', amount: '0.01' }] })),
     'payment_total_mismatch',
@@ -198,19 +198,24 @@ test('all errors of an order are reported at once without a call', async () => {
 test('a customer known only to the back office can order', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
-  const record = made(await post(api, '/orders', order({ customerId: String(person.id) })))
+  const record = getCreated(await post(api, '/orders', order({ customerId: String(person.id) })))
   assert.equal(upstream(record.id).personId, person.id)
   assert.equal((await api.get(`/customers/${person.id}`)).status, 200)
-  isRefused(api, await post(api, '/orders', order({ customerId: '99999' })), 'invalid_field', '/customerId')
+  assertRejected(api, await post(api, '/orders', order({ customerId: '99999' })), 'invalid_field', '/customerId')
   simulator.change({ kind: 'edit-person', id: person.id, fields: { email: '' } })
   await shop.sync('customers')
-  isRefused(api, await post(api, '/orders', order({ customerId: String(person.id) })), 'invalid_field', '/customerId')
+  assertRejected(
+    api,
+    await post(api, '/orders', order({ customerId: String(person.id) })),
+    'invalid_field',
+    '/customerId',
+  )
   assert.equal(placed(), 1)
 })
 
 test('a merchant missing in the back office is an unknown gateway', async () => {
   const before = await rows()
-  isProblem(
+  assertProblem(
     await post(api, '/orders', order({ payments: [{ gateway: 'wrong', amount: tee.price }] })),
     'unknown_gateway',
     api.baseUrl,
@@ -221,15 +226,15 @@ test('a merchant missing in the back office is an unknown gateway', async () => 
 test('a validated gift voucher pays once', async () => {
   const pays = await validated('6000001', '1234', '1.00')
   const payments = [
-    { gateway: 'visa', amount: dollars(cents(tee.price) - 100) },
+    { gateway: 'visa', amount: toDollars(toCents(tee.price) - 100) },
     { gateway: 'visa', amount: '1.00', voucher: pays },
   ]
-  const record = made(await post(api, '/orders', order({ payments })))
+  const record = getCreated(await post(api, '/orders', order({ payments })))
   assert.equal(voucher('6000001').used, 1)
   assert.equal(record.payments[1].voucherNumber, '6000001')
   const [, payment] = upstream(record.id).payments
   assert.deepEqual([payment?.origin, payment?.voucherNumber, payment?.amount], ['GiftVoucher', '6000001', 1])
-  isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
+  assertRejected(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
   assert.equal(voucher('6000001').used, 1)
 })
 
@@ -237,13 +242,13 @@ test('a voucher emptied by a till is rejected with its pointer', async () => {
   const pays = await validated('6000002', '0042', '10.00')
   simulator.change({ kind: 'edit-voucher', number: '6000002', fields: { used: 45 } })
   const payments = (amount: string) => [
-    { gateway: 'visa', amount: dollars(cents(tee.price) - cents(amount)) },
+    { gateway: 'visa', amount: toDollars(toCents(tee.price) - toCents(amount)) },
     { gateway: 'visa', amount, voucher: pays },
   ]
   const before = await rows()
   const refused = await post(api, '/orders', order({ payments: payments('10.00') }))
-  isRefused(api, refused, 'insufficient_voucher_balance', '/payments/1/voucher')
+  assertRejected(api, refused, 'insufficient_voucher_balance', '/payments/1/voucher')
   assert.equal(await rows(), before)
-  made(await post(api, '/orders', order({ payments: payments('5.00') })))
+  getCreated(await post(api, '/orders', order({ payments: payments('5.00') })))
   assert.equal(voucher('6000002').used, 50)
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { created, john } from '../../support/customer-bodies.ts'
-import { address, cents, dollars, made } from '../../support/order-shop.ts'
+import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { address, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
 import { post } from '../../support/write.ts'
 import { count, type Shop } from '../shop.ts'
 
 /** A shopper, two SKUs that the shop sells, and the orders that come of them. */
 export async function ordersOf({ api, simulator, sold }: Shop) {
   const { tee, hat } = sold()
-  const customerId: string = (await created(api, john({ mobile: '0400 123 456' }))).id
+  const customerId: string = (await createCustomer(api, buildCustomer({ mobile: '0400 123 456' }))).id
   simulator.ledger.clear()
   /** An order of one tee, paid in full. */
   const order = (more: object = {}) => ({
@@ -18,11 +18,13 @@ export async function ordersOf({ api, simulator, sold }: Shop) {
     payments: [{ gateway: 'paypal', amount: tee.price, reference: 'PAYID-1' }],
     ...more,
   })
-  const prices = new Map([tee, hat].map(({ sku, price }) => [sku, cents(price)]))
+  const prices = new Map([tee, hat].map(({ sku, price }) => [sku, toCents(price)]))
   /** Places an order of these lines, paid in full; returns its record. */
   async function buy(lines: { sku: string; quantity: number }[]) {
     const due = lines.reduce((total, { sku, quantity }) => total + quantity * (prices.get(sku) ?? 0), 0)
-    return made(await post(api, '/orders', order({ lines, payments: [{ gateway: 'visa', amount: dollars(due) }] })))
+    return getCreated(
+      await post(api, '/orders', order({ lines, payments: [{ gateway: 'visa', amount: toDollars(due) }] })),
+    )
   }
   const upstream = (id: string) => simulator.state.orders.get(Number(id)) ?? assert.fail(`no order ${id}`)
   const placed = () => simulator.ledger.effectsOf('order created').length

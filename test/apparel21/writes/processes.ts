@@ -12,9 +12,15 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { settings } from '../../drivers/apparel21.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 import { address } from '../../support/order-shop.ts'
-import { directory, type Environment, type Running, type Serving, until } from '../../support/processes.ts'
+import {
+  createDirectory,
+  type Environment,
+  type RunningCommand,
+  type RunningServer,
+  waitUntil,
+} from '../../support/processes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 export type Answered = { status: number; retryAfter: string | undefined; code: string; data: any }
@@ -30,9 +36,9 @@ export interface Asked {
 export type ShopOfProcesses = Awaited<ReturnType<typeof shopOfProcesses>>
 
 export async function shopOfProcesses() {
-  const home = directory()
+  const home = createDirectory()
   const simulator = await startSimulator({ sizes: { stores: 3, styles: 3, persons: 40, vouchers: 3 } })
-  const { db, connection, drop } = await freshDatabase()
+  const { db, connection, drop } = await createTestDatabase()
   const agents = new Map<string, Agent>()
   after(async () => {
     for (const agent of agents.values()) agent.destroy()
@@ -50,7 +56,7 @@ export async function shopOfProcesses() {
     'content-type': 'application/json',
   })
   const own = await headersOf(service)
-  const agentOf = ({ baseUrl, caFile = '' }: Serving) => {
+  const agentOf = ({ baseUrl, caFile = '' }: RunningServer) => {
     const agent = agents.get(baseUrl) ?? new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets: 400 })
     agents.set(baseUrl, agent)
     return agent
@@ -70,7 +76,7 @@ export async function shopOfProcesses() {
       ...more,
     }),
     /** One write; rejects where the connection ends without an answer. */
-    send: (to: Serving, path: string, body: object, { method = 'POST', key, by = own }: Asked = {}) =>
+    send: (to: RunningServer, path: string, body: object, { method = 'POST', key, by = own }: Asked = {}) =>
       new Promise<Answered>((resolve, reject) => {
         const headers = { ...by, ...(key !== undefined && { 'idempotency-key': key }) }
         const asked = request(
@@ -124,12 +130,12 @@ export async function shopOfProcesses() {
   }
 }
 
-function urlOf(connection: Awaited<ReturnType<typeof freshDatabase>>['connection']) {
+function urlOf(connection: Awaited<ReturnType<typeof createTestDatabase>>['connection']) {
   if (typeof connection === 'string') return connection
   const { user, host, port, database: name } = connection
   return `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }
 
 /** Waits until a process has halted itself. */
-export const halted = ({ pid }: Running) =>
-  until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T', 'the process is halted')
+export const halted = ({ pid }: RunningCommand) =>
+  waitUntil(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T', 'the process is halted')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed } from '../../support/write.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { getCreated } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 import { returnsOf } from './returns.ts'
@@ -18,18 +18,18 @@ test('items already returned another way cannot be returned again', async () => 
   const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
   const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of there.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
-  isRefused(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
-  made(await giveBack(order.id, { [hat.sku]: 1 }))
+  assertRejected(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
+  getCreated(await giveBack(order.id, { [hat.sku]: 1 }))
   // Of our own returns the back office says the same, when it has received them.
   const own = await bought({ [tee.sku]: 2 })
-  made(await giveBack(own.id, { [tee.sku]: 1 }))
+  getCreated(await giveBack(own.id, { [tee.sku]: 1 }))
   simulator.change({ kind: 'receive-return', id: lastReturn().id })
-  made(await giveBack(own.id, { [tee.sku]: 1 }))
+  getCreated(await giveBack(own.id, { [tee.sku]: 1 }))
 })
 
 test('the progress of a return is unavailable, as capabilities state', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  const { id } = made(await giveBack(order.id, { [tee.sku]: 1 }))
+  const { id } = getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
   simulator.change({ kind: 'receive-return', id: lastReturn().id })
   await shop.sync('orders')
   assert.equal((await api.get(`/returns/${id}`)).json.data.status, 'requested')
@@ -42,12 +42,12 @@ test('a lost return whose lines are already marked is found later', async () => 
   for (const finish of ['repeat', 'follow up'] as const) {
     simulator.ledger.clear()
     const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
-    const key = keyed()
+    const key = withKey()
     simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
-    isProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
+    assertProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
     simulator.change({ kind: 'receive-return', id: lastReturn().id })
     if (finish === 'follow up') await shop.followUp()
-    const record = made(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
+    const record = getCreated(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
     assert.deepEqual([record.returnNumber, returnsThere()], [lastReturn().number, 1], finish)
     assert.deepEqual(await returnable(order.id), [
       { sku: tee.sku, sold: 2, returned: 2, returnable: 0 },
@@ -60,7 +60,7 @@ test('a keyed return of items already returned is rejected without effect', asyn
   const order = await bought({ [tee.sku]: 1 })
   const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of there.lines) line.status = 'Returned'
-  const answer = await giveBack(order.id, { [tee.sku]: 1 }, {}, keyed())
-  isRefused(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
+  const answer = await giveBack(order.id, { [tee.sku]: 1 }, {}, withKey())
+  assertRejected(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.equal(returnsThere(), 0)
 })

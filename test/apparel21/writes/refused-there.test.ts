@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { isRefused, john } from '../../support/customer-bodies.ts'
-import { address, cents, dollars, made } from '../../support/order-shop.ts'
-import { isProblem } from '../../support/problem.ts'
-import { keyed, post } from '../../support/write.ts'
+import { assertRejected, buildCustomer } from '../../support/customer-bodies.ts'
+import { address, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { post, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
@@ -14,7 +14,7 @@ const { hat, order, placed, tee, validated, voucher } = await ordersOf(shop)
 
 /** Within what we take, which counts characters, and too long for a back office that counts in UTF-16. */
 const long = '🦘'.repeat(40)
-const rest = dollars(cents(tee.price) - 100)
+const rest = toDollars(toCents(tee.price) - 100)
 const refusing = (code: number, description = 'words of theirs') =>
   simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description, times: 1 })
 
@@ -36,25 +36,25 @@ test('an upstream error of an order points to its body field', async () => {
       '/payments/1/gateway',
     ],
   ] as const)
-    isRefused(api, await post(api, '/orders', body), code, pointer)
+    assertRejected(api, await post(api, '/orders', body), code, pointer)
   assert.equal(placed(), 0)
 })
 
 test('an unsellable SKU and a wrong total are reported with pointers', async () => {
-  const due = dollars(cents(tee.price) + cents(hat.price))
+  const due = toDollars(toCents(tee.price) + toCents(hat.price))
   const two = order({
     lines: [tee, hat].map(({ sku }) => ({ sku, quantity: 1 })),
     payments: [{ gateway: 'visa', amount: due }],
   })
   refusing(5129, `SKU is not valid: ${hat.sku}`)
-  isRefused(api, await post(api, '/orders', two), 'unknown_sku', '/lines/1/sku')
+  assertRejected(api, await post(api, '/orders', two), 'unknown_sku', '/lines/1/sku')
   refusing(5129)
-  isRefused(api, await post(api, '/orders', two), 'unknown_sku', '/lines')
+  assertRejected(api, await post(api, '/orders', two), 'unknown_sku', '/lines')
   refusing(5129)
-  isRefused(api, await post(api, '/orders', order()), 'unknown_sku', '/lines/0/sku')
+  assertRejected(api, await post(api, '/orders', order()), 'unknown_sku', '/lines/0/sku')
   refusing(5026)
   const answer = await post(api, '/orders', order())
-  isRefused(api, answer, 'payment_total_mismatch', '/payments')
+  assertRejected(api, answer, 'payment_total_mismatch', '/payments')
   assert.doesNotMatch(answer.text, /words of theirs/)
   refusing(5014)
   const unsaid = await post(api, '/orders', order())
@@ -65,20 +65,20 @@ test('an order rejected upstream is reported as rejected and leaves nothing', as
   const { number, pin } = voucher('6000001')
   const byVoucher = { gateway: 'visa', amount: '1.00', voucher: await validated(number, pin, '1.00') }
   for (const payments of [[{ gateway: 'visa', amount: tee.price }], [{ gateway: 'visa', amount: rest }, byVoucher]]) {
-    const [body, key] = [order({ payments }), keyed()]
+    const [body, key] = [order({ payments }), withKey()]
     const before = placed()
     refusing(5999)
-    isProblem(await post(api, '/orders', body, key), 'back_office_error', api.baseUrl)
+    assertProblem(await post(api, '/orders', body, key), 'back_office_error', api.baseUrl)
     assert.deepEqual(await api.db.rows(sql`select id from intent`), [])
     assert.equal(placed(), before)
-    made(await post(api, '/orders', body, key))
+    getCreated(await post(api, '/orders', body, key))
     assert.equal(placed(), before + 1)
   }
 })
 
 test('a customer field too long upstream is reported with its pointer', async () => {
-  const body = john({ address: { ...address, addressLine1: long } })
-  isRefused(api, await post(api, '/customers', body), 'invalid_field', '/address/addressLine1')
+  const body = buildCustomer({ address: { ...address, addressLine1: long } })
+  assertRejected(api, await post(api, '/customers', body), 'invalid_field', '/address/addressLine1')
 })
 
 test('an upstream rejection of a voucher sale points into the body', async () => {
@@ -92,10 +92,10 @@ test('an upstream rejection of a voucher sale points into the body', async () =>
     gateway: 'visa',
   }
   const sell = (more: object) => post(api, '/vouchers', { ...gift, ...more })
-  isRefused(api, await sell({ gateway: 'wrong' }), 'unknown_gateway', '/gateway')
+  assertRejected(api, await sell({ gateway: 'wrong' }), 'unknown_gateway', '/gateway')
   const billing = { ...address, addressLine1: long }
-  isRefused(api, await sell({ billingAddress: billing }), 'invalid_field', '/billingAddress/addressLine1')
+  assertRejected(api, await sell({ billingAddress: billing }), 'invalid_field', '/billingAddress/addressLine1')
   const abroad = { ...address, country: 'The United Kingdom of Great Britain' }
-  isRefused(api, await sell({ billingAddress: abroad }), 'invalid_field', '/billingAddress/country')
+  assertRejected(api, await sell({ billingAddress: abroad }), 'invalid_field', '/billingAddress/country')
   assert.equal(placed(), 0)
 })

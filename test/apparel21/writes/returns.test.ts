@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
-import { isRefused } from '../../support/customer-bodies.ts'
-import { cents, dollars, made, returnOf } from '../../support/order-shop.ts'
-import { faultsIn, isProblem } from '../../support/problem.ts'
-import { keyed, post } from '../../support/write.ts'
+import { assertRejected } from '../../support/customer-bodies.ts'
+import { buildReturn, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { assertProblem, getFieldErrors } from '../../support/problem.ts'
+import { post, withKey } from '../../support/write.ts'
 import { count, openShop, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 import { returnsOf } from './returns.ts'
@@ -19,7 +19,7 @@ const { bought, giveBack, returnsThere, rows, returnable, statuses, lastReturn }
 test("a return is created upstream and returns the shopper's number", async () => {
   const order = await bought({ [tee.sku]: 3, [hat.sku]: 1 })
   const answer = await giveBack(order.id, { [tee.sku]: 2 })
-  const record = made(answer)
+  const record = getCreated(answer)
   assert.equal(answer.headers.location, `/returns/${record.id}`)
   assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
   const there = lastReturn()
@@ -31,13 +31,13 @@ test("a return is created upstream and returns the shopper's number", async () =
     there.lines.map(({ skuId, quantity, returnReasonId }) => [skuId, quantity, returnReasonId]),
     [[Number(tee.sku), -2, '10366']],
   )
-  assert.equal(record.total, dollars(2 * cents(tee.price)))
+  assert.equal(record.total, toDollars(2 * toCents(tee.price)))
   assert.deepEqual(await returnable(order.id), [
     { sku: tee.sku, sold: 3, returned: 2, returnable: 1 },
     { sku: hat.sku, sold: 1, returned: 0, returnable: 1 },
   ])
   assert.deepEqual(await statuses(order.id), ['shipped', 'shipped'])
-  made(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
   assert.deepEqual(await statuses(order.id), ['returned', 'shipped'])
   assert.deepEqual((await api.get(`/returns/${record.id}`)).json.data, record)
   assert.equal(await count(api, api, 'retail_transaction'), 0)
@@ -45,33 +45,33 @@ test("a return is created upstream and returns the shopper's number", async () =
 
 test('unsellable returned items do not return to upstream stock', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  assert.equal(made(await giveBack(order.id, { [tee.sku]: 1 }, { restock: false })).restock, false)
+  assert.equal(getCreated(await giveBack(order.id, { [tee.sku]: 1 }, { restock: false })).restock, false)
   assert.equal(lastReturn().stockUpdate, false)
 })
 
 test('unshipped and cancelled items cannot be returned', async () => {
   const order = await bought({ [tee.sku]: 1 }, { isShipped: false })
   const early = await giveBack(order.id, { [tee.sku]: 1 })
-  isRefused(api, early, 'quantity_exceeds_returnable', '/lines/0/quantity')
+  assertRejected(api, early, 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.match(early.json.detail, /not been shipped/)
   assert.deepEqual(await statuses(order.id), ['processing'])
   simulator.change({ kind: 'cancel-order', id: Number(order.id) })
-  isRefused(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
+  assertRejected(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.equal(posts().length, 0)
 })
 
 test('a return never exceeds the sale, unlike in the back office', async () => {
   const order = await bought({ [tee.sku]: 4 })
-  made(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
   simulator.ledger.clear()
   const answers = await Promise.all(Array.from({ length: 8 }, () => giveBack(order.id, { [tee.sku]: 2 })))
   assert.equal(answers.filter(({ status }) => status === 201).length, 1)
   for (const answer of answers.filter(({ status }) => status !== 201))
-    isRefused(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
+    assertRejected(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.equal(returnsThere(), 1)
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 4, returned: 3, returnable: 1 }])
   const twice = { lines: [1, 1].map(quantity => ({ sku: tee.sku, quantity, reasonCode: 'SIZE' })) }
-  isRefused(api, await giveBack(order.id, {}, twice), 'quantity_exceeds_returnable', '/lines/1/quantity')
+  assertRejected(api, await giveBack(order.id, {}, twice), 'quantity_exceeds_returnable', '/lines/1/quantity')
 })
 
 test('an unknown SKU and an unknown reason are reported together', async () => {
@@ -82,8 +82,8 @@ test('an unknown SKU and an unknown reason are reported together', async () => {
       { sku: hat.sku, quantity: 1, reasonCode: 'NONE' },
     ],
   })
-  isProblem(answer, 'sku_not_on_order', api.baseUrl)
-  assert.deepEqual(faultsIn(answer).sort(), [
+  assertProblem(answer, 'sku_not_on_order', api.baseUrl)
+  assert.deepEqual(getFieldErrors(answer).sort(), [
     '/lines/0/notes invalid_field',
     '/lines/0/reasonCode invalid_field',
     '/lines/1/reasonCode invalid_field',
@@ -102,22 +102,22 @@ test('upstream rejections have stable codes and quote the original code', async 
   ] as const) {
     simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description: 'words of theirs', times: 1 })
     const answer = await giveBack(order.id, { [tee.sku]: 1 })
-    isRefused(api, answer, ours, '/lines')
+    assertRejected(api, answer, ours, '/lines')
     assert.match(answer.json.detail, new RegExp(String(code)))
     assert.doesNotMatch(answer.text, /words of theirs/)
   }
   // What was learned meanwhile is kept: it has been sent.
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 1, returned: 0, returnable: 1 }])
-  made(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
 })
 
 test('a return with a lost response is unknown until its repeat', async () => {
   const order = await bought({ [tee.sku]: 3 })
-  const [key, before] = [keyed(), await rows()]
+  const [key, before] = [withKey(), await rows()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
-  isProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([returnsThere(), await rows()], [1, before])
-  const record = made(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
+  const record = getCreated(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
   assert.deepEqual([returnsThere(), await rows()], [1, before + 1])
   assert.equal(record.returnNumber, lastReturn().number)
   // The one there cannot be looked up by its number: the head office finds it by that number as well.
@@ -132,33 +132,38 @@ test('a return with a lost response is unknown until its repeat', async () => {
 
 test('a proxy page with status 200 is unknown and the repeat returns', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  const key = keyed()
+  const key = withKey()
   simulator.faults.add({ kind: 'html', status: 200, method: 'POST', path: '/Persons/*/Returns', times: 1 })
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.equal(returnsThere(), 0)
-  made(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
   assert.equal(returnsThere(), 1)
 })
 
 test('a lost return with a given number keeps the number unique', async () => {
-  const key = keyed()
+  const key = withKey()
   const [order, other] = [await bought({ [tee.sku]: 2 }), await bought({ [tee.sku]: 2 })]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   const returnNumber = 'RMA-1'
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key), 'outcome_unknown', api.baseUrl)
-  const record = made(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key))
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key), 'outcome_unknown', api.baseUrl)
+  const record = getCreated(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key))
   assert.deepEqual([record.returnNumber, returnsThere()], [returnNumber, 1])
   assert.match(lastReturn().number, /^RMA-1-/)
-  isRefused(api, await giveBack(other.id, { [tee.sku]: 1 }, { returnNumber }), 'order_number_taken', '/returnNumber')
+  assertRejected(
+    api,
+    await giveBack(other.id, { [tee.sku]: 1 }, { returnNumber }),
+    'order_number_taken',
+    '/returnNumber',
+  )
   assert.equal(returnsThere(), 1)
 
-  const again = keyed()
+  const again = withKey()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   const second = { returnNumber: 'RMA-2' }
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, second, again), 'outcome_unknown', api.baseUrl)
-  isProblem(await giveBack(other.id, { [tee.sku]: 1 }, second), 'concurrent_update', api.baseUrl)
-  assert.equal(made(await giveBack(order.id, { [tee.sku]: 1 }, second, again)).orderId, order.id)
-  isRefused(api, await giveBack(other.id, { [tee.sku]: 1 }, second), 'order_number_taken', '/returnNumber')
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, second, again), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(other.id, { [tee.sku]: 1 }, second), 'concurrent_update', api.baseUrl)
+  assert.equal(getCreated(await giveBack(order.id, { [tee.sku]: 1 }, second, again)).orderId, order.id)
+  assertRejected(api, await giveBack(other.id, { [tee.sku]: 1 }, second), 'order_number_taken', '/returnNumber')
   assert.equal(returnsThere(), 2)
 })
 
@@ -168,48 +173,48 @@ test('one of two concurrent returns with one number succeeds', async () => {
   const answers = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
   const [refused = assert.fail(), ...others] = answers.filter(({ status }) => status !== 201)
   assert.equal(others.length, 0)
-  isRefused(api, refused, 'order_number_taken', '/returnNumber')
+  assertRejected(api, refused, 'order_number_taken', '/returnNumber')
   assert.equal(returnsThere(), 1)
 })
 
 test("an unknown return reserves its key and its order's items", async () => {
   const [order, other] = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
-  const key = keyed()
+  const key = withKey()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
-  isProblem(await giveBack(other.id, { [tee.sku]: 1 }, {}, key), 'idempotency_key_reused', api.baseUrl)
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
-  made(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(other.id, { [tee.sku]: 1 }, {}, key), 'idempotency_key_reused', api.baseUrl)
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
   assert.equal(returnsThere(), 1)
 })
 
 test('a repeat finishes a return that was rolled back only here', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  const [key, before] = [keyed(), await rows()]
+  const [key, before] = [withKey(), await rows()]
   shop.undo(1)
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([returnsThere(), await rows()], [1, before])
-  made(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
   assert.deepEqual([returnsThere(), await rows()], [1, before + 1])
 })
 
 test('a created return succeeds even if it cannot be read back', async () => {
   const order = await bought({ [tee.sku]: 1 })
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*/Returns/*' })
-  const record = made(await giveBack(order.id, { [tee.sku]: 1 }))
+  const record = getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
   assert.equal(record.returnAuthorisationNumber, record.returnNumber)
 })
 
 test('an unknown order is 404, and unavailable during an outage', async () => {
   for (const id of ['99999999', 'NONE', '../Stores', 'a b'])
-    isProblem(await giveBack(id, { [tee.sku]: 1 }), 'not_found', api.baseUrl)
+    assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'not_found', api.baseUrl)
   const order = await bought({ [tee.sku]: 1 })
   const before = await rows()
   await simulator.refuse()
   for (const id of ['99999998', order.id]) {
     const answer = await giveBack(id, { [tee.sku]: 1 })
-    isProblem(answer, 'back_office_unavailable', api.baseUrl)
+    assertProblem(answer, 'back_office_unavailable', api.baseUrl)
     assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
   }
   assert.equal(await rows(), before)
@@ -218,8 +223,8 @@ test('an unknown order is 404, and unavailable during an outage', async () => {
 test('returns require a back office version that supports them', async () => {
   const own = await openShop({}, { release: '2017.1' })
   try {
-    const answer = await post(own.api, '/orders/1/returns', returnOf({ [tee.sku]: 1 }))
-    isProblem(answer, 'capability_unavailable', own.api.baseUrl)
+    const answer = await post(own.api, '/orders/1/returns', buildReturn({ [tee.sku]: 1 }))
+    assertProblem(answer, 'capability_unavailable', own.api.baseUrl)
     assert.match(answer.json.detail, /2017\.2.*2017\.1/)
     assert.equal(own.simulator.ledger.callsTo({ method: 'POST' }).length, 0)
   } finally {

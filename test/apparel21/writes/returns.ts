@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { returnOf } from '../../support/order-shop.ts'
+import { buildReturn } from '../../support/order-shop.ts'
 import { post } from '../../support/write.ts'
 import { count, type Shop } from '../shop.ts'
 import type { ordersOf } from './orders.ts'
@@ -16,7 +16,7 @@ export function returnsOf({ api, simulator }: Shop, { buy }: Pick<Awaited<Return
     return order
   }
   const giveBack = (orderId: string, units: Units, more: object = {}, headers = {}) =>
-    post(api, `/orders/${encodeURIComponent(orderId)}/returns`, returnOf(units, more), headers)
+    post(api, `/orders/${encodeURIComponent(orderId)}/returns`, buildReturn(units, more), headers)
   const returnsThere = () => simulator.ledger.effectsOf('return created').length
   const rows = () => count(api, api, 'sales_return')
   const returnable = async (orderId: string) => (await api.get(`/orders/${orderId}/returnable`)).json.data

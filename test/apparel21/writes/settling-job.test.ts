@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { begin, serve, stop, until } from '../../support/processes.ts'
+import { serve, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
 import { halted, shopOfProcesses } from './processes.ts'
 
 const { simulator, db, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
 const steady = await serve(['--no-demo'], environmentOf('steady'))
 let workers = 0
 const worker = (failpoint?: string) =>
-  begin(['worker'], environmentOf(`worker-${++workers}`, failpoint === undefined ? {} : { FAILPOINT: failpoint }))
+  startCommand(
+    ['worker'],
+    environmentOf(`worker-${++workers}`, failpoint === undefined ? {} : { FAILPOINT: failpoint }),
+  )
 const placed = () => simulator.ledger.effectsOf('order created').length
 
 /** Leaves so many orders open that the back office has; returns how many there are here. */
@@ -41,8 +44,8 @@ for (const border of ['before_effect', 'after_effect', 'before_commit'])
     assert.deepEqual([await rows('intent'), await rows('sales_order')], [1, left[0]])
     await leasesRunOut()
     const next = worker()
-    await until(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
-    await stop(next)
+    await waitUntil(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
+    await stopServer(next)
     await settled(left, 1)
   })
 
@@ -52,17 +55,17 @@ test('a halted job stores nothing that another job has reconciled', async () => 
   await halted(late)
   await leasesRunOut()
   const next = worker()
-  await until(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
+  await waitUntil(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
   late.child.kill('SIGCONT')
-  await stop(late)
-  await stop(next)
+  await stopServer(late)
+  await stopServer(next)
   await settled(left, 1)
 })
 
 test('concurrent workers reconcile each order once', async () => {
   const left = await leave(12)
   const several = [worker(), worker(), worker()]
-  await until(async () => (await rows('intent')) === 0, 'all are settled', 30_000)
-  for (const each of several) await stop(each)
+  await waitUntil(async () => (await rows('intent')) === 0, 'all are settled', 30_000)
+  for (const each of several) await stopServer(each)
   await settled(left, 12)
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { isProblem } from '../../support/problem.ts'
-import { isReplay, keyed, post, put } from '../../support/write.ts'
+import { buildCustomer } from '../../support/customer-bodies.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { assertReplay, post, put, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 import { returnsOf } from './returns.ts'
@@ -25,29 +25,29 @@ const loseRequest = (path: string, method = 'POST') =>
 test('an order with a lost response is stored automatically with audit entry', async () => {
   const [before, lines] = [await rows(), await audited()]
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([placed(), await rows(), await open()], [1, before, [1, 1]])
   assert.equal(await shop.followUp(), 1)
   assert.deepEqual([placed(), await rows(), await audited(), await open()], [1, before + 1, lines + 1, [0, 0]])
 })
 
 test('a repeat with the key gets the reconciled result', async () => {
-  const [body, key, before] = [order(), keyed(), await rows()]
+  const [body, key, before] = [order(), withKey(), await rows()]
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   const posts = simulator.ledger.callsTo({ method: 'POST' }).length
   const first = await post(api, '/orders', body, key)
   assert.equal(first.status, 201, first.text)
-  isReplay(await post(api, '/orders', body, key), first)
+  assertReplay(await post(api, '/orders', body, key), first)
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, posts, 'the back office is not told again')
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
 test('a write not found twice is abandoned without being executed', async () => {
-  const [key, before] = [keyed(), await rows()]
+  const [key, before] = [withKey(), await rows()]
   loseRequest('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual(await open(), [1, 1], 'it may still arrive')
   await shop.followUp()
@@ -59,7 +59,7 @@ test('a write not found twice is abandoned without being executed', async () => 
 
 test('nothing is reconciled or abandoned during an outage', async () => {
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'down' })
   for (let i = 0; i < 3; i++) assert.equal(await shop.followUp(), 1)
   assert.deepEqual(await open(), [1, 1])
@@ -78,31 +78,35 @@ test('a paying voucher stays locked until the outcome and is then spent', async 
   const payment = await validated(number, pin, tee.price)
   const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', body), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(await open(), [1, 2])
-  isProblem(await post(api, '/vouchers/validate', { number, pin, amount: '1.00' }), 'concurrent_update', api.baseUrl)
+  assertProblem(
+    await post(api, '/vouchers/validate', { number, pin, amount: '1.00' }),
+    'concurrent_update',
+    api.baseUrl,
+  )
   await shop.followUp()
   assert.deepEqual(await open(), [0, 0])
   const other = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
-  isProblem(await post(api, '/orders', other), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await post(api, '/orders', other), 'validation_id_incorrect', api.baseUrl)
   assert.equal(placed(), 1)
 })
 
 test('an unknown return keeps its units reserved against other returns', async () => {
   const { id } = await bought({ [tee.sku]: 2 })
   loseAnswer('/Persons/*/Returns')
-  isProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
-  isProblem(await giveBack(id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
+  assertProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
   await shop.followUp()
   assert.deepEqual([returnsThere(), await returnable(id)], [1, [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }]])
-  isProblem(await giveBack(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
+  assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
 })
 
 test('reconciliation never creates a return that did not arrive', async () => {
   const { id } = await bought({ [tee.sku]: 2 })
   const before = await count(api, api, 'sales_return')
   loseRequest('/Persons/*/Returns')
-  isProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual([returnsThere(), await open()], [0, [1, 1]], 'it may still arrive')
   await shop.followUp()
@@ -113,7 +117,7 @@ test('reconciliation never creates a return that did not arrive', async () => {
 test('a return without a confirmed number is neither completed nor abandoned', async () => {
   const { id } = await bought({ [tee.sku]: 1 })
   loseAnswer('/Persons/*/Returns')
-  isProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Returns', status: 403, code: 5139 })
   for (let looks = 0; looks < 3; looks++) await shop.followUp()
   assert.deepEqual([returnsThere(), await open()], [1, [1, 1]])
@@ -127,13 +131,13 @@ test('reconciled customers are stored as in the back office, including consent',
   const consents = () => count(api, api, 'consent_change')
   const [customers, consent] = [await count(api, api, 'customer'), await consents()]
   loseAnswer('/Persons')
-  isProblem(await post(api, '/customers', john()), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/customers', buildCustomer()), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.equal(await count(api, api, 'customer'), customers + 1)
   assert.ok((await consents()) > consent)
 
   loseAnswer('/Persons/*', 'PUT')
-  isProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   const lines = await audited()
   await shop.followUp()
   assert.equal((await api.get(`/customers/${customerId}`)).json.data.title, 'Dr')
@@ -145,14 +149,14 @@ test('an email change is stored only if it was executed', async () => {
   const change = (to: string) => put(api, `/customers/${customerId}`, { contact: { email: to } })
   const [before, lines] = [await email(), await audited()]
   loseRequest('/Persons/*', 'PUT')
-  isProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
+  assertProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual(await open(), [1, 0], 'it may still arrive')
   await shop.followUp()
   assert.deepEqual([await email(), await audited(), await open()], [before, lines, [0, 0]])
 
   loseAnswer('/Persons/*', 'PUT')
-  isProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
+  assertProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual([await email(), await audited(), await open()], ['Moved@example.com', lines + 1, [0, 0]])
 })
@@ -169,7 +173,7 @@ test('a voucher with a lost sale response is sold and recorded once', async () =
   }
   const sales = await count(api, api, 'upstream_voucher_sale')
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.equal(await count(api, api, 'upstream_voucher_sale'), sales + 1)
   assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
@@ -178,16 +182,16 @@ test('a voucher with a lost sale response is sold and recorded once', async () =
 test('two concurrent reconciliations store a write once', async () => {
   const before = await rows()
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   const followed = await Promise.all([shop.followUp(), shop.followUp(), shop.followUp()])
   assert.ok(followed.some(Boolean))
   assert.deepEqual([await rows(), await open()], [before + 1, [0, 0]])
 })
 
 test('a repeat takes over a finished attempt and leaves the job nothing', async () => {
-  const [body, key] = [order(), keyed()]
+  const [body, key] = [order(), withKey()]
   loseAnswer('/Persons/*/Orders')
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.equal((await post(api, '/orders', body, key)).status, 201)
   assert.equal(await shop.followUp(), 0)
   assert.equal(placed(), 1)
@@ -196,7 +200,7 @@ test('a repeat takes over a finished attempt and leaves the job nothing', async 
 test('a write intent is stored encrypted and only while open', async () => {
   loseAnswer('/Persons/*/Orders')
   const payments = [{ gateway: 'visa', amount: tee.price, reference: 'canary-of-intents' }]
-  isProblem(await post(api, '/orders', order({ payments })), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', order({ payments })), 'outcome_unknown', api.baseUrl)
   const [row] = await api.db.rows<{ text: string }>(
     sql`select encode(request, 'escape') as text from intent where service_id = ${api.service.id}`,
   )

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
 import { reserveNames } from '../../../src/store/writes/intents.ts'
-import { isProblem } from '../../support/problem.ts'
-import { lock } from '../../support/voucher-shop.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { lockVoucher } from '../../support/voucher-shop.ts'
+import { post, put, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
@@ -42,36 +42,36 @@ for (const [how, late] of Object.entries({
     await asked('/Voucher/GVValid/*')
     await holdsRunOut()
     const { validationId } = await validated(number, pin, '7.00')
-    assert.equal((await lock(api, number, validationId, 600)).status, 200)
+    assert.equal((await lockVoucher(api, number, validationId, 600)).status, 200)
     const { status, json } = await coming
     assert.ok(status === 409 || status === 504, json.code)
-    assert.equal((await lock(api, number, validationId, 600)).status, 200, 'the holder renews')
+    assert.equal((await lockVoucher(api, number, validationId, 600)).status, 200, 'the holder renews')
     for (let looks = 0; looks < 2; looks++) await shop.followUp()
-    assert.equal((await lock(api, number, validationId, 0)).status, 200, 'and gives it back')
+    assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200, 'and gives it back')
     assert.deepEqual(await open(), [0, 0])
   })
 
 test("a late rejected lock does not end the new holder's lock", async () => {
   const mine = (await validated(number, pin, '5.00')).validationId
   simulator.faults.add({ kind: 'latency', path: '/Voucher/Lock/*', seconds: 1.5, times: 1 })
-  const coming = lock(api, number, mine, 1)
+  const coming = lockVoucher(api, number, mine, 1)
   await asked('/Voucher/Lock/*')
   await holdsRunOut()
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms'`)
   const { validationId } = await validated(number, pin, '7.00')
-  assert.equal((await lock(api, number, validationId, 600)).status, 200)
-  isProblem(await coming, 'outcome_unknown', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, validationId, 600)).status, 200)
+  assertProblem(await coming, 'outcome_unknown', api.baseUrl)
   await shop.followUp()
-  assert.equal((await lock(api, number, validationId, 0)).status, 200, 'it is still held')
+  assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200, 'it is still held')
 })
 
 test('reconciling a lock neither locks nor validates', async () => {
   const { validationId } = await validated(number, pin, '5.00')
   loseAnswer('/Voucher/Lock/*', 'PUT')
-  isProblem(await lock(api, number, validationId, 600), 'outcome_unknown', api.baseUrl)
-  assert.equal((await lock(api, number, validationId, 0)).status, 200)
+  assertProblem(await lockVoucher(api, number, validationId, 600), 'outcome_unknown', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200)
   loseAnswer('/Voucher/Lock/*', 'PUT')
-  isProblem(await put(api, `/vouchers/${number}/lock`, { pin, lockSeconds: 600 }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await put(api, `/vouchers/${number}/lock`, { pin, lockSeconds: 600 }), 'outcome_unknown', api.baseUrl)
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms'`)
   simulator.clock.advance(601)
   const next = await validated(number, pin, '7.00')
@@ -80,18 +80,18 @@ test('reconciling a lock neither locks nor validates', async () => {
   assert.deepEqual([simulator.ledger.calls.length, await open()], [0, [0, 0]])
   const seen = await post(api, '/vouchers/lookup', { number, pin })
   assert.equal(seen.json.data.status, 'active')
-  assert.equal((await lock(api, number, next.validationId, 0)).status, 200, 'the newest validation still counts')
+  assert.equal((await lockVoucher(api, number, next.validationId, 0)).status, 200, 'the newest validation still counts')
 })
 
 test('a repeat during an outage keeps an earlier open attempt', async () => {
   const payment = await validated(number, pin, tee.price)
   const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
-  const [key, before] = [keyed(), await rows()]
+  const [key, before] = [withKey(), await rows()]
   loseAnswer('/Persons/*/Orders', 'POST')
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'status', status: 503, retryAfter: 0, method: 'POST' })
   simulator.faults.add({ kind: 'status', status: 503, retryAfter: 0, method: 'GET' })
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(await open(), [1, 2])
   simulator.faults.clear()
   await shop.followUp()
@@ -99,13 +99,13 @@ test('a repeat during an outage keeps an earlier open attempt', async () => {
 })
 
 test('a repeat with a lost response is reconciled like a first attempt', async () => {
-  const [body, key, before] = [order(), keyed(), await rows()]
+  const [body, key, before] = [order(), withKey(), await rows()]
   const lose = () => simulator.faults.add({ kind: 'reset-before', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   lose()
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   lose()
-  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual(await open(), [1, 1], 'it may still arrive')
   await shop.followUp()
@@ -114,7 +114,7 @@ test('a repeat with a lost response is reconciled like a first attempt', async (
 
 test('a write whose record is locked is not reconciled as never executed', async () => {
   loseAnswer('/Persons/*', 'PUT')
-  isProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   const names = [`customer ${customerId}`]
   await reserveNames(api.db, api.keys, api.service, randomUUID(), { names, untilResolved: false })
   await shop.followUp()
@@ -130,13 +130,17 @@ test('a client waits for customer orders only as long as one call', async () => 
   const payment = { gateway: 'paypal', amount: tee.price, voucher: { number, validationId: 'none' } }
   simulator.faults.add({ kind: 'hang', method: 'GET', path: '/Persons/*/Orders' })
   const from = performance.now()
-  isProblem(await post(api, '/orders', order({ payments: [payment] }), keyed()), 'back_office_unavailable', api.baseUrl)
+  assertProblem(
+    await post(api, '/orders', order({ payments: [payment] }), withKey()),
+    'back_office_unavailable',
+    api.baseUrl,
+  )
   assert.ok(performance.now() - from < 5_000)
 })
 
 test('an unsuccessful look-up locks no record', async () => {
   simulator.faults.add({ kind: 'reset-before', method: 'PUT', path: '/Persons/*', times: 1 })
-  isProblem(await put(api, `/customers/${customerId}`, { title: 'Sir' }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await put(api, `/customers/${customerId}`, { title: 'Sir' }), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual(await open(), [1, 0])
   assert.equal((await put(api, `/customers/${customerId}`, { title: 'Dr' })).status, 200)

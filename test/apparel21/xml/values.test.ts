@@ -12,9 +12,9 @@ import {
   readPercentage,
   readText,
 } from '../../../src/backoffice/apparel21/xml/values.ts'
-import { documentOf } from '../../support/xml-document.ts'
+import { parseXmlDocument } from '../../support/xml-document.ts'
 
-const field = (content: string) => documentOf(`<a>${content}</a>`)
+const field = (content: string) => parseXmlDocument(`<a>${content}</a>`)
 
 test('texts are trimmed and empty texts become null', async () => {
   const a = await field('<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>')

@@ -13,8 +13,8 @@ import * as shutting from '../../../src/store/moves/pause-writes.ts'
 import * as replication from '../../../src/store/moves/replication.ts'
 import { carryLog, carryRest } from '../../../src/store/moves/request-log-copy.ts'
 import { addService, databaseNow, listAllServices, listServices } from '../../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { directory } from '../../support/processes.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { createDirectory } from '../../support/processes.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** A service is shut, compared and switched, with the one database as source and target; nothing is replicated. */
@@ -38,7 +38,7 @@ export async function askMoving(shop: TestService) {
   await comparing.countsOf(db, { serviceId: id }, tables)
   const [stores] = await comparing.tablesNamed(db, ['store'])
   assert.ok(stores)
-  const empty = await freshDatabase()
+  const empty = await createTestDatabase()
   const apart = { source: db, target: empty.db }
   const keys = await comparing.differing(apart, { serviceId: id }, stores)
   assert.ok(keys.size > 0)
@@ -75,7 +75,7 @@ export async function askMoving(shop: TestService) {
 
 /** A server of its own, whose log can be read, tells of a row that is written, and what slots would be called by which it copies. */
 export async function askChangedKeys() {
-  const home = directory()
+  const home = createDirectory()
   const server = await startPostgres(join(home, 'postgres'), { settings: { shared_buffers: '16MB' } })
   const db = openDatabase(urlOf([server], server.connection.database), { max: 1 })
   try {

@@ -58,9 +58,9 @@ import { shownSettings } from '../../../src/store/tenancy/settings.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/vouchers/ledger.ts'
 import { purgeResponses } from '../../../src/store/writes/idempotency.ts'
 import { claimInDoubtWrite, claimIntent, renewClaim } from '../../../src/store/writes/intents.ts'
-import { reaching } from '../../support/database.ts'
-import { logLines } from '../../support/postgres/logged.ts'
-import { member } from '../../support/reward-member.ts'
+import { getDatabaseEnvironment } from '../../support/database.ts'
+import { addLogEntries } from '../../support/postgres/logged.ts'
+import { createMember } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 import { tookAFile } from './files.ts'
@@ -181,7 +181,7 @@ export async function tour(api: TestService) {
   await Promise.all([findReturnByNumber(db, service, ''), findReturnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
-  const { earn, giveBack, cancelReturn } = await member(api)
+  const { earn, giveBack, cancelReturn } = await createMember(api)
   await earn('order', '400.00')
   await giveBack('order', '100.00')
   await cancelReturn('order')
@@ -210,7 +210,7 @@ async function haveErased({ db, keys, service }: TestService) {
 async function askDoctor({ database }: TestService) {
   const { env, exitCode } = process
   const said = mock.method(console, 'log', () => {})
-  process.env = { ...env, ...reaching(database), DATABASE_READ_URL: database.connection }
+  process.env = { ...env, ...getDatabaseEnvironment(database), DATABASE_READ_URL: database.connection }
   await doctorCommand(new Command()).parseAsync([], { from: 'user' })
   process.env = env
   process.exitCode = exitCode
@@ -218,7 +218,7 @@ async function askDoctor({ database }: TestService) {
 }
 
 /** A service is shut, emptied and gone. */
-async function removeOne({ db, tenant }: TestService) {
+async function removeOne({ db, createService: tenant }: TestService) {
   const { service } = await tenant()
   await shut(db, service)
   assert.equal((await listEnding(db)).length, 1)
@@ -244,7 +244,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
 
 /** A request is logged, and found again. */
 async function logged({ db, service }: TestService) {
-  await logLines(db, service, [{ requestId: 'toured' }])
+  await addLogEntries(db, service, [{ requestId: 'toured' }])
   assert.ok(await requestRecord(db, service, 'toured'))
   assert.ok((await requestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)
   assert.equal(await purgeRequestDays(db, [service], () => false), 0)

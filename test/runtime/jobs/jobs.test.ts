@@ -15,9 +15,9 @@ import type { MailTransport } from '../../../src/mail/transport.ts'
 import { addJob } from '../../../src/store/jobs/jobs.ts'
 import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 import { gift } from '../../support/mailing.ts'
-import { until } from '../../support/processes.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { messageIds, startSink } from '../../support/smtp-sink.ts'
 
 const keys = deriveKeys(randomBytes(32))
@@ -31,7 +31,7 @@ const job = (runs: (work: JobRun) => Promise<void>, more: Partial<Job> = {}): Jo
 
 /** Two services and workers for them, on a database of the test's own. */
 async function workplace(t: TestContext) {
-  const database = await freshDatabase()
+  const database = await createTestDatabase()
   const { db } = database
   const begun: Worker[] = []
   t.after(async () => {
@@ -71,7 +71,11 @@ describe('jobs', { concurrency: true }, () => {
       for (const number of numbers) await queueVoucherMail(tx, keys, service, { ...gift, number })
     })
     const workers = [1, 2].map(() => work(jobs, createSmtpTransport(sink.url)))
-    await until(async () => (await db.run(sql`select from email where status = 'sent'`)) === 40, 'all are sent', 20_000)
+    await waitUntil(
+      async () => (await db.run(sql`select from email where status = 'sent'`)) === 40,
+      'all are sent',
+      20_000,
+    )
     await Promise.all(workers.map(worker => worker.stop(5_000)))
     for (const number of numbers) assert.equal(messageIds(sink, number).length, 1, number)
     assert.equal(await db.run(sql`select from job where name = 'send-email'`), 0)
@@ -84,7 +88,7 @@ describe('jobs', { concurrency: true }, () => {
     const worker = work({
       whole: job(async ({ service }) => void runs.push(`whole ${service?.name}`), { intervalSeconds: 1 }),
     })
-    await until(() => runs.filter(name => name === 'whole undefined').length >= 2, 'it runs twice')
+    await waitUntil(() => runs.filter(name => name === 'whole undefined').length >= 2, 'it runs twice')
     await worker.stop(1_000)
     assert.equal((await state('whole'))?.attempts, 0)
   })
@@ -103,8 +107,8 @@ describe('jobs', { concurrency: true }, () => {
     await addJob(db, null, 'fails')
     let before = 0
     for (const seconds of [30, 60, 60]) {
-      await until(() => attempts > before, 'it is tried', 30_000)
-      await until(async () => ((await state('fails'))?.wait ?? 0) > 1, 'it waits')
+      await waitUntil(() => attempts > before, 'it is tried', 30_000)
+      await waitUntil(async () => ((await state('fails'))?.wait ?? 0) > 1, 'it waits')
       const { wait = 0, lease } = (await state('fails')) ?? {}
       assert.ok(Math.abs(wait - seconds) < 5, `${wait} s`)
       assert.equal(lease, null)
@@ -167,7 +171,7 @@ describe('jobs', { concurrency: true }, () => {
     })
     await addJob(db, null, 'long')
     const workers = ['first', 'second'].map(name => work(table(name)))
-    await until(async () => began.length > 0 && !(await state('long')), 'it is done', 40_000)
+    await waitUntil(async () => began.length > 0 && !(await state('long')), 'it is done', 40_000)
     assert.equal(began.length, 1)
     await Promise.all(workers.map(worker => worker.stop(1_000)))
   })
@@ -187,7 +191,7 @@ describe('jobs', { concurrency: true }, () => {
           if (fails && ends.length === 1) throw new Error('not this time')
         }),
       })
-      const isRunning = (times: number) => until(() => ends.length === times, `run ${times}`)
+      const isRunning = (times: number) => waitUntil(() => ends.length === times, `run ${times}`)
       await addJob(db, null, 'asked')
       await isRunning(1)
       await addJob(db, null, 'asked')
@@ -195,7 +199,7 @@ describe('jobs', { concurrency: true }, () => {
       ends[0]?.()
       await isRunning(2)
       ends[1]?.()
-      await until(async () => !(await state('asked'))?.lease, 'the second one has ended')
+      await waitUntil(async () => !(await state('asked'))?.lease, 'the second one has ended')
       const left = await state('asked')
       assert.equal(left && Math.ceil(left.wait / 60), seconds && 60)
       await worker.stop(1_000)
@@ -216,7 +220,7 @@ describe('jobs', { concurrency: true }, () => {
     assert.equal(await renewLease(), true)
     await db.run(sql`update job set lease = gen_random_uuid() where name = 'lost'`)
     assert.equal(await renewLease(), false)
-    await until(() => signal.aborted, 'it is told', 8_000)
+    await waitUntil(() => signal.aborted, 'it is told', 8_000)
     await worker.stop(1_000)
     assert.ok((await state('lost'))?.lease, 'and leaves the job to whoever has it')
   })
@@ -225,7 +229,7 @@ describe('jobs', { concurrency: true }, () => {
     const { db, work } = await workplace(t)
     let runs = 0
     const worker = work({ steady: job(async () => void runs++, { intervalSeconds: 1 }) })
-    await until(() => runs > 0, 'it runs')
+    await waitUntil(() => runs > 0, 'it runs')
     for (let i = 0; i < 5; i++) {
       await db
         .run(
@@ -236,7 +240,7 @@ describe('jobs', { concurrency: true }, () => {
     }
     const before = runs
     // A run whose end could not be written down is taken over once its lease has ended.
-    await until(() => runs > before, 'it runs on', 60_000)
+    await waitUntil(() => runs > before, 'it runs on', 60_000)
     await worker.stop(1_000)
   })
 })

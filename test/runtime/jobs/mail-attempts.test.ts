@@ -11,11 +11,11 @@ import { openMailTransport } from '../../../src/mail/transport.ts'
 import { leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
 import { retryMails } from '../../../src/store/mail/mails.ts'
 import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
-import { setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
+import { setUpMailing, getVoucherMailStatus } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
 const mailing = setUpMailing()
-const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker: begin, makeDue: hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('a temporarily rejected message is retried, then fails with an alert', async () => {
   const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
@@ -23,8 +23,8 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
     retryDelaysSeconds,
     [...retryDelaysSeconds].sort((a, b) => a - b),
   )
-  mailing.sink.mishaps.push(...retryDelaysSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
-  mailing.sink.mishaps.push({ at: 'data', code: 451 })
+  mailing.sink.faults.push(...retryDelaysSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
+  mailing.sink.faults.push({ at: 'data', code: 451 })
   await queue()
   begin()
   for (const [i, seconds] of retryDelaysSeconds.entries()) {
@@ -38,7 +38,7 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
   const { attempts, last_error, email_id } = await mail()
   assert.equal(attempts, retryDelaysSeconds.length + 1)
   assert.equal(last_error, 'The mail server rejected the message temporarily: 451 at DATA.')
-  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
+  assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
     { kind: 'email_failed', subject: email_id, detail: last_error },
   ])
@@ -54,7 +54,7 @@ test('attempts of killed workers do not count', async () => {
     assert.equal((await leaseDueJobs(mailing.db, { 'send-email': { free: 1 } }, 20)).length, 1)
     await mailing.db.run(sql`update job set leased_until = now()`)
   }
-  mailing.sink.mishaps.push({ at: 'rcpt', code: 450 })
+  mailing.sink.faults.push({ at: 'rcpt', code: 450 })
   begin()
   await until(async () => (await mail()).last_error, 'it is refused')
   const { status, wait } = await mail()
@@ -63,7 +63,7 @@ test('attempts of killed workers do not count', async () => {
 })
 
 test('a permanently rejected message fails until it is resent manually', async () => {
-  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  mailing.sink.faults.push({ at: 'rcpt', code: 550 })
   await queue()
   begin()
   await untilFailed()
@@ -82,7 +82,7 @@ test('a permanently rejected message fails until it is resent manually', async (
 })
 
 test('a rejected message that was replaced raises no alert', async () => {
-  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  mailing.sink.faults.push({ at: 'rcpt', code: 550 })
   await queue()
   const { db } = mailing
   await db.transaction(async tx => {
@@ -119,7 +119,7 @@ test('emails wait during an outage and keep their PIN', async () => {
 })
 
 test('an unconfirmed message is repeated with the same Message-ID', async () => {
-  mailing.sink.mishaps.push('cut')
+  mailing.sink.faults.push('cut')
   await queue()
   begin()
   await untilAttempted(1)
@@ -131,7 +131,7 @@ test('an unconfirmed message is repeated with the same Message-ID', async () => 
 })
 
 test('an unresponsive mail server holds no database connection and times out', async () => {
-  mailing.sink.mishaps.push('hang')
+  mailing.sink.faults.push('hang')
   await queue()
   begin(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
   await until(() => mailing.sink.delivered.length, 'it hangs')
@@ -176,7 +176,7 @@ test('a required STARTTLS is used before the login', async () => {
     begin(createSmtpTransport(url, { ca: await readFile(caFile, 'utf8') }))
     await untilSent()
     assert.equal(secured.delivered[0]?.encrypted, true)
-    assert.deepEqual(secured.heard, ['AUTH', 'MAIL'])
+    assert.deepEqual(secured.commands, ['AUTH', 'MAIL'])
   } finally {
     await secured.close()
   }
@@ -198,7 +198,7 @@ for (const [title, disabledCommands] of [
         (await mail()).last_error ?? '',
         /^The connection to the mail server can't be encrypted \(\w+\), so the email was not sent\.$/,
       )
-      assert.deepEqual(stripped.heard, [])
+      assert.deepEqual(stripped.commands, [])
       assert.deepEqual(await mailing.db.rows(sql`select kind from alert`), [{ kind: 'email_server_rejecting' }])
       assert.match(mailing.logged, /"alert":"email_server_rejecting"/)
       assert.doesNotMatch(mailing.logged, /right/)

@@ -9,10 +9,10 @@ import { compose } from '../../../src/mail/message.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { renderVoucherEmail } from '../../../src/mail/voucher-email.ts'
 import { queueVoucherMail, retryMails } from '../../../src/store/mail/mails.ts'
-import { gift, setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
+import { getVoucherMailStatus, gift, setUpMailing } from '../../support/mailing.ts'
 
 const mailing = setUpMailing()
-const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker: begin, makeDue: hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('both email forms contain names, amount, expiry, number and PIN', () => {
   const { text, html, subject } = renderVoucherEmail(gift, 'Luma')
@@ -61,10 +61,10 @@ test('a queued email reaches only its recipient and is then deleted', async () =
   await queue()
   const queued = await mail()
   assert.equal(queued.status, 'queued')
-  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
+  assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
   begin()
   await untilSent()
-  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'sent')
+  assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'sent')
   assert.equal(mailing.sink.delivered.length, 1)
   const [message] = mailing.sink.delivered
   assert.deepEqual(message?.receivers, ['veronica@example.com'])
@@ -102,7 +102,7 @@ test("an email is queued in its voucher's transaction", async () => {
   await queue({ number: '7' })
   await untilSent()
   assert.equal(mailing.sink.delivered.length, 1)
-  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), undefined)
+  assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), undefined)
 })
 
 const injections = [
@@ -184,7 +184,7 @@ test("a delivery date starts at midnight in the service's time zone", async () =
   await until(() => mailing.sink.delivered.length, 'one whose day is past is sent at once')
   assert.match(mailing.sink.delivered[0]?.text ?? '', /Voucher number: 7/)
   assert.ok(Math.abs(Date.parse(mailing.sink.delivered[0]?.date ?? '') - Date.now()) < 60_000, 'and dated today')
-  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
+  assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
   assert.equal(await retryMails(mailing.db, mailing.service, (await mail()).email_id), 0, 'nor can it be hurried')
 })
 
@@ -209,7 +209,7 @@ test('each email becomes a private file without SMTP', async () => {
 })
 
 test('PIN, recipient and message are stored encrypted and never logged', async () => {
-  mailing.sink.mishaps.push({ at: 'data', code: 450 }, { at: 'rcpt', code: 550 })
+  mailing.sink.faults.push({ at: 'data', code: 450 }, { at: 'rcpt', code: 550 })
   await queue({ pin: '739204' })
   begin()
   await untilAttempted(1)
@@ -233,7 +233,7 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
 })
 
 test('the text of a failed email is purged after a month', async () => {
-  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  mailing.sink.faults.push({ at: 'rcpt', code: 550 })
   await queue()
   const worker = begin()
   await untilFailed()

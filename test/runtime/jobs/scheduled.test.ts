@@ -4,9 +4,9 @@ import { sql } from '../../../src/database/db.ts'
 import { addScheduledJobs } from '../../../src/jobs/worker.ts'
 import { addJob, leaseDueJobs, readJobLag } from '../../../src/store/jobs/jobs.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
-const { db, drop } = await freshDatabase()
+const { db, drop } = await createTestDatabase()
 after(drop)
 
 test('a scheduled job runs in time even if the clock steps back', async () => {

@@ -7,18 +7,18 @@ import { type Database, openDatabase, sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { installed } from '../../support/installations/installations.ts'
+import { install } from '../../support/installations/installations.ts'
 import { gift } from '../../support/mailing.ts'
 import {
-  begin,
-  directory,
-  done,
+  createDirectory,
   type Environment,
-  postgresOf,
-  run,
+  findPostgresPid,
+  runCommand,
+  runSuccessfully,
   serve,
-  stop,
-  until,
+  startCommand,
+  stopServer,
+  waitUntil,
 } from '../../support/processes.ts'
 import { messageIds, startSink } from '../../support/smtp-sink.ts'
 
@@ -41,13 +41,13 @@ const statusOf = async (db: Database, number: string) =>
 // At the same time: most of it is waiting for leases to end.
 describe('worker processes', { concurrency: true }, () => {
   test('a worker killed while sending causes at most one duplicate email', async t => {
-    const environment: Environment = { DATA_DIR: join(directory(), 'data') }
+    const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
     const sink = await startSink()
-    const service = await serve(['--no-demo'], { ...(await installed(environment)), RUN_JOBS: 'false' })
+    const service = await serve(['--no-demo'], { ...(await install(environment)), RUN_JOBS: 'false' })
     assert.match(service.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
     const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
     const worker = (more: Environment = {}) =>
-      begin(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
+      startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
     try {
       const killed: Record<string, number> = {}
       for (const border of ['before_smtp', 'after_smtp', 'before_mark_sent']) {
@@ -61,11 +61,11 @@ describe('worker processes', { concurrency: true }, () => {
       await queue('halted')
       const halted = worker({ FAILPOINT: 'before_smtp:stop' })
       const state = () => fs.readFileSync(`/proc/${halted.pid}/stat`, 'utf8').split(') ')[1]?.[0]
-      await until(() => state() === 'T', 'the worker is halted')
+      await waitUntil(() => state() === 'T', 'the worker is halted')
 
       const healthy = worker()
       for (const [border, at] of Object.entries(killed)) {
-        await until(async () => (await statusOf(db, border)) === 'sent', border, 60_000)
+        await waitUntil(async () => (await statusOf(db, border)) === 'sent', border, 60_000)
         const ids = messageIds(sink, border)
         assert.equal(ids.length, border === 'before_smtp' ? 1 : 2)
         assert.equal(new Set(ids).size, 1)
@@ -73,16 +73,16 @@ describe('worker processes', { concurrency: true }, () => {
         t.diagnostic(`killed at ${border}: sent ${Math.round(tookMs / 100) / 10} s later`)
         assert.ok(tookMs < 60_000)
       }
-      await until(async () => (await statusOf(db, 'halted')) === 'sent', 'the halted one is taken over', 60_000)
+      await waitUntil(async () => (await statusOf(db, 'halted')) === 'sent', 'the halted one is taken over', 60_000)
       halted.child.kill('SIGCONT')
       await queue('after')
-      await until(async () => (await statusOf(db, 'after')) === 'sent', 'the next is sent')
-      await stop(halted)
+      await waitUntil(async () => (await statusOf(db, 'after')) === 'sent', 'the next is sent')
+      await stopServer(halted)
       assert.equal(messageIds(sink, 'halted').length, 1, 'it found that another worker had taken over')
 
       // PostgreSQL is killed, and started again by its owner.
-      process.kill(postgresOf(environment.DATA_DIR ?? '') ?? 0, 'SIGKILL')
-      await until(
+      process.kill(findPostgresPid(environment.DATA_DIR ?? '') ?? 0, 'SIGKILL')
+      await waitUntil(
         () =>
           queue('restarted').then(
             () => true,
@@ -91,21 +91,21 @@ describe('worker processes', { concurrency: true }, () => {
         'PostgreSQL is back',
         20_000,
       )
-      await until(async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent', 'it goes on', 20_000)
-      assert.deepEqual(await stop(healthy), { code: 0, signal: null }, healthy.err)
+      await waitUntil(async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent', 'it goes on', 20_000)
+      assert.deepEqual(await stopServer(healthy), { code: 0, signal: null }, healthy.err)
       assert.doesNotMatch(healthy.err + service.err, /204816|veronica/)
     } finally {
       await db.close()
-      await stop(service)
+      await stopServer(service)
       await sink.close()
     }
   })
 
   test('a server killed before recording a delivery sends it again', async t => {
-    const environment: Environment = { DATA_DIR: join(directory(), 'data') }
+    const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
     const sink = await startSink()
     try {
-      await installed(environment)
+      await install(environment)
       const victim = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url, FAILPOINT: 'after_smtp' })
       assert.match(victim.out, /^Emails are sent through 127\.0\.0\.1:\d+\.$/m)
       const first = await writerOf(environment.DATA_DIR ?? '')
@@ -116,13 +116,13 @@ describe('worker processes', { concurrency: true }, () => {
       assert.equal(sink.delivered.length, 1)
 
       const service = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url })
-      await until(() => sink.delivered.length === 2, 'it is sent again', 60_000)
+      await waitUntil(() => sink.delivered.length === 2, 'it is sent again', 60_000)
       const tookMs = performance.now() - killedAt
       t.diagnostic(`sent ${Math.round(tookMs / 100) / 10} s after the kill`)
       assert.ok(tookMs < 60_000)
       assert.equal(new Set(messageIds(sink, '1')).size, 1)
-      assert.match(await done(['mail', 'list'], environment), / 1 +sent /)
-      assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+      assert.match(await runSuccessfully(['mail', 'list'], environment), / 1 +sent /)
+      assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
       assert.equal(sink.delivered.length, 2)
     } finally {
       await sink.close()
@@ -130,60 +130,69 @@ describe('worker processes', { concurrency: true }, () => {
   })
 
   test('emails without a mail server become files that commands can retry', async () => {
-    const environment: Environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
+    const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
     const dataDir = environment.DATA_DIR ?? ''
-    const service = await serve(['--no-demo'], await installed(environment))
+    const service = await serve(['--no-demo'], await install(environment))
     assert.match(service.out, /^Emails are written to \S+\/data\/mail\. To send them, set SMTP_URL\.$/m)
     const { db, queue } = await writerOf(dataDir)
     try {
       await queue('1')
-      await until(async () => (await statusOf(db, '1')) === 'sent', 'it is written')
+      await waitUntil(async () => (await statusOf(db, '1')) === 'sent', 'it is written')
       assert.equal(fs.readdirSync(join(dataDir, 'mail')).length, 1)
-      assert.match(await done(['mail', 'list', '--status', 'sent'], environment), /^[\da-f-]{36} +1 +sent +1 /m)
-      assert.doesNotMatch(await done(['mail', 'list', '--status', 'failed'], environment), /sent +1/)
-      const { out, ...rest } = await run(['mail', 'retry', 'nothing'], environment)
+      assert.match(
+        await runSuccessfully(['mail', 'list', '--status', 'sent'], environment),
+        /^[\da-f-]{36} +1 +sent +1 /m,
+      )
+      assert.doesNotMatch(await runSuccessfully(['mail', 'list', '--status', 'failed'], environment), /sent +1/)
+      const { out, ...rest } = await runCommand(['mail', 'retry', 'nothing'], environment)
       assert.equal(rest.code, 1)
       assert.match(rest.err, /^tillbridge: Email nothing can't be retried/)
 
       fs.rmSync(join(dataDir, 'mail'), { recursive: true })
       fs.writeFileSync(join(dataDir, 'mail'), 'in the way')
       await queue('2')
-      await until(
+      await waitUntil(
         async () =>
-          (await done(['mail', 'list', '--status', 'queued'], environment)).includes('The email could not be composed'),
+          (await runSuccessfully(['mail', 'list', '--status', 'queued'], environment)).includes(
+            'The email could not be composed',
+          ),
         'the fault is told',
       )
       fs.rmSync(join(dataDir, 'mail'))
       const [id] =
-        /^[\da-f]{8}-[\da-f-]{27}/m.exec(await done(['mail', 'list', '--status', 'queued'], environment)) ?? []
-      assert.match(await done(['mail', 'retry', id ?? ''], environment), /^1 email will be retried\.$/m)
-      await until(async () => (await statusOf(db, '2')) === 'sent', 'it is written')
+        /^[\da-f]{8}-[\da-f-]{27}/m.exec(await runSuccessfully(['mail', 'list', '--status', 'queued'], environment)) ??
+        []
+      assert.match(await runSuccessfully(['mail', 'retry', id ?? ''], environment), /^1 email will be retried\.$/m)
+      await waitUntil(async () => (await statusOf(db, '2')) === 'sent', 'it is written')
     } finally {
       await db.close()
-      assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+      assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
     }
   })
 
   test('alerts are listed, reported by doctor and resolved manually', async () => {
-    const environment: Environment = { DATA_DIR: join(directory(), 'data') }
-    const service = await serve(['--no-demo'], await installed(environment))
+    const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
+    const service = await serve(['--no-demo'], await install(environment))
     const { db, service: luma } = await writerOf(environment.DATA_DIR ?? '')
     await raiseAlert(db, luma.id, { kind: 'voucher_pin_guessing', subject: '2062389', detail: 'After 5 wrong PINs.' })
     await raiseAlert(db, luma.id, { kind: 'voucher_pin_guessing', subject: '2062389', detail: 'After 6 wrong PINs.' })
     await db.close()
-    const listed = await done(['alert', 'list'], environment)
+    const listed = await runSuccessfully(['alert', 'list'], environment)
     assert.match(listed, /^luma +voucher_pin_guessing +2062389 +2 +\S+ \S+ +After 6 wrong PINs\.$/m)
-    const { code, out } = await run(['doctor'], environment)
+    const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)
     assert.match(out, /^FAIL {2}Alerts +luma: voucher_pin_guessing\. Run "tillbridge alert list"\.$/m)
-    assert.match(await done(['alert', 'resolve', 'voucher_pin_guessing'], environment), /^1 alert resolved\.$/m)
-    assert.match((await run(['doctor'], environment)).out, /^PASS +Alerts +none$/m)
-    assert.equal((await run(['alert', 'resolve', 'voucher_pin_guessing'], environment)).code, 1)
-    assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+    assert.match(
+      await runSuccessfully(['alert', 'resolve', 'voucher_pin_guessing'], environment),
+      /^1 alert resolved\.$/m,
+    )
+    assert.match((await runCommand(['doctor'], environment)).out, /^PASS +Alerts +none$/m)
+    assert.equal((await runCommand(['alert', 'resolve', 'voucher_pin_guessing'], environment)).code, 1)
+    assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
   })
 
   test('a worker without a server reports it', async () => {
-    const { code, err } = await run(['worker'], await installed({ DATA_DIR: join(directory(), 'data') }))
+    const { code, err } = await runCommand(['worker'], await install({ DATA_DIR: join(createDirectory(), 'data') }))
     assert.equal(code, 1)
     assert.match(
       err,

@@ -1,6 +1,6 @@
 import { sql } from '../../../src/database/db.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
-import { logLines } from '../postgres/logged.ts'
+import { addLogEntries } from '../postgres/logged.ts'
 import type { TestService } from '../service.ts'
 
 /** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
@@ -51,7 +51,7 @@ export async function logMorning(
       steps: [{ what: 'gate', at: 0.2, milliseconds: 0.6 }, ...(isOrder ? calls : [])],
     }
   })
-  await logLines(db, service, lines)
+  await addLogEntries(db, service, lines)
   await db.run(sql`
     insert into request_minute (service_id, minute, answered, rejected, failed)
     select ${service.id}, minute, answered, (answered * (0.02 + 0.02 * sin(n / 9.0)))::integer, case when n between 300 and 318 then answered / 4 else 0 end

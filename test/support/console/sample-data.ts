@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
-import type { Answer, TestService } from '../service.ts'
+import type { TestResponse, TestService } from '../service.ts'
 import type { Receiver } from '../webhooks/receiver.ts'
 import { post, put } from '../write.ts'
 import { listPlatform } from './platform.ts'
@@ -17,7 +17,7 @@ const gift = {
 }
 const address = { contactName: 'Ann Lee', ...gift.billingAddress }
 
-const made = ({ status, text, json }: Answer) => {
+const made = ({ status, text, json }: TestResponse) => {
   assert.ok(status < 300, text)
   return json.data
 }

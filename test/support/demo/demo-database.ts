@@ -4,11 +4,11 @@ import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase, raw } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { addService, listServices } from '../../../src/store/tenancy/services.ts'
-import { asAdmin, demosOf, type TestCluster } from '../cluster.ts'
-import { type FreshDatabase, makeDatabase } from '../database.ts'
+import { getDemoDatabaseNames, runAsAdmin, type TestCluster } from '../cluster.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
 
 /** A database with the demo shop, whose readers are not counted, and the secret that it was made with. */
-export interface DemoDatabase extends FreshDatabase {
+export interface DemoDatabase extends TestDatabase {
   secret: string
   service: Service
 }
@@ -16,14 +16,14 @@ export interface DemoDatabase extends FreshDatabase {
 const secret = 'de30'.repeat(16)
 
 /** Clones the demo shop. Filling one takes some ten seconds of CPU: the first file of a run that wants one does it for all. */
-export const demoDatabase = () => cloneOf(({ template }) => demosOf(template).whole)
+export const cloneDemoDatabase = () => cloneTemplate(({ template }) => getDemoDatabaseNames(template).whole)
 
 /** The same with three hundred sales and stock levels. */
-export const smallDemoDatabase = () => cloneOf(({ template }) => demosOf(template).small)
+export const cloneSmallDemoDatabase = () => cloneTemplate(({ template }) => getDemoDatabaseNames(template).small)
 
-async function cloneOf(source: (cluster: TestCluster) => string): Promise<DemoDatabase> {
-  const database = await makeDatabase(async cluster => {
-    await makeOnce(cluster)
+async function cloneTemplate(source: (cluster: TestCluster) => string): Promise<DemoDatabase> {
+  const database = await createDatabase(async cluster => {
+    await createTemplatesOnce(cluster)
     return `template "${source(cluster)}" strategy file_copy`
   })
   const [service] = await listServices(database.db)
@@ -31,26 +31,26 @@ async function cloneOf(source: (cluster: TestCluster) => string): Promise<DemoDa
   return { ...database, secret, service }
 }
 
-async function makeOnce({ at, template }: TestCluster) {
-  const { draft, small, whole } = demosOf(template)
+async function createTemplatesOnce({ directUrl: at, template }: TestCluster) {
+  const { draft, small, whole } = getDemoDatabaseNames(template)
   const client = new pg.Client({ connectionString: at('postgres') })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock(hashtext($1))', [whole])
     if ((await client.query('select from pg_database where datname = $1', [whole])).rowCount) return
-    await asAdmin(at, `drop database if exists "${draft}"`, `drop database if exists "${small}"`)
-    await asAdmin(at, `create database "${draft}" template "${template}"`)
-    await inDatabase(at(draft), fill)
-    await asAdmin(at, `create database "${small}" template "${draft}" strategy file_copy`)
-    await inDatabase(at(small), thin)
+    await runAsAdmin(at, `drop database if exists "${draft}"`, `drop database if exists "${small}"`)
+    await runAsAdmin(at, `create database "${draft}" template "${template}"`)
+    await withDatabase(at(draft), fill)
+    await runAsAdmin(at, `create database "${small}" template "${draft}" strategy file_copy`)
+    await withDatabase(at(small), deleteMostRows)
     // What has this name is whole, and so is what was made before it.
-    await asAdmin(at, `alter database "${draft}" rename to "${whole}"`)
+    await runAsAdmin(at, `alter database "${draft}" rename to "${whole}"`)
   } finally {
     await client.end()
   }
 }
 
-async function inDatabase(connection: string, work: (db: Database) => Promise<unknown>) {
+async function withDatabase(connection: string, work: (db: Database) => Promise<unknown>) {
   const db = openDatabase(connection, { statementTimeoutMs: 60_000 })
   try {
     await work(db)
@@ -64,7 +64,7 @@ async function fill(db: Database) {
   if (service) await fillDemoShop(db, deriveKeys(secret), service)
 }
 
-async function thin(db: Database) {
+async function deleteMostRows(db: Database) {
   for (const [table, key] of [
     ['retail_transaction', 'id'],
     ['stock', "store_id || '-' || sku_id"],

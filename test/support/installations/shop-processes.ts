@@ -10,11 +10,11 @@ import { type Postgres, startPostgres } from '../../../src/postgres/postgres.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { fillShop } from '../order-shop.ts'
-import type { Environment, Serving } from '../processes.ts'
+import type { Environment, RunningServer } from '../processes.ts'
 import { gift, stockGiftCards, voucherSettings } from '../voucher-shop.ts'
-import { installed } from './installations.ts'
+import { install } from './installations.ts'
 
-export interface Answered {
+export interface WriteResponse {
   status: number
   replayed: boolean
   code: string
@@ -23,22 +23,22 @@ export interface Answered {
 }
 
 /** A small shop on a PostgreSQL of its own, for processes that are started and killed one by one. */
-export interface KilledShop {
+export interface ShopWithProcesses {
   postgres: Postgres
   db: Database
   service: Service
   /** What a process needs to serve it; each has a data directory of its own. */
-  environmentOf(name: string, more?: Environment): Environment
+  buildEnvironment(name: string, more?: Environment): Environment
   /** One write; rejects where the connection ends without an answer. */
-  send(to: Serving, method: string, path: string, body: object, key?: string): Promise<Answered>
+  send(to: RunningServer, method: string, path: string, body: object, key?: string): Promise<WriteResponse>
   close(): Promise<void>
 }
 
-export async function openShop(): Promise<KilledShop> {
+export async function openShopForProcesses(): Promise<ShopWithProcesses> {
   // Not one of `directory()` in processes.ts: PostgreSQL is ours to stop.
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   chmodSync(home, 0o711)
-  const { DATA_DIR } = await installed({ DATA_DIR: join(home, 'data') })
+  const { DATA_DIR } = await install({ DATA_DIR: join(home, 'data') })
   const postgres = await startPostgres(join(DATA_DIR, 'postgres'), { restartDelaysMs: Array(1_000).fill(0) })
   const db = openDatabase(postgres.connection, { max: 3, statementTimeoutMs: 60_000, onFault: () => {} })
   const secret = randomBytes(32).toString('hex')
@@ -55,8 +55,8 @@ export async function openShop(): Promise<KilledShop> {
   }
   const { host, port, user, database } = postgres.connection
   // Of each process: the next one may have its port, and another certificate.
-  const agents = new Map<Serving, Agent>()
-  const agentOf = (to: Serving) => {
+  const agents = new Map<RunningServer, Agent>()
+  const getAgent = (to: RunningServer) => {
     const agent = agents.get(to) ?? new Agent({ keepAlive: true, ca: readFileSync(to.caFile ?? ''), maxSockets: 250 })
     agents.set(to, agent)
     return agent
@@ -65,7 +65,7 @@ export async function openShop(): Promise<KilledShop> {
     postgres,
     db,
     service,
-    environmentOf: (name, more = {}) => ({
+    buildEnvironment: (name, more = {}) => ({
       DATA_DIR: join(home, name),
       DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
       SECRET_KEY: secret,
@@ -74,21 +74,21 @@ export async function openShop(): Promise<KilledShop> {
     }),
     send: (to, method, path, body, key) =>
       new Promise((resolve, reject) => {
-        const own = key === undefined ? {} : { 'idempotency-key': key }
-        const options = { method, agent: agentOf(to), timeout: 30_000, headers: { ...headers, ...own } }
-        const asked = request(`${to.baseUrl}${path}`, options, answer => {
+        const keyHeader = key === undefined ? {} : { 'idempotency-key': key }
+        const options = { method, agent: getAgent(to), timeout: 30_000, headers: { ...headers, ...keyHeader } }
+        const clientRequest = request(`${to.baseUrl}${path}`, options, response => {
           let text = ''
-          answer.setEncoding('utf8').on('data', part => (text += part))
-          answer.on('error', reject)
-          answer.on('end', () => {
+          response.setEncoding('utf8').on('data', part => (text += part))
+          response.on('error', reject)
+          response.on('end', () => {
             const { data, code } = JSON.parse(text)
-            const replayed = answer.headers['idempotent-replayed'] === 'true'
-            resolve({ status: answer.statusCode ?? 0, replayed, code, data })
+            const replayed = response.headers['idempotent-replayed'] === 'true'
+            resolve({ status: response.statusCode ?? 0, replayed, code, data })
           })
         })
-        asked.on('timeout', () => asked.destroy(new Error('no answer')))
-        asked.on('error', reject)
-        asked.end(JSON.stringify(body))
+        clientRequest.on('timeout', () => clientRequest.destroy(new Error('no answer')))
+        clientRequest.on('error', reject)
+        clientRequest.end(JSON.stringify(body))
       }),
     async close() {
       for (const agent of agents.values()) agent.destroy()
@@ -100,4 +100,4 @@ export async function openShop(): Promise<KilledShop> {
 }
 
 /** What asks for a gift voucher of this order. */
-export const voucherOf = (orderNumber: string, amount = '50.00') => ({ ...gift, orderNumber, amount })
+export const buildVoucher = (orderNumber: string, amount = '50.00') => ({ ...gift, orderNumber, amount })

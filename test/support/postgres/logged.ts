@@ -8,8 +8,8 @@ const dayMs = 86_400_000
 export const daysAgo = (days: number) => Date.now() - days * dayMs
 
 /** Puts requests into the log of a service as a process does that has answered them: all that is not said of one is what is usual. */
-export async function logLines(db: Db, { id }: Pick<Service, 'id'>, lines: readonly Partial<Logged>[]) {
-  const whole = lines.map(({ path = '/stores', ...line }) => ({
+export async function addLogEntries(db: Db, { id }: Pick<Service, 'id'>, lines: readonly Partial<Logged>[]) {
+  const entries = lines.map(({ path = '/stores', ...line }) => ({
     at: Date.now(),
     requestId: crypto.randomUUID(),
     username: 'u',
@@ -25,7 +25,7 @@ export async function logLines(db: Db, { id }: Pick<Service, 'id'>, lines: reado
     steps: [],
     ...line,
   }))
-  const bySecond = Map.groupBy(whole, ({ at }) => new Date(at - (at % 1_000)).toISOString())
+  const bySecond = Map.groupBy(entries, ({ at }) => new Date(at - (at % 1_000)).toISOString())
   const blocks = [...bySecond].flatMap(([second, own]) => {
     let block = newBlock(id, second)
     const filled = [block]

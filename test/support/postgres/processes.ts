@@ -19,7 +19,7 @@ export const needsRoot = isRoot ? false : 'needs root'
 export const needsOpenCheckout = isRoot && nobodyCanRun ? false : 'needs root, and a checkout that others may enter'
 export const needsProc = fs.existsSync('/proc/self/cmdline') ? false : 'needs /proc'
 
-export function temporary(t: TestContext, mode = 0o711): string {
+export function createTemporaryDirectory(t: TestContext, mode = 0o711): string {
   const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
   fs.chmodSync(directory, mode)
   cleanUp(t, () => fs.rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
@@ -40,13 +40,13 @@ export function cleanUp(t: TestContext, work: () => unknown): void {
   cleanUps.set(t, all)
 }
 
-export async function start(t: TestContext, home: string, options?: PostgresOptions): Promise<Postgres> {
+export async function startServer(t: TestContext, home: string, options?: PostgresOptions): Promise<Postgres> {
   const postgres = await startPostgres(home, options)
   cleanUp(t, () => postgres.stop())
   return postgres
 }
 
-export async function query(connection: Connection, text: string): Promise<Record<string, unknown>[]> {
+export async function runQuery(connection: Connection, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client(connection)
   client.on('error', () => {})
   await client.connect()
@@ -76,13 +76,13 @@ interface Owner extends OwnerProcess {
 }
 
 /** Another process that has started a server, or was refused. */
-export async function owner(t: TestContext, home: string, options?: OwnerOptions): Promise<Owner> {
+export async function startOwner(t: TestContext, home: string, options?: OwnerOptions): Promise<Owner> {
   const spawned = spawnOwner(t, home, options)
   return { ...spawned, ...JSON.parse(await spawned.nextLine()) }
 }
 
 /** A process that starts a server and keeps it until its input ends or it is interrupted. */
-export function spawnOwner(t: TestContext, home: string, { script = '', ...how }: OwnerOptions = {}): OwnerProcess {
+export function spawnOwner(t: TestContext, home: string, { script = '', ...options }: OwnerOptions = {}): OwnerProcess {
   const code = `
     import { startPostgres } from ${JSON.stringify(new URL('../../../src/postgres/postgres.ts', import.meta.url).href)}
     import { Client } from ${JSON.stringify(import.meta.resolve('pg'))}
@@ -103,7 +103,7 @@ export function spawnOwner(t: TestContext, home: string, { script = '', ...how }
     console.log(JSON.stringify({ pid: postgres.pid, connection: postgres.connection }))
     ${script}`
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
-    ...how,
+    ...options,
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -118,7 +118,7 @@ export function spawnOwner(t: TestContext, home: string, { script = '', ...how }
   return { process: child, nextLine }
 }
 
-export function processes(): { pid: number; line: string }[] {
+export function listProcesses(): { pid: number; line: string }[] {
   return fs
     .readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
@@ -134,9 +134,9 @@ function commandLine(pid: string): string {
 }
 
 // One that has ended, but was not yet asked for its exit code, has no command line.
-export const isRunning = (pid: number) => processes().some(one => one.pid === pid && one.line !== '')
+export const isRunning = (pid: number) => listProcesses().some(one => one.pid === pid && one.line !== '')
 
-export async function until(condition: () => boolean): Promise<void> {
+export async function waitUntil(condition: () => boolean): Promise<void> {
   const end = Date.now() + 10_000
   while (!condition()) {
     assert.ok(Date.now() < end, `waited in vain for ${condition}`)
@@ -144,4 +144,4 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-export const modeOf = (path: string) => fs.statSync(path).mode & 0o777
+export const getMode = (path: string) => fs.statSync(path).mode & 0o777

@@ -9,21 +9,21 @@ import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { startCollector } from '../../telemetry/collector.ts'
 import { gift } from '../mailing.ts'
-import { directory, type Environment, readAccess, serve, somePort, stop, until } from '../processes.ts'
+import { createDirectory, type Environment, pickPort, readAccess, serve, stopServer, waitUntil } from '../processes.ts'
 
-export const patienceMs = 120_000
+export const timeoutMs = 120_000
 
 /** A service that has each figure to tell: syncs that were pulled, an e-mail, an alert, traces. `close` ends all that was begun for it. */
-export async function startMonitored(more: Environment = {}) {
-  const ends: (() => unknown)[] = []
+export async function startMonitoredServer(more: Environment = {}) {
+  const closers: (() => unknown)[] = []
   const close = async () => {
-    for (const end of ends.splice(0).reverse()) await end()
+    for (const end of closers.splice(0).reverse()) await end()
   }
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   const collector = await startCollector()
-  ends.push(simulator.close, collector.close)
-  const metricsPort = somePort()
-  const dataDir = join(directory(), 'data')
+  closers.push(simulator.close, collector.close)
+  const metricsPort = pickPort()
+  const dataDir = join(createDirectory(), 'data')
   const environment = {
     DATA_DIR: dataDir,
     METRICS_PORT: metricsPort,
@@ -34,19 +34,23 @@ export async function startMonitored(more: Environment = {}) {
     LOG_LEVEL: 'silent',
     ...more,
   }
-  const told = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  const readMetrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   try {
     // The first start makes a service, and reads what is in its back office.
     const service = await serve([], environment)
-    ends.push(() => stop(service))
+    closers.push(() => stopServer(service))
     const db = openDatabase(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
-    ends.push(() => db.close())
+    closers.push(() => db.close())
     const keys = deriveKeys(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
     const other = await addService(db, 'other')
     if (!other) throw new Error('the service is new')
     await sendGift(db, keys, other)
     await raiseAlert(db, other.id, { kind: 'sync_failing', subject: 'stock', detail: 'for the dashboard' })
-    await until(async () => /tillbridge_sync_lag_seconds\{/.test(await told()), 'a sync was pulled', patienceMs)
+    await waitUntil(
+      async () => /tillbridge_sync_lag_seconds\{/.test(await readMetrics()),
+      'a sync was pulled',
+      timeoutMs,
+    )
     return {
       service,
       access: readAccess(dataDir),
@@ -54,7 +58,7 @@ export async function startMonitored(more: Environment = {}) {
       simulator,
       /** Where a Prometheus reads it. */
       metrics: `127.0.0.1:${metricsPort}`,
-      told,
+      told: readMetrics,
       /** One more e-mail. */
       sendGift: () => sendGift(db, keys, other),
       close,
@@ -65,7 +69,7 @@ export async function startMonitored(more: Environment = {}) {
   }
 }
 
-export type Monitored = Awaited<ReturnType<typeof startMonitored>>
+export type MonitoredServer = Awaited<ReturnType<typeof startMonitoredServer>>
 
 const sendGift = (db: Database, keys: Keys, service: Service) =>
   db.transaction(tx => queueVoucherMail(tx, keys, service, gift))

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { begin, directory, somePort, stop, until } from '../processes.ts'
-import { patienceMs } from './monitored.ts'
+import { createDirectory, pickPort, startCommand, stopServer, waitUntil } from '../processes.ts'
+import { timeoutMs } from './monitored.ts'
 
 /** Why there is no Prometheus here; undefined where there is one. */
 export const prometheusMissing =
@@ -13,11 +13,11 @@ export const prometheusMissing =
 const rules = fileURLToPath(new URL('../../../deploy/prometheus/rules.yml', import.meta.url))
 
 /** Debian's Prometheus, which reads one service as docs/operate/monitor.md has it, with our rules; it has read it once. */
-export async function startPrometheus(target: string, everySeconds: number) {
-  const home = directory()
-  const port = somePort()
+export async function startPrometheus(target: string, intervalSeconds: number) {
+  const home = createDirectory()
+  const port = pickPort()
   const config = join(home, 'prometheus.json')
-  const scrape = { scrape_interval: `${everySeconds}s`, scrape_timeout: `${everySeconds}s` }
+  const scrape = { scrape_interval: `${intervalSeconds}s`, scrape_timeout: `${intervalSeconds}s` }
   writeFileSync(
     config,
     JSON.stringify({
@@ -26,11 +26,11 @@ export async function startPrometheus(target: string, everySeconds: number) {
       scrape_configs: [{ job_name: 'tillbridge', static_configs: [{ targets: [target] }] }],
     }),
   )
-  const places = [`--storage.tsdb.path=${join(home, 'tsdb')}`, `--web.listen-address=127.0.0.1:${port}`]
-  const running = begin([`--config.file=${config}`, ...places], {}, { program: ['prometheus'] })
+  const options = [`--storage.tsdb.path=${join(home, 'tsdb')}`, `--web.listen-address=127.0.0.1:${port}`]
+  const running = startCommand([`--config.file=${config}`, ...options], {}, { program: ['prometheus'] })
 
   /** What its HTTP API answers. */
-  async function ask<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
+  async function query<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters)}`)
     const { status, data, error } = (await answer.json()) as { status: string; data: T; error?: string }
     assert.equal(status, 'success', error ?? '')
@@ -42,18 +42,20 @@ export async function startPrometheus(target: string, everySeconds: number) {
       ({ ok }) => ok,
       () => false,
     )
-  await until(isReady, 'Prometheus is ready', patienceMs)
+  await waitUntil(isReady, 'Prometheus is ready', timeoutMs)
   interface Targets {
     activeTargets: { health: string; lastError: string }[]
   }
-  let why = ''
-  const isRead = async () => {
-    const [target] = (await ask<Targets>('targets')).activeTargets
-    why = target?.lastError ?? ''
+  let lastError = ''
+  const isScraped = async () => {
+    const [target] = (await query<Targets>('targets')).activeTargets
+    lastError = target?.lastError ?? ''
     return target?.health === 'up'
   }
-  await until(isRead, 'Prometheus reads the service', patienceMs).catch(error => assert.fail(`${error}: ${why}`))
-  return { ask, close: () => stop(running) }
+  await waitUntil(isScraped, 'Prometheus reads the service', timeoutMs).catch(error =>
+    assert.fail(`${error}: ${lastError}`),
+  )
+  return { ask: query, close: () => stopServer(running) }
 }
 
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>

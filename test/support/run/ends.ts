@@ -1,6 +1,6 @@
 import '../../../src/module-hooks.js'
 import { after, beforeEach } from 'node:test'
-import { keepTimes } from './times.ts'
+import { recordTimes } from './times.ts'
 
 /** How long a test file may take to come to its first test, and how long it may go on after its last one. Milliseconds. */
 const grace = { before: 300_000, after: 60_000 }
@@ -11,18 +11,18 @@ const grace = { before: 300_000, after: 60_000 }
  * What each file took is kept for `npm run test:times`.
  */
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
-  process.on('exit', () => keepTimes(process.argv[1] ?? ''))
-  const giveUp = (withinMs: number, what: string) => {
+  process.on('exit', () => recordTimes(process.argv[1] ?? ''))
+  const failAfter = (withinMs: number, what: string) => {
     const late = () => {
       console.error(`${what} ${withinMs / 1000} s; open are ${process.getActiveResourcesInfo().join(', ')}`)
       process.exit(1)
     }
     return setTimeout(late, withinMs).unref()
   }
-  const coming = giveUp(grace.before, 'No test has begun for')
-  beforeEach(() => clearTimeout(coming))
+  const firstTestTimer = failAfter(grace.before, 'No test has begun for')
+  beforeEach(() => clearTimeout(firstTestTimer))
   after(() => {
-    clearTimeout(coming)
-    giveUp(grace.after, 'The last test is over for')
+    clearTimeout(firstTestTimer)
+    failAfter(grace.after, 'The last test is over for')
   })
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } 
 const shared = '/dev/shm'
 
 /** What a run may come to hold at once, in bytes, and what the machine has to be left. */
-const needed = { room: 6e9, memory: 10e9 }
+const required = { room: 6e9, memory: 10e9 }
 
 /**
  * A directory in memory for all that a run writes, which goes with this process; none where it would be tight, where programs may not be run from it,
@@ -12,10 +12,10 @@ const needed = { room: 6e9, memory: 10e9 }
  */
 export function directoryInMemory(): string | undefined {
   if (process.env.TMPDIR || !existsSync('/proc/mounts')) return
-  const [, , , options = 'noexec'] = mountOf(shared)
+  const [, , , options = 'noexec'] = findMount(shared)
   if (options.split(',').some(option => ['noexec', 'ro'].includes(option))) return
   const { bavail, bsize } = statfsSync(shared)
-  if (bavail * bsize < needed.room || process.availableMemory() < needed.memory) return
+  if (bavail * bsize < required.room || process.availableMemory() < required.memory) return
   const directory = mkdtempSync(`${shared}/tillbridge-tests-`)
   process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
   // As /tmp is: PostgreSQL is not run by root.
@@ -23,7 +23,7 @@ export function directoryInMemory(): string | undefined {
   return directory
 }
 
-const mountOf = (path: string) =>
+const findMount = (path: string) =>
   readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .map(line => line.split(' '))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTestCluster, type TestCluster } from '../cluster.ts'
 import { directoryInMemory } from './memory.ts'
-import { keepTimes } from './times.ts'
+import { recordTimes } from './times.ts'
 
 const compiled = fileURLToPath(new URL('../../../node_modules/.cache/tillbridge', import.meta.url))
 let cluster: TestCluster
@@ -15,7 +15,7 @@ export async function globalSetup() {
   const memory = directoryInMemory()
   if (memory) process.env.TMPDIR = memory
   cluster = await openTestCluster()
-  process.env.TEST_DATABASE_URL = cluster.at('postgres')
+  process.env.TEST_DATABASE_URL = cluster.directUrl('postgres')
   process.env.TEST_DATABASE_TEMPLATE = cluster.template
   process.env.NODE_COMPILE_CACHE = compiled
   installations = mkdtempSync(join(tmpdir(), 'tillbridge-installations-'))
@@ -25,7 +25,7 @@ export async function globalSetup() {
 }
 
 export async function globalTeardown() {
-  if (cluster.pid !== undefined) keepTimes('PostgreSQL, of all files', cluster.pid)
+  if (cluster.pid !== undefined) recordTimes('PostgreSQL, of all files', cluster.pid)
   await cluster.close()
   rmSync(installations, { recursive: true, force: true })
 }

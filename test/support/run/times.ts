@@ -2,22 +2,22 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
 /** What a file of a run took, in seconds: by the clock, and of CPU, with the processes that it started and that have ended. */
-export interface Taken {
+export interface FileTimes {
   what: string
   seconds: number
   cpu: number
 }
 
 /** Keeps what this process, or one that it started, has taken, where `npm run test:times` named a file for it. On Linux. */
-export function keepTimes(what: string, pid: number | 'self' = 'self') {
+export function recordTimes(what: string, pid: number | 'self' = 'self') {
   const kept = process.env.TEST_TIMES
   if (kept === undefined) return
-  const taken: Taken = { what: relative('', what), seconds: performance.now() / 1_000, cpu: cpuOf(pid) }
+  const taken: FileTimes = { what: relative('', what), seconds: performance.now() / 1_000, cpu: readCpuSeconds(pid) }
   appendFileSync(kept, `${JSON.stringify(taken)}\n`)
 }
 
 /** Seconds of CPU that a process has used, and those of its that have ended. */
-function cpuOf(pid: number | 'self') {
+function readCpuSeconds(pid: number | 'self') {
   // The name of its program, in brackets, may hold anything.
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[A-Z] )/)
   return fields

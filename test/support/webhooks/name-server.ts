@@ -9,7 +9,7 @@ export interface NameServer {
   /** What it answers for a name: the addresses of each question in its turn, the last of them from then on. Unknown names are not there. */
   names: Map<string, (readonly string[])[]>
   /** The names that were asked for. */
-  asked: string[]
+  queriedNames: string[]
   close(): void
 }
 
@@ -21,23 +21,23 @@ export async function startNameServer(): Promise<NameServer> {
   const asked: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (question, { port, address }) => {
-    const { name, type, end } = questionIn(question)
+    const { name, type, end } = parseQuestion(question)
     if (type === types.A) asked.push(name)
-    const known = names.get(name)
-    if (known?.length === 0) return
-    const now = known?.[0] ?? []
+    const addresses = names.get(name)
+    if (addresses?.length === 0) return
+    const current = addresses?.[0] ?? []
     // Both kinds are asked for at a time: A comes first.
-    if (known && known.length > 1 && type === types.AAAA) known.shift()
-    const found = now.filter(each => types[isIP(each) === 4 ? 'A' : 'AAAA'] === type)
-    socket.send(answerTo(question, end, type, found, known !== undefined), port, address)
+    if (addresses && addresses.length > 1 && type === types.AAAA) addresses.shift()
+    const matching = current.filter(each => types[isIP(each) === 4 ? 'A' : 'AAAA'] === type)
+    socket.send(buildAnswer(question, end, type, matching, addresses !== undefined), port, address)
   })
   await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
   const resolver = new Resolver({ timeout: 500, tries: 1 })
   resolver.setServers([`127.0.0.1:${socket.address().port}`])
-  return { resolver, names, asked, close: () => socket.close() }
+  return { resolver, names, queriedNames: asked, close: () => socket.close() }
 }
 
-function questionIn(question: Buffer) {
+function parseQuestion(question: Buffer) {
   const labels: string[] = []
   let at = 12
   for (let length = question[at] ?? 0; length; length = question[at] ?? 0) {
@@ -47,7 +47,7 @@ function questionIn(question: Buffer) {
   return { name: labels.join('.').toLowerCase(), type: question.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function answerTo(question: Buffer, end: number, type: number, found: readonly string[], isKnown: boolean) {
+function buildAnswer(question: Buffer, end: number, type: number, found: readonly string[], isKnown: boolean) {
   const head = Buffer.from(question.subarray(0, 12))
   head.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2)
   head.writeUInt16BE(found.length, 6)

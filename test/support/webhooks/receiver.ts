@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A delivery as it came in. */
-export interface Received {
+export interface ReceivedDelivery {
   headers: IncomingHttpHeaders
   body: string
   /** When it came; milliseconds since 1970. */
@@ -12,25 +12,25 @@ export interface Received {
 }
 
 /** What a receiver answers to a delivery: a status, headers with it, or nothing at all. */
-export type Answering = (received: Received, response: ServerResponse) => void
+export type RespondTo = (received: ReceivedDelivery, response: ServerResponse) => void
 
 export interface Receiver {
   url: string
   port: number
   /** All that came, in its order. */
-  received: Received[]
+  received: ReceivedDelivery[]
   /** How deliveries are answered from now on; at first with 204. */
-  answer: Answering
+  respond: RespondTo
   close(): Promise<void>
 }
 
-export const answerWith =
-  (status: number, headers: Record<string, string> = {}, body = ''): Answering =>
+export const respondWith =
+  (status: number, headers: Record<string, string> = {}, body = ''): RespondTo =>
   (_, response) =>
     void response.writeHead(status, headers).end(body)
 
 /** Takes a delivery, and never answers. */
-export const hang: Answering = () => {}
+export const neverRespond: RespondTo = () => {}
 
 /** An endpoint that deliveries are posted to, over plain HTTP, on an address of this machine. */
 export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Receiver> {
@@ -42,7 +42,7 @@ export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Re
       const { headers, url: path = '' } = request
       const received = { headers, body: Buffer.concat(chunks).toString(), at: Date.now(), path }
       receiver.received.push(received)
-      receiver.answer(received, response)
+      receiver.respond(received, response)
     })
   })
   await new Promise<void>(resolve => server.listen(port, address, resolve))
@@ -51,7 +51,7 @@ export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Re
     url: `http://${address}:${bound}/hooks`,
     port: bound,
     received: [],
-    answer: answerWith(204),
+    respond: respondWith(204),
     async close() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
@@ -62,10 +62,10 @@ export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Re
 }
 
 /** The changes that deliveries told of, in their order. */
-export const changesIn = (received: readonly Received[]) =>
-  received.flatMap(({ body }) => (JSON.parse(body).data.changes ?? []) as Told[])
+export const parseChanges = (received: readonly ReceivedDelivery[]) =>
+  received.flatMap(({ body }) => (JSON.parse(body).data.changes ?? []) as Change[])
 
-interface Told {
+interface Change {
   kind: string
   id: string
   action: string
@@ -73,7 +73,7 @@ interface Told {
 }
 
 /** What Standard Webhooks has a receiver read. */
-export const headersOf = ({ headers }: Received) => ({
+export const getSignatureHeaders = ({ headers }: ReceivedDelivery) => ({
   'webhook-id': String(headers['webhook-id']),
   'webhook-timestamp': String(headers['webhook-timestamp']),
   'webhook-signature': String(headers['webhook-signature']),
