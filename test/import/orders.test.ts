@@ -172,7 +172,7 @@ test('refunds of imported voucher payments restore at most the issued amount', a
   const balance = async (number: string) =>
     (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
   const { db } = shop.api
-  const { returnNumber } = made(await createReturn(at, 'P1', { TEE: 2 }))
+  const { returnNumber } = getCreated(await createReturn(at, 'P1', { TEE: 2 }))
   await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'receive'))
   const { refunds } = await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'refund'))
   assert.deepEqual([refunds, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { updateCustomer, createCustomer, assertRejected, buildCustomer, startCustomerShop } from '../../support/customer-bodies.ts'
-import { detailsIn } from '../../support/problem.ts'
+import {
+  assertRejected,
+  buildCustomer,
+  createCustomer,
+  startCustomerShop,
+  updateCustomer,
+} from '../../support/customer-bodies.ts'
+import { getErrorDetails } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
 const shop = await startCustomerShop()
@@ -146,8 +152,8 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
 })
 
 test('the error names the forbidden character and its place', async () => {
-  const { id } = await created(shop)
-  const detailOf = async (change: object) => detailsIn(await put(shop, `/customers/${id}`, change))
+  const { id } = await createCustomer(shop)
+  const detailOf = async (change: object) => getErrorDetails(await put(shop, `/customers/${id}`, change))
   for (const [text, character] of [
     ['Ann\nMarie', 'a line break (character 4)'],
     ['\r\n', 'a line break (character 1)'],
@@ -159,7 +165,7 @@ test('the error names the forbidden character and its place', async () => {
   ] as const)
     assert.deepEqual(await detailOf({ firstname: text }), [`\`firstname\` can't contain ${character}.`], text)
   const address = { addressLine1: '1 Main St\nLevel 2', postcode: '30\t00' }
-  isRefused(
+  assertRejected(
     shop,
     await put(shop, `/customers/${id}`, { address }),
     'invalid_field',
@@ -189,11 +195,11 @@ test('the error names the forbidden character and its place', async () => {
 })
 
 test('typographic spaces and hyphens in telephone numbers and post codes become plain', async () => {
-  const { id } = await created(shop)
+  const { id } = await createCustomer(shop)
   for (const space of ['\u00a0', '\u2009', '\u202f', '\u2007', '\u3000', '\ufeff'])
     for (const hyphen of ['\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212', '\uff0d']) {
       const number = `+61${space}400${hyphen}123${hyphen}456`
-      const data = await changed(shop, id, {
+      const data = await updateCustomer(shop, id, {
         contact: { phones: { home: number, mobile: number, work: number } },
         address: { postcode: `SW1${space}${hyphen}1A` },
       })
@@ -201,7 +207,10 @@ test('typographic spaces and hyphens in telephone numbers and post codes become 
       assert.deepEqual(data.contact.phones, { home: plain, mobile: plain, work: plain })
       assert.equal(data.address.postcode, 'SW1 -1A')
     }
-  assert.equal((await changed(shop, id, { mobile: '0400\u00a0123\u2011456' })).contact.phones.mobile, '0400 123-456')
+  assert.equal(
+    (await updateCustomer(shop, id, { mobile: '0400\u00a0123\u2011456' })).contact.phones.mobile,
+    '0400 123-456',
+  )
 })
 
 test('a body with invalid UTF-8 or invalid JSON creates no customer', async () => {

@@ -19,8 +19,8 @@ after(() => api.stop())
 
 test('a line break in an address is named with its pointer', async () => {
   const broken = { ...address, addressLine1: '111 Collins St\nLevel 5' }
-  const answer = await post(api, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { billingAddress: broken }))
-  isProblem(answer, 'invalid_field', api.baseUrl, '/orders')
+  const answer = await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { billingAddress: broken }))
+  assertProblem(answer, 'invalid_field', api.baseUrl, '/orders')
   const detail = "`addressLine1` can't contain a line break (character 15)."
   assert.deepEqual(answer.json.errors, [{ pointer: '/billingAddress/addressLine1', code: 'invalid_field', detail }])
 })

@@ -47,8 +47,8 @@ test('a text that is no email address is rejected in a look-up', async () => {
   for (const path of ['/customers', '/staff']) {
     const detailOf = async (text: string) => {
       const answer = await service.get(`${path}?email=${text}`)
-      isProblem(answer, 'invalid_parameter', baseUrl, path)
-      return detailsIn(answer)
+      assertProblem(answer, 'invalid_parameter', baseUrl, path)
+      return getErrorDetails(answer)
     }
     const hint = ['`email` has a space. Write `+` as `%2B` in a URL.']
     for (const text of ['ann+shop@example.com', 'ann%20shop@example.com', 'a+b+c@example.com'])
