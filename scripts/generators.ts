@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { buildDocuments } from '../src/commands/docs.ts'
+import { buildDocuments } from './documents/write.ts'
 import { installedByNpm, installedByPip, openApiTypeScript } from './installed.ts'
 
 // Gives the OpenAPI document to what others make clients with, and to Spectral: none of them may have anything to warn of. What

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
-import { buildDocuments } from '../src/commands/docs.ts'
+import { buildDocuments } from './documents/write.ts'
 
 /** Rules beside the recommended ones, and those that say nothing here. */
 const rules = {

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { buildDocuments } from '../../src/commands/docs.ts'
+import { buildDocuments } from '../documents/write.ts'
 import { groups, leftOut } from './groups.ts'
 import { doing, partsOf, signature, type Told } from './operations.ts'
 import { documented, membersOf, type Node, neededBy, typeOf, type Way } from './types.ts'

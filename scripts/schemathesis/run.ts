@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { buildDocuments } from '../../src/commands/docs.ts'
+import { buildDocuments } from '../documents/write.ts'
 import { installedByPip } from '../installed.ts'
 import { told } from './told.ts'
 

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import { buildDocuments } from '../../src/commands/docs.ts'
+import { buildDocuments } from '../../scripts/documents/write.ts'
 import { buildProgram } from '../../src/commands/program.ts'
 import { changelog } from '../../src/http/docs/changelog.ts'
 
@@ -20,7 +20,7 @@ test('documents are generated reproducibly', async () => {
 })
 
 test('the check succeeds on up-to-date documents', () => {
-  const { status, stdout } = spawnSync(process.execPath, ['src/commands/docs.ts', '--check'], {
+  const { status, stdout } = spawnSync(process.execPath, ['scripts/documents/write.ts', '--check'], {
     cwd: new URL('../..', import.meta.url),
     encoding: 'utf8',
   })

@@ -31,7 +31,7 @@ export const tagDescriptions = {
   'Gift vouchers': 'Look up, lock, redeem and issue gift vouchers.',
   'Payment gateways': 'Payment gateways you can use in orders and vouchers.',
   Privacy: 'Data export and erasure for a customer.',
-  Changes: 'The change sync: every change to every record, in order.',
+  Changes: 'The change feed: every change to every record, in order.',
   Webhooks: 'Endpoints that receive change notifications (Standard Webhooks).',
   Syncs: 'Syncs from the back office: schedule, lag and run history.',
   Imports: 'Import CSV or NDJSON files and review rejected lines.',

@@ -1,10 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { pino } from 'pino'
-import { envExample } from '../config/config.ts'
-import { errorCodes } from '../errors/api-error.ts'
-import type { AppContext } from '../http/app-context.ts'
-import { importTypesDocument } from '../import/formats/document.ts'
-import { buildServer } from '../runtime/server.ts'
+import { envExample } from '../../src/config/config.ts'
+import type { AppContext } from '../../src/http/app-context.ts'
+import { importTypesDocument } from '../../src/import/formats/document.ts'
+import { buildServer } from '../../src/runtime/server.ts'
+import { buildCommandsPage } from './commands.ts'
+import {
+  buildAlertsPage,
+  buildEnvironmentPage,
+  buildErrorsPage,
+  buildPermissionsPage,
+  buildSettingsPage,
+} from './reference.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -13,8 +20,13 @@ export async function buildDocuments(): Promise<Record<string, string>> {
   return {
     'openapi.json': await buildOpenApiDocument(),
     '.env.example': envExample(),
+    'docs/reference/alerts.md': buildAlertsPage(),
+    'docs/reference/cli.md': await buildCommandsPage(),
+    'docs/reference/environment.md': buildEnvironmentPage(),
     'docs/reference/errors.md': buildErrorsPage(),
     'docs/reference/import-formats.md': importTypesDocument(),
+    'docs/reference/permissions.md': buildPermissionsPage(),
+    'docs/reference/service-settings.md': buildSettingsPage(),
   }
 }
 
@@ -52,22 +64,6 @@ async function buildOpenApiDocument() {
   } finally {
     await server.close()
   }
-}
-
-/** Returns the page of the error catalogue. */
-function buildErrorsPage() {
-  const rows = Object.entries(errorCodes)
-    .map(([code, definition]) => ({ code, ...definition }))
-    .sort((a, b) => a.status - b.status)
-    .map(({ code, status, title, remedy }) => `| ${status} | \`${code}\` | ${title} | ${remedy} |\n`)
-  return `# Errors
-
-Every error is \`application/problem+json\` (RFC 9457); programs branch on \`code\`. \`type\` is the address of a page that says what
-stands here: \`GET /errors/<code>\`. This page is made from \`src/errors/error-codes.ts\` by \`npm run docs\`.
-
-| Status | Code | What it means | What to do |
-|---|---|---|---|
-${rows.join('')}`
 }
 
 if (import.meta.main) {

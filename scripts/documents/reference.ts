@@ -1,0 +1,118 @@
+import { settings } from '../../src/config/config.ts'
+import { roles } from '../../src/domain/accounts.ts'
+import { alertKinds } from '../../src/domain/alerts.ts'
+import { Settings } from '../../src/domain/tenancy/service-settings.ts'
+import { errorCodes } from '../../src/errors/api-error.ts'
+import { type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
+import { routes } from '../../src/resources/resources.ts'
+
+/** Returns a Markdown table. A `|` in a cell is escaped. */
+const table = (header: string[], rows: string[][]) => {
+  const toLine = (cells: string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+  return `${toLine(header)}|${'---|'.repeat(header.length)}\n${rows.map(toLine).join('')}`
+}
+
+const code = (text: string) => `\`${text}\``
+
+/** Returns the page of the error catalogue. */
+export function buildErrorsPage() {
+  const rows = Object.entries(errorCodes)
+    .map(([name, definition]) => ({ name, ...definition }))
+    .sort((a, b) => a.status - b.status)
+    .map(({ name, status, title, remedy }) => [String(status), code(name), title, remedy])
+  return `# Errors
+
+Every error is \`application/problem+json\` (RFC 9457). Let programs branch on \`code\`.
+\`type\` is the address of a page about the error: \`GET /errors/<code>\`.
+This page is generated from \`src/errors/error-codes.ts\` by \`npm run docs\`.
+
+${table(['Status', 'Code', 'Meaning', 'What to do'], rows)}`
+}
+
+/** Returns the page of the alerts that people receive. */
+export function buildAlertsPage() {
+  const rows = Object.entries(alertKinds).map(([name, { title, remedy, autoResolves }]) => [
+    code(name),
+    title.replaceAll('{subject}', '*account*'),
+    remedy.replaceAll('{subject}', '<subject>').replaceAll('{service}', '<service>'),
+    autoResolves ? 'yes' : 'no',
+  ])
+  return `# Alerts
+
+Tillbridge raises an alert when a problem needs attention: in the console, in \`GET /alerts\` and by email to the setting \`alertEmail\`.
+An alert with *yes* in the last column disappears when its cause is fixed. Resolve the others with \`tillbridge alert resolve\`.
+This page is generated from \`src/domain/alerts.ts\` by \`npm run docs\`.
+
+${table(['Alert', 'Problem', 'What to do', 'Resolves automatically'], rows)}`
+}
+
+interface SettingSchema {
+  description: string
+  default: unknown
+  type?: string
+  enum?: unknown[]
+  minimum?: number
+  maximum?: number
+  anyOf?: SettingSchema[]
+  const?: unknown
+}
+
+/** Returns the values that a setting accepts, in words. */
+function describeValues({ type, enum: values, minimum, maximum, anyOf, const: value }: SettingSchema): string {
+  if (anyOf) return anyOf.map(describeValues).join(' or ')
+  if (value !== undefined) return code(String(value))
+  if (values) return values.map(each => code(String(each))).join(' or ')
+  if (type === 'integer') return `integer, ${minimum} to ${maximum}`
+  return type ?? ''
+}
+
+/** Returns the page of the service settings. */
+export function buildSettingsPage() {
+  const rows = Object.entries(Settings.properties).map(([name, schema]) => {
+    const setting = schema as unknown as SettingSchema
+    return [code(name), setting.description, describeValues(setting), code(JSON.stringify(setting.default))]
+  })
+  return `# Service settings
+
+Each service has its own settings. Change them with \`tillbridge service set\`, in the console under *Settings*, or with \`PUT /settings\`.
+This page is generated from \`src/domain/tenancy/service-settings.ts\` by \`npm run docs\`.
+
+${table(['Setting', 'Effect', 'Values', 'Default'], rows)}`
+}
+
+/** Returns the page of the environment variables. */
+export function buildEnvironmentPage() {
+  const rows = Object.entries(settings).map(([name, { description, example }]) => [
+    code(name),
+    description,
+    code(example),
+  ])
+  return `# Environment variables
+
+Tillbridge reads these variables from the environment and from \`.env\` in its directory. \`.env.example\` has all of them.
+This page is generated from \`src/config/\` by \`npm run docs\`.
+
+${table(['Variable', 'Effect', 'Default or example'], rows)}`
+}
+
+/** Returns the page of the roles: which role may call which operation. */
+export function buildPermissionsPage() {
+  const sections = (Object.keys(tagDescriptions) as Tag[]).flatMap(tag => {
+    const rows = routes
+      .map(({ operation }) => operation)
+      .filter(operation => operation.tag === tag)
+      .map(({ summary, method, path, role }) => [
+        summary,
+        code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+        ...roles.map(each => (!role || roles.indexOf(each) >= roles.indexOf(role) ? 'yes' : '–')),
+      ])
+    return rows.length ? [`## ${tag}\n\n${table(['Operation', 'Request', ...roles], rows)}`] : []
+  })
+  return `# Permissions
+
+An account has one role in each service. Each role includes the permissions of the roles before it.
+A request that needs a higher role returns 403 \`insufficient_role\`.
+This page is generated from the route definitions by \`npm run docs\`.
+
+${sections.join('\n')}`
+}
