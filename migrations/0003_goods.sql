@@ -6,6 +6,7 @@ create table store (
   changed_at timestamptz not null,
   record text not null,
   store_number text collate "C" not null,
+  kind text collate "C" not null default 'store' check (kind in ('store', 'warehouse', 'web')),
   code text,
   name text not null,
   email text,

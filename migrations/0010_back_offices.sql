@@ -76,6 +76,7 @@ create table sync_state (
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
+  skipped bigint not null default 0,
   rejected bigint not null default 0,
   notes jsonb not null default '{}',
   error text,
@@ -94,7 +95,8 @@ comment on column sync_state.finished_at is 'The end of the last completed run t
 comment on column sync_state.full_at is 'The end of the last completed full sync.';
 comment on column sync_state.full_only_interval is
   'Seconds between two full syncs, if the last run found that the back office can''t list changes. Null: it can.';
-comment on column sync_state.read is 'Records of the last run, also while it is running. So are the next four.';
+comment on column sync_state.read is 'Records of the last run, also while it is running. So are the next five.';
+comment on column sync_state.skipped is 'Records that were neither stored nor rejected. notes has the reasons.';
 comment on column sync_state.notes is 'Remarks about the run, and how often: {"remark": count}.';
 comment on column sync_state.error is 'The cause if the last run failed, otherwise null.';
 comment on column sync_state.full_failed_at is 'The last failed full sync since the last completed one. Until it is retried, changes are synced.';
@@ -114,6 +116,7 @@ create table sync_run (
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
+  skipped bigint not null default 0,
   rejected bigint not null default 0,
   notes jsonb not null default '{}',
   error text,
@@ -130,6 +133,7 @@ comment on column sync_run.sync is 'The sync, or the import type of a file.';
 comment on column sync_run.changed_at is 'When the run started.';
 comment on column sync_run.ended_at is 'Null: the run is in progress, or its process has ended and no later run has noticed it.';
 comment on column sync_run.is_full is 'True for a full sync.';
+comment on column sync_run.skipped is 'Records that were neither stored nor rejected. notes has the reasons.';
 comment on column sync_run.notes is 'Remarks about the run, and how often: {"remark": count}.';
 comment on column sync_run.error is 'The cause of the failure. Null: the run has not failed.';
 comment on column sync_run.is_dry_run is 'True for the dry run of an import: nothing is written, and the data is no fresher.';

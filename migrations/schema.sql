@@ -332,6 +332,7 @@ create table store (
   changed_at timestamptz not null,         -- Change timestamp.
   record text not null,
   store_number text collate "C" not null,  -- The retailer's number of the store. Text, because leading zeros are significant.
+  kind text collate "C" not null default 'store',
   code text,
   name text not null,
   email text,
@@ -345,7 +346,8 @@ create table store (
   ecommerce_location_id text,              -- Location of the store in the e-commerce platform. Several stores can share it.
   primary key (service_id, store_id),
   unique (service_id, store_number),
-  foreign key (service_id) references service(service_id) on delete cascade
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('store', 'warehouse', 'web'))
 );
 create index store_changed on store (service_id, changed_at, store_id);
 create index store_mapped on store (service_id, store_id) where ecommerce_location_id is not null;
@@ -1256,10 +1258,11 @@ create table sync_state (
   full_at timestamptz,                            -- The end of the last completed full sync.
   full_only_interval integer,                     -- Seconds between two full syncs, if the last run found that the back office can't list
                                                   -- changes. Null: it can.
-  read bigint not null default 0,                 -- Records of the last run, also while it is running. So are the next four.
+  read bigint not null default 0,                 -- Records of the last run, also while it is running. So are the next five.
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
+  skipped bigint not null default 0,              -- Records that were neither stored nor rejected. notes has the reasons.
   rejected bigint not null default 0,
   notes jsonb not null default '{}',              -- Remarks about the run, and how often: {"remark": count}.
   error text,                                     -- The cause if the last run failed, otherwise null.
@@ -1286,6 +1289,7 @@ create table sync_run (
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
+  skipped bigint not null default 0,          -- Records that were neither stored nor rejected. notes has the reasons.
   rejected bigint not null default 0,
   notes jsonb not null default '{}',          -- Remarks about the run, and how often: {"remark": count}.
   error text,                                 -- The cause of the failure. Null: the run has not failed.

@@ -45,6 +45,7 @@ const columns = [
   },
   countColumn('Read', sync => sync.lastRun?.read),
   countColumn('Changed', sync => sync.lastRun && sync.lastRun.new + sync.lastRun.changed),
+  countColumn('Skipped', sync => sync.lastRun?.skipped),
   countColumn('Rejected', sync => sync.lastRun?.rejected),
 ]
 

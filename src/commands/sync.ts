@@ -109,7 +109,8 @@ async function runSyncs(
     }
   }
   stop.end()
-  if (rows.length) console.log(table(['sync', 'read', 'new', 'changed', 'unchanged', 'removed', 'rejected', ''], rows))
+  if (rows.length)
+    console.log(table(['sync', 'read', 'new', 'changed', 'unchanged', 'removed', 'skipped', 'rejected', ''], rows))
   for (const remark of remarks) console.log(remark)
   if (failed) process.exitCode = 1
   else if (rejected) process.exitCode = 2
@@ -121,11 +122,11 @@ function describeError(error: unknown) {
   return `${error.message} (${error.code}${cause instanceof Error && cause.message ? `: ${cause.message}` : ''})`
 }
 
-function toRow(sync: string, { read, inserted, changed, removed, rejected, isFull, isIdle }: SyncResult) {
-  const unchanged = Math.max(0, read - inserted - changed - rejected)
+function toRow(sync: string, { read, inserted, changed, removed, skipped, rejected, isFull, isIdle }: SyncResult) {
+  const unchanged = Math.max(0, read - inserted - changed - skipped - rejected)
   return [
     sync,
-    ...[read, inserted, changed, unchanged, removed, rejected].map(formatNumber),
+    ...[read, inserted, changed, unchanged, removed, skipped, rejected].map(formatNumber),
     isFull ? 'full' : isIdle ? 'no changes' : 'changes',
   ]
 }

@@ -115,7 +115,7 @@ export async function importFile(
       const isWhole = isOver && !from && !sheet.isRest && taken.rejected === 0
       const gone = await end?.({ isComplete: isWhole, hasImportedLines: isOver && taken.read > taken.rejected })
       if (gone) note(taken.notes, 'removed because they are no longer in the file', gone)
-      const unchanged = taken.read - taken.rejected - taken.inserted - taken.changed
+      const unchanged = taken.read - taken.skipped - taken.rejected - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
     } finally {
       await letGo?.()

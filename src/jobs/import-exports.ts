@@ -83,7 +83,7 @@ async function take(
   const { type, name, mark } = file
   const begun = performance.now()
   const isWhole = async () => isSameVersion(await place.markOf(name), mark)
-  let imported: ExportResult = { ...noCounts(), leftOut: 0, error: tooLarge }
+  let imported: ExportResult = { ...noCounts(), error: tooLarge }
   if (mark.size <= maxBytes) {
     const brought = await place.bring(name, mark)
     if (!(await isWhole())) return false

@@ -1,10 +1,11 @@
-import { Store } from '../domain/catalog/stores.ts'
+import { Store, storeKinds } from '../domain/catalog/stores.ts'
+import { OneOf } from '../domain/values/fields.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findStore, storePage } from '../store/catalog/stores.ts'
 
-/** Stores. Read-only: the back office owns them. */
+/** Stores, warehouses and web stores. Read-only: the back office owns them. */
 export const stores = [
   list(
     '/stores',
@@ -13,17 +14,20 @@ export const stores = [
       sync: 'stores',
       tag: 'Stores',
       summary: 'List stores',
-      description: 'All stores in one response (at most 10,000). With `limit`, in pages.',
+      description:
+        'All locations with stock to sell, in one response (at most 10,000). With `limit`, in pages. For shops only, send `kind=store`.',
       query: Type.Object({
         ecommerce_location_id: Filter(
           'Only the stores mapped to this location of the e-commerce platform.',
           '6884556842',
         ),
+        kind: Type.Optional(OneOf('Only locations of this kind.', storeKinds)),
       }),
       item: Store,
       defaultLimit: 10_000,
     },
-    ({ db, service, query }, asked) => storePage(db, service, { locationId: query.ecommerce_location_id }, asked),
+    ({ db, service, query }, asked) =>
+      storePage(db, service, { locationId: query.ecommerce_location_id, kind: query.kind }, asked),
   ),
 
   get(

@@ -2,16 +2,23 @@ import type { Database } from '../database/db.ts'
 import type { TransactionParts } from '../domain/orders/merge-lines.ts'
 import type { FullSyncList, SyncRows, SyncRowType } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { note } from '../import/pipeline/counts.ts'
 import { type Ingestion, type Prepare, unchangedRows } from '../import/pipeline/ingest.ts'
 import { upsertProducts } from '../store/catalog/products.ts'
 import { upsertReferences } from '../store/catalog/references.ts'
-import { upsertStores } from '../store/catalog/stores.ts'
+import { upsertLocations, upsertStores } from '../store/catalog/stores.ts'
 import { type StaleRowGuard, upsertCustomers, upsertCustomersUnlessNewer } from '../store/customers/customers.ts'
 import { upsertStock } from '../store/inventory/stock.ts'
 import type { List, Upserted } from '../store/lists/change-timestamp.ts'
 import { upsertBackOfficeSales } from '../store/orders/transactions.ts'
 import { replaceRewardLots, upsertGifts, upsertPrograms, upsertRewardAccounts } from '../store/rewards/rewards.ts'
-import { knownStock, type SoldItem, skusOfSoldItems, soldItemKey, storesByNumberOrCode } from '../store/sync/lookups.ts'
+import {
+  resolveStock,
+  type SoldItem,
+  skusOfSoldItems,
+  soldItemKey,
+  storesByNumberOrCode,
+} from '../store/sync/lookups.ts'
 import { followOrders } from '../store/sync/open-orders.ts'
 
 /** How pulled rows of a kind get into the store. */
@@ -24,14 +31,23 @@ export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows
   writeUnlessNewer?(db: Database, service: Service, inputs: readonly any[], asked: StaleRowGuard): Promise<Upserted>
 }
 
-/** Stock whose store and SKU are known. */
-const knownOnly: Prepare<SyncRows['stock']> = async (db, service, rows) => {
-  const inputs = await knownStock(db, service, rows)
-  const unknown = rows.length - inputs.length
-  return {
-    inputs,
-    ...(unknown && { leftOut: { 'stock of a store or a SKU that is not known here: left out': unknown } }),
+/** Resolves the store and the SKU of stock rows. Skips rows without them. The last of several rows for one store and SKU counts. */
+const resolved: Prepare<SyncRows['stock']> = async (db, service, rows) => {
+  const skipped: Record<string, number> = {}
+  const skip = (reason: string) => note(skipped, `${reason}: skipped`)
+  const inputs = new Map<string, object>()
+  for (const [i, { storeId, skuId, skus }] of (await resolveStock(db, service, rows)).entries()) {
+    const { freeStock, updateTimeStamp = null } = rows[i] as SyncRows['stock']
+    if (storeId === null) skip('stock of an unknown store')
+    else if (skuId === null) skip('stock of an unknown SKU')
+    else if (skus > 1) skip('stock of a product that has several SKUs')
+    else {
+      const key = `${storeId}\0${skuId}`
+      if (inputs.has(key)) skip('stock that the same response changes again')
+      inputs.set(key, { storeId, skuId, freeStock, updateTimeStamp })
+    }
   }
+  return { inputs: [...inputs.values()], skipped }
 }
 
 /** Lines of transactions, with the stores and the SKUs that their names and codes stand for. */
@@ -67,11 +83,12 @@ const plain = <R extends object>(
 export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   references: plain<SyncRows['references']>(upsertReferences),
   stores: plain<SyncRows['stores']>(upsertStores, 'store'),
+  locations: plain<SyncRows['locations']>(upsertLocations, 'store'),
   products: plain<SyncRows['products']>(upsertProducts, 'product'),
   rewardPrograms: plain<SyncRows['rewardPrograms']>(upsertPrograms),
   rewardGifts: plain<SyncRows['rewardGifts']>(upsertGifts),
   stock: {
-    prepare: knownOnly,
+    prepare: resolved,
     write: upsertStock,
     list: 'stock',
     shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },

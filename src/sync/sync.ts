@@ -4,6 +4,7 @@ import type { ReferenceKey, Refresh, SyncBatch, SyncDefinition, SyncEnd, SyncReq
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { note } from '../import/pipeline/counts.ts'
+import { findStoresById } from '../store/catalog/stores.ts'
 import { databaseNow } from '../store/lists/change-timestamp.ts'
 import { unknownReferences } from '../store/sync/lookups.ts'
 import { openOrders } from '../store/sync/open-orders.ts'
@@ -62,7 +63,7 @@ export async function runSync(
   const leased = await leaseSync(db, service, sync.name)
   if (!leased) return
   const lease: SyncLease = { sync: sync.name, run: leased.run }
-  const counts: RunCounts = { read: 0, inserted: 0, changed: 0, removed: 0, rejected: 0, notes: {} }
+  const counts: RunCounts = { read: 0, inserted: 0, changed: 0, removed: 0, skipped: 0, rejected: 0, notes: {} }
   const lost = new AbortController()
   const keep = async () => {
     if (!(await heartbeat(db, service, lease, counts))) lost.abort(leaseLost())
@@ -134,6 +135,7 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
     settings: service.settings,
     unknownReferences: async (keys: readonly ReferenceKey[]) =>
       keys.length ? unknownReferences(db, service, keys) : [],
+    storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
     openOrders: () => openOrders(db, service),
     now: () => databaseNow(db),
     refreshes: refreshesOf(run),

@@ -27,8 +27,8 @@ export interface Sold {
 export interface Shop {
   simulator: Simulator
   api: TestService
-  /** Reads a sync once more, all of it. */
-  sync(sync: string): Promise<void>
+  /** Runs a sync, by default a full one. */
+  sync(sync: string, options?: { full: boolean }): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
   undo(writes: number): void
   /** Follows up what was left open, as the job does once it is due, with settings as they are by then. Returns how many. */
@@ -67,10 +67,10 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
   const seconds: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
-  const sync = async (name: string) => {
+  const sync = async (name: string, { full } = { full: true }) => {
     const sync = syncs.find(one => one.name === name)
     if (!sync) throw new Error(`There is no sync ${name}`)
-    await runSync(api.db, api.service, sync, { full: true })
+    await runSync(api.db, api.service, sync, { full })
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()

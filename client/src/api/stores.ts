@@ -6,10 +6,12 @@ import type { Store } from '../shapes/stores.ts'
 
 /** Retail locations and the platform locations they map to. */
 export interface StoresApi {
-  /** List stores. All stores in one response (at most 10,000). With `limit`, in pages. */
+  /** List stores. All locations with stock to sell, in one response (at most 10,000). With `limit`, in pages. For shops only, send `kind=store`. */
   list(query?: Paging & {
     /** Only the stores mapped to this location of the e-commerce platform. */
     ecommerceLocationId?: string | undefined
+    /** Only locations of this kind. */
+    kind?: 'store' | 'warehouse' | 'web' | undefined
   }, options?: CallOptions): Paginator<Store>
   /** Get a store. By its store number, which is a string: `008` is not `8`. */
   get(storeNumber: string, options?: CallOptions): Promise<Store>

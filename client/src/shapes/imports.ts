@@ -28,6 +28,8 @@ export interface Import {
   unchanged: number
   /** Records removed. */
   removed: number
+  /** Records that were neither stored nor rejected. `notes` has the reasons. */
+  skipped: number
   /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
   rejected: number
   /** Remarks about the run, most frequent first. */

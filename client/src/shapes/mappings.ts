@@ -34,7 +34,7 @@ export interface MappingFixInput {
 export interface StoreMapping {
   /** The back office's ID of the store. */
   storeId: string
-  /** The retailer's number of the store. A string, so leading zeros are kept. */
+  /** The retailer's number of the store. A string, so leading zeros are kept. A location without a number has its `storeId` here. */
   storeNumber: string
   /** The name of the store. */
   name: string

@@ -1,11 +1,14 @@
 // Made of the operations of the API by `npm run docs`.
+import type { Open } from './general.ts'
 import type { Address } from './customers.ts'
 
 export interface Store {
   /** The back office's ID of the store. */
   storeId: string
-  /** The retailer's number of the store. A string, so leading zeros are kept. */
+  /** The retailer's number of the store. A string, so leading zeros are kept. A location without a number has its `storeId` here. */
   storeNumber: string
+  /** `store`: a shop. `warehouse`: a location without a shop. `web`: a web store, which groups the stock of other locations. */
+  kind: Open<'store' | 'warehouse' | 'web'>
   /** A short code. */
   code: string | null
   /** The name of the store. */

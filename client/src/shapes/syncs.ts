@@ -57,6 +57,8 @@ export interface Sync {
     unchanged: number
     /** Records removed. */
     removed: number
+    /** Records that were neither stored nor rejected. `notes` has the reasons. */
+    skipped: number
     /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
     rejected: number
     /** Remarks about the run, most frequent first. */
@@ -90,6 +92,8 @@ export interface Sync {
     unchanged: number
     /** Records removed. */
     removed: number
+    /** Records that were neither stored nor rejected. `notes` has the reasons. */
+    skipped: number
     /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
     rejected: number
     /** Remarks about the run, most frequent first. */
@@ -126,6 +130,8 @@ export interface SyncRun {
   unchanged: number
   /** Records removed. */
   removed: number
+  /** Records that were neither stored nor rejected. `notes` has the reasons. */
+  skipped: number
   /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
   rejected: number
   /** Remarks about the run, most frequent first. */

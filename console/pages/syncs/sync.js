@@ -31,6 +31,7 @@ const columns = [
   countColumn('Changed', run => run.changed),
   countColumn('Unchanged', run => run.unchanged),
   countColumn('Removed', run => run.removed),
+  countColumn('Skipped', run => run.skipped),
   countColumn('Rejected', run => run.rejected),
   {
     title: 'Took',

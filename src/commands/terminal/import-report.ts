@@ -7,10 +7,10 @@ const maxReasons = 12
 
 /** Formats the result of an import as a table with remarks. */
 export function formatImportReport(name: string, summary: Summary, dryRun = false) {
-  const { read, inserted, changed, unchanged, rejected, notes, rejections, rejectedPath, edited } = summary
+  const { read, inserted, changed, unchanged, skipped, rejected, notes, rejections, rejectedPath, edited } = summary
   const counts = dryRun
     ? { read, valid: read - rejected, rejected }
-    : { read, new: inserted, changed, unchanged, rejected }
+    : { read, new: inserted, changed, unchanged, ...(skipped > 0 && { skipped }), rejected }
   const cells = Object.values(counts).map(formatCount)
   return [
     table(['file', ...Object.keys(counts)], [[name, ...cells]]),

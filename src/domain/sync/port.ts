@@ -1,7 +1,7 @@
 import type { Static, TObject } from '../../schemas/schemas.ts'
 import type { ProductRow } from '../catalog/products.ts'
 import type { ReferenceRow } from '../catalog/references.ts'
-import type { StoreRow } from '../catalog/stores.ts'
+import type { StoreKind, StoreRow } from '../catalog/stores.ts'
 import type { CustomerRow } from '../customers/customers.ts'
 import type { TransactionParts } from '../orders/merge-lines.ts'
 import type { LineStatus } from '../orders/orders.ts'
@@ -29,6 +29,8 @@ export interface SyncStockRow {
 export interface SyncRows {
   references: Clearing<typeof ReferenceRow>
   stores: Clearing<typeof StoreRow>
+  /** Locations with stock that the list of stores doesn't have. A missing field keeps the stored value. */
+  locations: { storeId: string; kind?: StoreKind; name?: string; storeNumber?: string }
   products: {
     product: Pick<Product, 'productId' | 'productCode' | 'name' | 'description' | 'sizeRange' | 'updateTimeStamp'> & {
       referenceValues: Record<string, string>
@@ -127,6 +129,8 @@ export interface SyncRequest {
   settings: Settings
   /** Returns the values that the reference cache doesn't have. */
   unknownReferences(keys: readonly ReferenceKey[]): Promise<ReferenceKey[]>
+  /** Returns the kinds of stored stores, by ID. */
+  storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>
   openOrders(): Promise<OpenOrder[]>
   /** Returns the current instant by Tillbridge's clock. */
   now(): Promise<string>

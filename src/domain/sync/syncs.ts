@@ -7,7 +7,7 @@ export const syncName = { description: 'The sync.', example: 'stock' }
 
 const Note = Type.Object(
   {
-    note: Text('The remark.', 'stock of an unknown store or SKU: skipped', 500),
+    note: Text('The remark.', 'stock of an unknown SKU: skipped', 500),
     count: Count('How often it applies.', 3),
   },
   { $id: 'SyncNote', additionalProperties: false },
@@ -32,6 +32,7 @@ const run = {
   changed: Count('Records updated.', 17),
   unchanged: Count('Records that were already up to date.', 1219),
   removed: Count('Records removed.', 0),
+  skipped: Count('Records that were neither stored nor rejected. `notes` has the reasons.', 0),
   rejected: Count('Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`.', 1),
   notes: Type.Array(Note, { description: 'Remarks about the run, most frequent first.' }),
   detail: Nullable(

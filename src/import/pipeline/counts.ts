@@ -6,11 +6,13 @@ export type Notes = Record<string, number>
 /** What became of rows; the rest were there already, just so. */
 export interface ImportCounts extends Upserted {
   read: number
+  /** Rows that were neither stored nor rejected. `notes` has the reasons. */
+  skipped: number
   rejected: number
   notes: Notes
 }
 
-export const noCounts = (): ImportCounts => ({ read: 0, inserted: 0, changed: 0, rejected: 0, notes: {} })
+export const noCounts = (): ImportCounts => ({ read: 0, inserted: 0, changed: 0, skipped: 0, rejected: 0, notes: {} })
 
 export function note(notes: Notes, text: string, times = 1) {
   notes[text] = (notes[text] ?? 0) + times
@@ -20,10 +22,11 @@ export function addNotes(sum: Notes, notes: Readonly<Notes> = {}) {
   for (const [text, times] of Object.entries(notes)) note(sum, text, times)
 }
 
-export function addCounts(sum: ImportCounts, { read, inserted, changed, rejected, notes }: ImportCounts) {
+export function addCounts(sum: ImportCounts, { read, inserted, changed, skipped, rejected, notes }: ImportCounts) {
   sum.read += read
   sum.inserted += inserted
   sum.changed += changed
+  sum.skipped += skipped
   sum.rejected += rejected
   addNotes(sum.notes, notes)
 }

@@ -57,6 +57,7 @@ export const importTypes = {
     write: upsertStores,
     apart: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
     ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
+    kept: ['kind'],
     list: 'store',
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
   },

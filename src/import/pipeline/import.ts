@@ -93,7 +93,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
       const one = sound[at]
       if (one?.row) one.reasons = [reason(one.row)]
     }
-    const { inserted, changed, notes } = await ingestPrepared(await prepared, {
+    const { inserted, changed, skipped, notes } = await ingestPrepared(await prepared, {
       db,
       service,
       ingestion: type,
@@ -104,7 +104,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
     })
     await before
     const rejected = await writeRejections(batch, rejectedFile, rejections)
-    addCounts(taken, { read: batch.length, inserted, changed, rejected, notes })
+    addCounts(taken, { read: batch.length, inserted, changed, skipped, rejected, notes })
     // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
     if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine

@@ -35,7 +35,7 @@ export async function ingest<R>(rows: readonly R[], wishes: IngestOptions<R>) {
 
 /** The same of rows that were prepared before their turn came. */
 export async function ingestPrepared<R>(
-  { inputs, notes, leftOut = {} }: Prepared,
+  { inputs, notes, skipped = {} }: Prepared,
   { db, service, ingestion, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
 ): Promise<ImportCounts & { inputs: readonly object[] }> {
   const given = [...inputs]
@@ -64,8 +64,9 @@ export async function ingestPrepared<R>(
     if (column !== undefined) given[at] = { ...given[at], [column]: null }
     if (column === undefined || (await put([at])).length) taken.rejected++
   }
-  taken.read = Object.values(leftOut).reduce((sum, times) => sum + times, inputs.length)
+  taken.skipped = Object.values(skipped).reduce((sum, times) => sum + times, 0)
+  taken.read = inputs.length + taken.skipped
   addNotes(taken.notes, notes)
-  addNotes(taken.notes, leftOut)
+  addNotes(taken.notes, skipped)
   return { ...taken, inputs }
 }

@@ -13,8 +13,8 @@ export interface Prepared {
   /** What the store takes, or why it cannot. Where rows have lines, there is one for each, in their order. */
   inputs: readonly (object | RowError)[]
   notes?: Readonly<Notes>
-  /** Rows that come to nothing, and are not rejected for that. */
-  leftOut?: Readonly<Notes>
+  /** The number of skipped rows per reason. */
+  skipped?: Readonly<Notes>
 }
 
 /** Makes of rows what the store takes; what has to be looked up is looked up for all at once. `keys` are there where rows have secrets. */

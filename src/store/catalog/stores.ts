@@ -1,4 +1,5 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
+import type { StoreKind } from '../../domain/catalog/stores.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { rerenderStock } from '../inventory/stale-stock.ts'
@@ -13,17 +14,18 @@ const stores: MergeTable = {
   name: 'store',
   key: ['store_id'],
   columns: [
-    ...['service_id', 'store_id', 'store_number', 'code', 'name', 'email'],
+    ...['service_id', 'store_id', 'store_number', 'kind', 'code', 'name', 'email'],
     ...addressColumns,
     ...['inventory_buffer', 'ecommerce_location_id'],
   ],
+  fresh: { kind: 'store' },
 }
 const content = columnLists(stores)
 
 /** JSON of a row `c` of `store`. */
 const body = sql`
   (select row_to_json(r)::text from (select
-     c.store_id as "storeId", c.store_number as "storeNumber", c.code, c.name, c.email,
+     c.store_id as "storeId", c.store_number as "storeNumber", c.kind, c.code, c.name, c.email,
      ${address} as address,
      c.ecommerce_location_id as "ecommerceLocationId", c.inventory_buffer as "inventoryBuffer") r)`
 
@@ -58,6 +60,43 @@ export async function mergeStores(tx: Db, service: Service, rows: readonly objec
   return countUpserted(written)
 }
 
+/** A location that has stock but is not in the back office's list of stores. Missing fields keep the stored values. */
+export interface LocationRow {
+  storeId: string
+  kind?: StoreKind
+  name?: string
+  storeNumber?: string
+}
+
+/**
+ * Merges locations into the stores. Stores of kind `store` are kept as they are, because the back office's list of stores is their source.
+ * A location without a number, or with the number of another store, gets its ID as number.
+ */
+export const upsertLocations = (db: Database, service: Service, rows: readonly LocationRow[]): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const candidates = (row: LocationRow) => [
+      ...(row.storeNumber ? [row.storeNumber] : []),
+      row.storeId,
+      `id-${row.storeId}`,
+    ]
+    const stored = await tx.rows<{ id: string; number: string; kind: StoreKind }>(sql`
+      select store_id as id, store_number as number, kind from store
+       where service_id = ${service.id} and (store_id = any(${rows.map(({ storeId }) => storeId)}) or store_number = any(${rows.flatMap(candidates)}))
+       order by store_id for no key update`)
+    const byId = new Map(stored.map(row => [row.id, row]))
+    const owners = new Map(stored.map(({ id, number }) => [number, id]))
+    const inputs = rows
+      .filter(({ storeId }) => byId.get(storeId)?.kind !== 'store')
+      .map(row => {
+        const { storeId } = row
+        if (byId.has(storeId) && row.storeNumber === undefined) return row
+        const storeNumber = candidates(row).find(number => (owners.get(number) ?? storeId) === storeId) ?? storeId
+        owners.set(storeNumber, storeId)
+        return { ...(byId.has(storeId) ? {} : { kind: 'warehouse', name: `Location ${storeId}` }), ...row, storeNumber }
+      })
+    return inputs.length ? mergeStores(tx, service, inputs) : { inserted: 0, changed: 0 }
+  })
+
 /** The columns of a store that its stock shows. */
 const stockColumns = ['store_number', 'name', 'ecommerce_location_id', 'inventory_buffer']
 
@@ -70,7 +109,7 @@ const isDifferentIn = (columns: readonly string[]) => {
 export const storePage = (
   db: Db,
   service: Service,
-  { locationId }: { locationId?: string | undefined },
+  { locationId, kind }: { locationId?: string | undefined; kind?: StoreKind | undefined },
   request: PageRequest,
 ) =>
   readPage(
@@ -81,7 +120,7 @@ export const storePage = (
       record: sql`record`,
       key: sql`store_id`,
       live: true,
-      where: filter(locationId, id => sql`and ecommerce_location_id = ${id}`),
+      where: sql`${filter(locationId, id => sql`and ecommerce_location_id = ${id}`)} ${filter(kind, of => sql`and kind = ${of}`)}`,
     },
     request,
   )
@@ -94,12 +133,12 @@ export const findStore = (db: Db, service: Service, storeNumber: string) =>
 
 /** Returns the stores with these IDs. Omits unknown IDs. */
 export const findStoresById = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ id: string; number: string }>(
-    sql`select store_id as id, store_number as number from store where service_id = ${service.id} and store_id = any(${ids})`,
+  db.rows<{ id: string; number: string; kind: StoreKind }>(
+    sql`select store_id as id, store_number as number, kind from store where service_id = ${service.id} and store_id = any(${ids})`,
   )
 
-/** Returns IDs and names by store number. Omits unknown numbers. */
+/** Returns IDs, kinds and names by store number. Omits unknown numbers. */
 export const findStoresByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
-  db.rows<{ store_id: string; store_number: string; name: string }>(
-    sql`select store_id, store_number, name from store where service_id = ${service.id} and store_number = any(${numbers})`,
+  db.rows<{ store_id: string; store_number: string; kind: StoreKind; name: string }>(
+    sql`select store_id, store_number, kind, name from store where service_id = ${service.id} and store_number = any(${numbers})`,
   )

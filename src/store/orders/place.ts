@@ -69,7 +69,13 @@ export async function readOrderContext(
     typeof orderNumber === 'string' && isOrderNumberStored(tx, service, orderNumber),
     gatewayNames(tx, service),
   ])
-  return { customer: customers.length > 0, store: stores === undefined || stores.length > 0, numberTaken, gateways }
+  return {
+    customer: customers.length > 0,
+    // A shopper can't collect an order from a warehouse.
+    store: stores === undefined || stores.some(({ kind }) => kind === 'store'),
+    numberTaken,
+    gateways,
+  }
 }
 
 /** Number, ID and time of an order. */

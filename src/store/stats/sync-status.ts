@@ -9,14 +9,14 @@ interface SyncStats {
   fullOnlyIntervalSeconds: number | null
   isFailed: boolean
   /** The counts of the last run. */
-  records: Record<'read' | 'new' | 'changed' | 'removed' | 'rejected', number>
+  records: Record<'read' | 'new' | 'changed' | 'removed' | 'skipped' | 'rejected', number>
 }
 
 /** Returns the statistics of all syncs, except those of services that are not served from this shard. */
 export const readSyncStats = (db: Db) =>
   db.rows<SyncStats>(sql`
     select name as service, sync, extract(epoch from now() - finished_at)::float8 as "lagSeconds", full_only_interval as "fullOnlyIntervalSeconds", error is not null as "isFailed",
-           json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'rejected', rejected) as records
+           json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'skipped', skipped, 'rejected', rejected) as records
       from sync_state join service using (service_id)
      where move_state is null or move_state not in ('incoming', 'moved_away') order by 1, 2`)
 

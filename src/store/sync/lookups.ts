@@ -42,16 +42,15 @@ export async function skusOfSoldItems(db: Db, service: Service, items: readonly 
   return new Map(rows.map(row => [soldItemKey(row), row.sku]))
 }
 
-/** Stock whose store and SKU are known, both named. A product or a colour stands for its only SKU. */
-export const knownStock = (db: Db, service: Service, rows: readonly SyncStockRow[]) =>
-  db.rows<{ storeId: string; skuId: string; freeStock: number; updateTimeStamp: string | null }>(sql`
-    select distinct on (s.store_id, v.sku_id) s.store_id as "storeId", v.sku_id as "skuId", r."freeStock", r."updateTimeStamp"
-      from json_to_recordset(${JSON.stringify(rows.map((row, place) => ({ ...row, place })))})
-           as r ("storeId" text, "skuId" text, "productId" text, "colourId" text, "freeStock" integer, "updateTimeStamp" text, place integer)
-      join store s on s.service_id = ${service.id} and s.store_id = r."storeId"
-      join lateral (
-        select min(sku_id) as sku_id from variant
-         where service_id = ${service.id}
-           and (sku_id = r."skuId" or (r."skuId" is null and product_id = r."productId" and (r."colourId" is null or colour_id = r."colourId")))
-        having count(*) = 1) v on true
-     order by s.store_id, v.sku_id, r.place desc`)
+/** Returns the store and the SKU of each row, in order. A product or colour stands for its only SKU. `skus`: the number of matching SKUs. */
+export const resolveStock = (db: Db, service: Service, rows: readonly SyncStockRow[]) =>
+  db.rows<{ storeId: string | null; skuId: string | null; skus: number }>(sql`
+    select s.store_id as "storeId", v.sku_id as "skuId", v.skus
+      from rows from (json_to_recordset(${JSON.stringify(rows)}) as ("storeId" text, "skuId" text, "productId" text, "colourId" text))
+           with ordinality r ("storeId", "skuId", "productId", "colourId", place)
+      left join store s on s.service_id = ${service.id} and s.store_id = r."storeId"
+     cross join lateral (
+       select min(sku_id) as sku_id, count(*)::integer as skus from variant
+        where service_id = ${service.id}
+          and (sku_id = r."skuId" or (r."skuId" is null and product_id = r."productId" and (r."colourId" is null or colour_id = r."colourId")))) v
+     order by r.place`)

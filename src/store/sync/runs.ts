@@ -33,8 +33,8 @@ export async function keepLease(tx: Db, service: Service, { sync, run }: SyncLea
 export const updateLeased = (service: Service, { sync, run }: SyncLease, set: Sql): Sql => sql`
   with s as (update sync_state set ${set} where service_id = ${service.id} and sync = ${sync} and run = ${run} returning *)
   update sync_run r
-     set (read, inserted, changed, removed, rejected, notes, error, ended_at)
-       = (s.read, s.inserted, s.changed, s.removed, s.rejected, s.notes, case when s.run is null then s.error end, case when s.run is null then now() end)
+     set (read, inserted, changed, removed, skipped, rejected, notes, error, ended_at)
+       = (s.read, s.inserted, s.changed, s.removed, s.skipped, s.rejected, s.notes, case when s.run is null then s.error end, case when s.run is null then now() end)
     from s where r.service_id = s.service_id and r.sync = s.sync and r.run_id = ${run}::text`
 
 /** The fields (`SyncRun`) of a row of `sync_run`. */
@@ -47,7 +47,8 @@ export const runFields = sql`
   ${rfc3339(sql`sync_run.changed_at`)} as "startedAt", ${rfc3339(sql`sync_run.ended_at`)} as "endedAt",
   round(extract(epoch from coalesce(sync_run.ended_at, now()) - sync_run.changed_at), 1) as seconds,
   sync_run.read, sync_run.inserted as new, sync_run.changed,
-  greatest(0, sync_run.read - sync_run.inserted - sync_run.changed - sync_run.rejected) as unchanged, sync_run.removed, sync_run.rejected,
+  greatest(0, sync_run.read - sync_run.inserted - sync_run.changed - sync_run.skipped - sync_run.rejected) as unchanged, sync_run.removed,
+  sync_run.skipped, sync_run.rejected,
   (select coalesce(json_agg(json_build_object('note', key, 'count', value::bigint) order by value::bigint desc, key), '[]') from jsonb_each_text(sync_run.notes)) as notes,
   sync_run.error as detail`
 

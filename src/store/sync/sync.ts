@@ -9,6 +9,7 @@ export interface RunCounts {
   inserted: number
   changed: number
   removed: number
+  skipped: number
   rejected: number
   notes: Record<string, number>
 }
@@ -18,7 +19,8 @@ export async function leaseSync(db: Db, service: Service, sync: string) {
   const leased = await db.row<Leased>(sql`
     insert into sync_state as s (service_id, sync, run, heartbeat_at, started_at) values (${service.id}, ${sync}, gen_random_uuid(), now(), now())
     on conflict (service_id, sync) do update
-      set (run, heartbeat_at, started_at, read, inserted, changed, removed, rejected, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
+      set (run, heartbeat_at, started_at, read, inserted, changed, removed, skipped, rejected, notes)
+        = (excluded.run, now(), now(), 0, 0, 0, 0, 0, 0, '{}')
       where not ${isLeased}
     returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
               requested_at::text as "requestedAt", full_requested as "isFullRequested",
@@ -51,8 +53,8 @@ export const heartbeat = async (db: Db, service: Service, lease: SyncLease, coun
     updateLeased(
       service,
       lease,
-      sql`(heartbeat_at, read, inserted, changed, removed, rejected, notes)
-        = (now(), ${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.removed}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb)`,
+      sql`(heartbeat_at, read, inserted, changed, removed, skipped, rejected, notes)
+        = (now(), ${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.removed}, ${counts.skipped}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb)`,
     ),
   )) > 0
 

@@ -94,11 +94,10 @@ export const customer = async (id: number, { shop }: Fed) => {
 export const stockOf = async (skuId: number, storeId: number, { shop }: Fed): Promise<number | undefined> =>
   (await shop.rows(`select free_stock from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]?.free_stock
 export const personIds = ({ simulator }: Fed) => [...simulator.state.persons.keys()]
-/** SKUs in shops that have stock of them. */
+/** The SKUs in locations that have stock of them. */
 export function stocked({ simulator: { state } }: Fed) {
-  const shops = [...state.stores.values()].filter(store => store.kind === 'shop')
   return [...state.skus.values()].flatMap(sku =>
-    shops.flatMap(store => {
+    [...state.stores.values()].flatMap(store => {
       const quantity = state.stock.at(sku.row, store.column)
       return quantity > 0 ? [{ skuId: sku.id, storeId: store.id, quantity }] : []
     }),

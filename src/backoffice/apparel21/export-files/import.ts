@@ -17,8 +17,6 @@ import { type ExportPass, passFactories } from './passes.ts'
 
 /** The result of an import. */
 export interface ExportResult extends ImportCounts {
-  /** Lines that are skipped on purpose. */
-  leftOut: number
   /** The reason why the file could not be read to its end. The lines before stay imported. */
   error?: string
 }
@@ -39,9 +37,10 @@ export async function importExport(
   file: ExportSource,
   signal: AbortSignal,
 ): Promise<ExportResult> {
-  const imported: ExportResult = { ...noCounts(), leftOut: 0 }
+  const imported: ExportResult = noCounts()
   const passes = passFactories[file.type](db, service, reason => {
-    imported.leftOut++
+    imported.read++
+    imported.skipped++
     note(imported.notes, reason)
   })
   try {

@@ -46,6 +46,28 @@ function parseStoreStock(store: Xml, item: Omit<SyncStockRow, 'storeId' | 'freeS
   return { ...item, storeId, freeStock: readFreeStock(store) }
 }
 
+/** A location that has stock. A warehouse has no number. `StockChanged` and orders have neither name nor number. */
+export interface BackOfficeLocation {
+  storeId: string
+  name?: string
+  storeNumber?: string
+}
+
+/** Reads the locations of a `Freestock` response. */
+export function readLocations(element: Xml): BackOfficeLocation[] {
+  const locations = new Map<string, BackOfficeLocation>()
+  const visit = (parent: Xml) => {
+    for (const child of parent.children) {
+      const storeId = child.name.toLowerCase() === 'store' ? readAttribute(child, 'storeid') : null
+      const [name, storeNumber] = ['name', 'storenumber'].map(attribute => readAttribute(child, attribute))
+      if (storeId) locations.set(storeId, { storeId, ...(name && { name }), ...(storeNumber && { storeNumber }) })
+      visit(child)
+    }
+  }
+  visit(element)
+  return [...locations.values()]
+}
+
 /** Reads the identifiers of the item whose stock this is. */
 function readItem(element: Xml): Omit<SyncStockRow, 'storeId' | 'freeStock'> {
   const [productId, colourId, skuId] = ['styleidx', 'clridx', 'skuidx'].map(name => readAttribute(element, name))

@@ -12,6 +12,7 @@ export function parseStore(store: Xml): SyncRows['stores'] {
   return {
     storeId,
     storeNumber,
+    kind: 'store',
     code,
     name: readText(store, 'Name') ?? code ?? storeNumber,
     email: readText(store, 'Email'),

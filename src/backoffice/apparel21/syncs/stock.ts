@@ -3,11 +3,12 @@ import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { readPages } from '../client/pagination.ts'
 import type { ReleaseReader } from '../client/release.ts'
-import { parseChangedStock, parseFreeStock, readLastChange } from '../mapping/stock.ts'
+import { parseChangedStock, parseFreeStock, readLastChange, readLocations } from '../mapping/stock.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
 import { parseInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { createTimestampConverter, toLocalTime, trackFetch } from './checkpoint.ts'
+import { createLocationFinder, type LocationRows } from './locations.ts'
 
 /** Rows per batch. */
 const batchRows = 1_000
@@ -25,18 +26,13 @@ export async function* fetchStock(
 ): AsyncGenerator<SyncBatch> {
   if (request.since !== undefined) return yield* fetchChangedStock(client, request.since, request)
   const beganMs = Date.now()
-  yield* (await release.has('allStock'))
-    ? fetchAllStock(client, request.signal)
-    : fetchStockByStyle(client, request.signal)
+  yield* (await release.has('allStock')) ? fetchAllStock(client, request) : fetchStockByStyle(client, request)
   yield { end: { since: toLocalTime(beganMs - initialLookbackMs, client.connection.timeZone) } }
 }
 
 /** Fetches the changed stock of all stores, as absolute quantities. */
-async function* fetchChangedStock(
-  client: Client,
-  since: string,
-  { settings, signal }: SyncRequest,
-): AsyncGenerator<SyncBatch> {
+async function* fetchChangedStock(client: Client, since: string, request: SyncRequest): AsyncGenerator<SyncBatch> {
+  const { settings, signal } = request
   const fetched = trackFetch({ ...client.connection, ...client.limits })
   const { records } = await client.list({
     endpoint: 'stock',
@@ -54,22 +50,30 @@ async function* fetchChangedStock(
     const { rows, rejected } = parseChangedStock(store)
     return { rows: rows.map(row => ({ ...row, ...convertTimestamp(readLastChange(store)) })), rejected }
   }
-  yield* buildBatches(records, parseStore, store => fetched.add(readLastChange(store)))
+  const findLocations = createLocationFinder(client, request)
+  yield* buildBatches(records, parseStore, {
+    onRecord: store => fetched.add(readLastChange(store)),
+    locate: (_, [first, ...rest]) => {
+      if (!first) return {}
+      const inStock = [first, ...rest].filter(({ freeStock }) => freeStock > 0)
+      return findLocations([{ storeId: first.storeId, skuIds: inStock.flatMap(({ skuId }) => skuId ?? []) }])
+    },
+  })
   yield { end: fetched.end() }
 }
 
 /** Fetches all stock in one response. Pages would shift while stock is sold, and skipped styles would count as sold out. */
-async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
+async function* fetchAllStock(client: Client, request: SyncRequest): AsyncGenerator<SyncBatch> {
   const { root, records } = await client.list({
     endpoint: 'stock',
     path: ['Freestock', 'AllStyles'],
     size: 'bulk',
-    signal,
+    signal: request.signal,
     roots: ['FreeStock', 'Freestock'],
     record: 'Style',
   })
   let styles = 0
-  yield* buildBatches(records, parseFreeStock, () => styles++)
+  yield* buildBatches(records, parseFreeStock, { onRecord: () => styles++, locate: locateStock(client, request) })
   const total = parseInteger(root?.attributes.TotalRows) ?? undefined
   if (total !== undefined && total !== styles) {
     client.connection.log?.warn({ total, styles }, 'stock response incomplete')
@@ -78,7 +82,9 @@ async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerat
 }
 
 /** Fetches stock style by style, for releases that can't return all stock at once. */
-async function* fetchStockByStyle(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
+async function* fetchStockByStyle(client: Client, request: SyncRequest): AsyncGenerator<SyncBatch> {
+  const { signal } = request
+  const locate = locateStock(client, request)
   const pages = readPages(client, {
     endpoint: 'products',
     path: ['ProductsSimple'],
@@ -88,7 +94,18 @@ async function* fetchStockByStyle(client: Client, signal: AbortSignal): AsyncGen
     query: { order: '{id:asc}' },
     getKey: product => readText(product, 'Id') ?? '',
   })
-  for await (const page of pages) yield* buildBatches(fetchStyles(client, page, signal), parseFreeStock)
+  for await (const page of pages) yield* buildBatches(fetchStyles(client, page, signal), parseFreeStock, { locate })
+}
+
+/** Creates the `locate` of a full sync. It reads the names of locations only from records that contain a new one. */
+function locateStock(client: Client, request: SyncRequest): BatchOptions['locate'] {
+  const findLocations = createLocationFinder(client, request)
+  const known = new Set<string>()
+  return (record, rows) => {
+    if (rows.every(({ storeId }) => known.has(storeId))) return {}
+    for (const { storeId } of rows) known.add(storeId)
+    return findLocations(readLocations(record))
+  }
 }
 
 async function* fetchStyles(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {
@@ -99,16 +116,27 @@ async function* fetchStyles(client: Client, products: readonly Xml[], signal: Ab
   }
 }
 
+interface BatchOptions {
+  onRecord?: (record: Xml) => void
+  /** Returns the rows of the locations of a record, which are stored before its stock. */
+  locate: (record: Xml, rows: readonly SyncStockRow[]) => LocationRows | Promise<LocationRows>
+}
+
 async function* buildBatches(
   records: AsyncIterable<Xml>,
   parse: typeof parseFreeStock,
-  onRecord: (record: Xml) => void = () => {},
+  { onRecord = () => {}, locate }: BatchOptions,
 ): AsyncGenerator<SyncBatch> {
   let stock: SyncStockRow[] = []
   let rejected: string[] = []
   for await (const record of records) {
     onRecord(record)
     const converted = convertRecords([record], parse)
+    const { stores = [], locations = [] } = await locate(
+      record,
+      converted.rows.flatMap(({ rows }) => rows),
+    )
+    if (stores.length || locations.length) yield { rows: { stores, locations } }
     stock.push(...converted.rows.flatMap(({ rows }) => rows))
     rejected.push(...converted.rejected, ...converted.rows.flatMap(row => row.rejected))
     if (stock.length < batchRows) continue

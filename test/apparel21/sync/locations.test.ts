@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bring } from '../../support/bringing.ts'
+import { shopOfTests } from '../shop.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { stores, skus, stock } = simulator.state
+
+const idsOf = (kind: 'shop' | 'warehouse' | 'web') =>
+  [...stores.values()]
+    .filter(store => store.kind === kind)
+    .map(({ id }) => String(id))
+    .sort()
+const listed = async (query = '') =>
+  (await api.get(`/stores${query}`)).json.data as { storeId: string; kind: string; name: string; storeNumber: string }[]
+async function stockIn(storeId: string) {
+  const rows = []
+  for (let cursor = ''; ; ) {
+    const { data, meta } = (await api.get(`/inventory?limit=100${cursor}`)).json
+    rows.push(...data.filter((row: { storeId: string }) => row.storeId === storeId))
+    if (!meta.hasNextPage) return rows
+    cursor = `&after_cursor=${meta.endCursor}`
+  }
+}
+const lastRun = async (sync = 'stock') => {
+  const { db, service } = api
+  const { rows } = await db.pool.query(
+    'select * from sync_run where service_id = $1 and sync = $2 order by changed_at desc limit 1',
+    [service.id, sync],
+  )
+  return rows[0]
+}
+
+test('warehouses and web stores are listed with their kind', async () => {
+  const all = await listed()
+  for (const [kind, theirs] of [
+    ['store', 'shop'],
+    ['warehouse', 'warehouse'],
+    ['web', 'web'],
+  ] as const)
+    assert.deepEqual(
+      all
+        .filter(store => store.kind === kind)
+        .map(({ storeId }) => storeId)
+        .sort(),
+      idsOf(theirs),
+      kind,
+    )
+  assert.deepEqual(
+    (await listed('?kind=store')).map(({ storeId }) => storeId).sort(),
+    idsOf('shop'),
+    'a client that wants shops only filters',
+  )
+  assert.equal((await api.get('/stores?kind=shop')).status, 400)
+  const warehouse = all.find(({ kind }) => kind === 'warehouse')
+  assert.equal(warehouse?.name, 'Distribution Centre 1')
+  assert.equal((await api.get(`/stores/${warehouse?.storeNumber}`)).json.data.storeId, warehouse?.storeId)
+})
+
+test('every row of stock lands', async () => {
+  const run = await lastRun()
+  const expected = [...skus.values()].reduce(
+    (rows, { row }) => rows + [...stores.values()].filter(({ column }) => stock.at(row, column) > 0).length,
+    0,
+  )
+  const read = expected + idsOf('warehouse').length + idsOf('web').length
+  assert.deepEqual([run.read, run.inserted, run.skipped, run.rejected].map(Number), [read, read, 0, 0])
+})
+
+test('a rename of a warehouse or web store is followed', async () => {
+  const [warehouse] = idsOf('warehouse')
+  const [web] = idsOf('web')
+  simulator.change({ kind: 'edit-store', id: Number(warehouse), fields: { name: 'Truganina DC' } })
+  simulator.change({ kind: 'edit-store', id: Number(web), fields: { name: 'Online', number: '998' } })
+  await shop.sync('stock')
+  const all = await listed()
+  const byId = (id: string | undefined) => all.find(({ storeId }) => storeId === id)
+  assert.equal(byId(warehouse)?.name, 'Truganina DC')
+  assert.deepEqual([byId(web)?.name, byId(web)?.storeNumber, byId(web)?.kind], ['Online', '998', 'web'])
+  assert.ok((await stockIn(String(web))).every(({ storeName }: { storeName: string }) => storeName === 'Online'))
+})
+
+test('a warehouse that changed stock names becomes a location', async () => {
+  const id = 9_999
+  const like = [...stores.values()].find(({ kind }) => kind === 'warehouse')
+  assert.ok(like)
+  const sku = [...skus.values()].find(one => !one.colour.style.special && stock.at(one.row, like.column) > 0)
+  assert.ok(sku)
+  stores.set(id, { ...like, id, name: 'Overflow', number: '' })
+  try {
+    simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: id, quantity: 41 })
+    await shop.sync('stock', { full: false })
+    const found = (await listed()).find(({ storeId }) => storeId === '9999')
+    assert.deepEqual([found?.kind, found?.name], ['warehouse', 'Overflow'])
+    const [row] = (await stockIn('9999')).filter((one: { skuId: string }) => one.skuId === String(sku.id))
+    assert.equal(row?.freeStock, 41)
+  } finally {
+    stores.delete(id)
+  }
+})
+
+test('a store that opened today is fetched by its identifier', async () => {
+  const like = [...stores.values()].find(({ kind }) => kind === 'shop')
+  assert.ok(like)
+  const sku = [...skus.values()].find(one => !one.colour.style.special)
+  stores.set(9_998, { ...like, id: 9_998, name: 'Opened Today', number: '98', code: 'S9998' })
+  try {
+    simulator.change({ kind: 'set-stock', skuId: sku?.id ?? 0, storeId: 9_998, quantity: 3 })
+    await shop.sync('stock', { full: false })
+    const { json } = await api.get('/stores/98')
+    assert.deepEqual([json.data.storeId, json.data.kind, json.data.code], ['9998', 'store', 'S9998'])
+  } finally {
+    stores.delete(9_998)
+  }
+})
+
+test('two web stores with one number are two locations', async () => {
+  const like = [...stores.values()].find(({ kind }) => kind === 'web')
+  assert.ok(like)
+  stores.set(9_997, { ...like, id: 9_997, name: 'Second Web Store' })
+  try {
+    await shop.sync('stock')
+    const web = await listed('?kind=web')
+    assert.equal(web.length, 2)
+    assert.equal(new Set(web.map(({ storeNumber }) => storeNumber)).size, 2, JSON.stringify(web))
+  } finally {
+    stores.delete(9_997)
+  }
+})
+
+test('a web store is mapped and buffered like any other', async () => {
+  const [web = ''] = idsOf('web')
+  const admin = await api.account('admin')
+  const mapped = await admin.request(`/mappings/stores/${web}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ecommerceLocationId: '6884556842' }),
+  })
+  assert.equal(mapped.status, 200, mapped.text)
+  const store = (await listed()).find(({ storeId }) => storeId === web)
+  await bring(
+    admin,
+    'stores',
+    `storeId,storeNumber,name,inventoryBuffer\n${web},${store?.storeNumber},${store?.name},2\n`,
+  )
+  await shop.sync('stock')
+  const [row] = await stockIn(web)
+  assert.deepEqual([row.ecommerceLocationId, row.buffer], ['6884556842', 2])
+  assert.equal((await listed('?kind=web'))[0]?.storeId, web)
+})
+
+test('stock of a SKU that is not known is skipped with a reason', async () => {
+  const [row] = await stockIn(idsOf('shop')[0] ?? '')
+  await api.db.pool.query('delete from stock where sku_id = $1', [row.skuId])
+  await api.db.pool.query('delete from variant where sku_id = $1', [row.skuId])
+  const rows = [...stores.values()].filter(
+    ({ column }) => stock.at(skus.get(Number(row.skuId))?.row ?? -1, column) > 0,
+  ).length
+  await shop.sync('stock')
+  const run = await lastRun()
+  assert.deepEqual([Number(run.skipped), run.notes], [rows, { 'stock of an unknown SKU: skipped': rows }])
+  const [shown] = (await (await api.account('maintainer')).get('/syncs/stock/runs')).json.data
+  assert.equal(shown.skipped, rows)
+  assert.equal(shown.unchanged + shown.new + shown.changed + shown.skipped, shown.read)
+})
