@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bring } from '../../support/bringing.ts'
+import { importAndWait } from '../../support/bringing.ts'
 import { shopOfTests } from '../shop.ts'
 
 const shop = await shopOfTests()
@@ -131,7 +131,7 @@ test('two web stores with one number are two locations', async () => {
 
 test('a web store is mapped and buffered like any other', async () => {
   const [web = ''] = idsOf('web')
-  const admin = await api.account('admin')
+  const admin = await api.createAccount('admin')
   const mapped = await admin.request(`/mappings/stores/${web}`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
@@ -139,7 +139,7 @@ test('a web store is mapped and buffered like any other', async () => {
   })
   assert.equal(mapped.status, 200, mapped.text)
   const store = (await listed()).find(({ storeId }) => storeId === web)
-  await bring(
+  await importAndWait(
     admin,
     'stores',
     `storeId,storeNumber,name,inventoryBuffer\n${web},${store?.storeNumber},${store?.name},2\n`,
@@ -160,7 +160,7 @@ test('stock of a SKU that is not known is skipped with a reason', async () => {
   await shop.sync('stock')
   const run = await lastRun()
   assert.deepEqual([Number(run.skipped), run.notes], [rows, { 'stock of an unknown SKU: skipped': rows }])
-  const [shown] = (await (await api.account('maintainer')).get('/syncs/stock/runs')).json.data
+  const [shown] = (await (await api.createAccount('maintainer')).get('/syncs/stock/runs')).json.data
   assert.equal(shown.skipped, rows)
   assert.equal(shown.unchanged + shown.new + shown.changed + shown.skipped, shown.read)
 })
