@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { demoSettings, fillDemoShop } from '../seed/shop.ts'
-import { makeLink } from '../src/auth/sessions.ts'
+import { createLink } from '../src/auth/sessions.ts'
 import { browserMissing, openPage } from '../test/support/browser.ts'
 import { startTestService } from '../test/support/service.ts'
 
@@ -22,7 +22,7 @@ interface Round {
 async function open(): Promise<Round> {
   await page.clearCache()
   await page.goTo('about:blank')
-  const link = await makeLink(service.db, service.keys, service.username)
+  const link = await createLink(service.db, service.keys, service.username)
   await page.goTo(`${service.baseUrl}/console#link=${link}`)
   const since = async (expression: string) => {
     await page.until(expression)

@@ -2,10 +2,10 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// What is young in memory has 8 MB, here and in deploy/tillbridge: with Node's own limit a service that tells whole lists takes 90 MB more, and no less CPU.
+// The young generation has 8 MB, here and in deploy/tillbridge. With Node's own limit, bulk exports take 90 MB more memory and no less CPU.
 
-// What an earlier start has compiled is not compiled again: that is half of what a short command takes. This file is the one that comes before
-// the cache, which is why it is JavaScript: Node would load its compiler of types for it, at every start.
+// The compile cache saves half of the time of a short command. This file runs before the cache is enabled, so it is JavaScript: otherwise
+// Node would load its TypeScript compiler at every start.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/tillbridge', import.meta.url)))
 await import('./module-hooks.js')
 const { run } = await import('./commands/program.ts')

@@ -18,7 +18,7 @@ export interface Sessions {
   /** Opens a session after a correct password. Returns its token, or undefined if the password was revoked at the same time. */
   open(username: string, password: string): Promise<string | undefined>
   /**
-   * Opens a session with a link of `makeLink`, which can be used once. Returns undefined if the link is invalid, or the seconds to wait after too
+   * Opens a session with a link of `createLink`, which can be used once. Returns undefined if the link is invalid, or the seconds to wait after too
    * many invalid links.
    */
   openByLink(link: string, address: string): Promise<string | { retryAfter: number } | undefined>
@@ -27,7 +27,7 @@ export interface Sessions {
   end(token: string): Promise<void>
 }
 
-const newToken = () => randomBytes(32).toString('base64url')
+const generateToken = () => randomBytes(32).toString('base64url')
 const sessionHash = (keys: Keys, token: string) => hmac(keys.sessions, 'session', token)
 const linkHash = (keys: Keys, link: string) => hmac(keys.sessions, 'link', link)
 
@@ -35,26 +35,26 @@ const linkHash = (keys: Keys, link: string) => hmac(keys.sessions, 'link', link)
 export const linkSeconds = 60
 
 /** Creates the secret of a one-time link to the console. Returns undefined if the account does not exist. */
-export async function makeLink(db: Db, keys: Keys, username: string): Promise<string | undefined> {
-  const link = newToken()
+export async function createLink(db: Db, keys: Keys, username: string): Promise<string | undefined> {
+  const link = generateToken()
   await db.run(sql`delete from console_link where made_at < now() - ${`${linkSeconds} seconds`}::interval`)
-  const made = await db.run(sql`
+  const inserted = await db.run(sql`
     insert into console_link (link_hash, username) select ${linkHash(keys, link)}, username from account where username = ${username}`)
-  return made ? link : undefined
+  return inserted ? link : undefined
 }
 
-export function sessionsOf(db: Db, keys: Keys): Sessions {
+export function createSessions(db: Db, keys: Keys): Sessions {
   const sessions = ttlCache({ ttlMs: authCacheTtlMs, load: hash => readSession(db, Buffer.from(hash, 'base64url')) })
 
   /** The cache keeps hashes, not tokens. */
   const cacheKey = (token: string) => sessionHash(keys, token).toString('base64url')
 
-  const forgetOld = () => db.run(sql`delete from console_session where begun_at < now() - interval '12 hours'`)
+  const purgeExpired = () => db.run(sql`delete from console_session where begun_at < now() - interval '12 hours'`)
 
   return {
     async open(username, password) {
-      const token = newToken()
-      await forgetOld()
+      const token = generateToken()
+      await purgeExpired()
       const opened = await db.run(sql`
         insert into console_session (token_hash, username, password_hash)
         select ${sessionHash(keys, token)}, username, password_hash from account_password
@@ -63,8 +63,8 @@ export function sessionsOf(db: Db, keys: Keys): Sessions {
     },
 
     async openByLink(link, address) {
-      const token = newToken()
-      await forgetOld()
+      const token = generateToken()
+      await purgeExpired()
       const opened = await db.run(sql`
         with used as (delete from console_link where link_hash = ${linkHash(keys, link)} returning username, made_at)
         insert into console_session (token_hash, username)
@@ -86,7 +86,7 @@ export function sessionsOf(db: Db, keys: Keys): Sessions {
 
 /** Reads a session and extends it. */
 async function readSession(db: Db, tokenHash: Buffer): Promise<SignedIn | undefined> {
-  const found = await db.row<{ username: string }>(sql`
+  const session = await db.row<{ username: string }>(sql`
     with live as (
       select token_hash, username, seen_at from console_session
        where token_hash = ${tokenHash} and begun_at > now() - interval '12 hours' and seen_at > now() - interval '1 hour'
@@ -95,5 +95,5 @@ async function readSession(db: Db, tokenHash: Buffer): Promise<SignedIn | undefi
        where s.token_hash = live.token_hash and live.seen_at < now() - interval '1 minute'
     )
     select username from live`)
-  return found && { username: found.username, assignments: await assignmentsOf(db, found.username) }
+  return session && { username: session.username, assignments: await assignmentsOf(db, session.username) }
 }

@@ -33,7 +33,7 @@ export type SignIn = (
  * wrong ones. A right password is never rejected: it has 256 random bits, so it can't be guessed, and another person's failures must not
  * lock its owner out.
  */
-export function signIn(db: Db, keys: Keys): SignIn {
+export function createSignIn(db: Db, keys: Keys): SignIn {
   const accounts = ttlCache({ ttlMs: authCacheTtlMs, load: username => readAccount(db, username) })
   const nobody = randomBytes(32)
 

@@ -5,10 +5,9 @@ import { decodeCursor, encodeCursor, selectKinds } from '../change-feed/subscrip
 import { kinds as allKinds } from '../domain/changes.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import type { PendingDelivery } from '../store/webhooks/deliveries.ts'
-import { buildDelivery } from '../webhooks/delivery.ts'
-import { maxChanges } from '../webhooks/payload.ts'
+import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
 import { type Channel, createSender } from '../webhooks/sender.ts'
-import { isSecret, newSecret, secretRule, signHeaders } from '../webhooks/signature.ts'
+import { generateSecret, isSecret, secretFormat, signHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -49,8 +48,8 @@ export const listenCommand = (program: Command) =>
         if (secretOption !== undefined && secretFile !== undefined)
           throw new Error("--secret-file and --secret can't be used together.")
         const isGenerated = secretOption === undefined && secretFile === undefined
-        const secret = isGenerated ? newSecret() : (secretOption ?? (await readSecret('', secretFile, 'secret')))
-        if (!isSecret(secret)) throw new Error(`The secret must be ${secretRule}.`)
+        const secret = isGenerated ? generateSecret() : (secretOption ?? (await readSecret('', secretFile, 'secret')))
+        if (!isSecret(secret)) throw new Error(`The secret must be ${secretFormat}.`)
         const { service, db } = await services.find(name)
         // The operator may forward to any address.
         const sender = createSender(['0.0.0.0/0', '::/0'])
@@ -97,15 +96,15 @@ async function deliverUntilAccepted(
 ) {
   for (;;) {
     const timestamp = Math.floor(Date.now() / 1_000)
-    const { status, fault, milliseconds } = await channel.post(
+    const { status, error, milliseconds } = await channel.post(
       body,
       signHeaders([secret], { id, timestamp, body }),
       signal,
     )
     const summary = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`
-    console.log(`${summary}  ${fault ?? `${status} within ${milliseconds} ms`}`)
+    console.log(`${summary}  ${error ?? `${status} within ${milliseconds} ms`}`)
     for (const { kind, action, id: of } of JSON.parse(body).data.changes) console.log(`  ${kind} ${of} ${action}`)
-    if (fault === null) return
+    if (error === null) return
     await delay(retryDelayMs, undefined, { signal })
   }
 }

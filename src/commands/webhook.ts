@@ -22,7 +22,7 @@ import {
   rotateSecret,
 } from '../store/webhooks/endpoints.ts'
 import { createWebhook } from '../webhooks/create-webhook.ts'
-import { newSecret } from '../webhooks/signature.ts'
+import { generateSecret } from '../webhooks/signature.ts'
 import { sendTestEvent } from '../webhooks/test-event.ts'
 import { examples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
@@ -162,7 +162,7 @@ export function webhookCommand(program: Command) {
     'Rotate the signing secret (both valid for 24 h)',
     'replaces a leaked secret',
     async (tx, { keys, service }, { id }) => {
-      const secret = newSecret()
+      const secret = generateSecret()
       await rotateSecret(tx, keys, service, id, secret)
       return `Secret: ${secret}\nSave it now. It won't be shown again. The previous secret stays valid for 24 hours.`
     },
@@ -202,7 +202,7 @@ export function webhookCommand(program: Command) {
         if (!due) throw webhookNotFound(id)
         const attempt = await sendTestEvent(openWebhookSender(readConfig()), service.name, due)
         await addAttempt(db, service, id, attempt)
-        if (attempt.fault !== null) throw new Error(attempt.fault)
+        if (attempt.error !== null) throw new Error(attempt.error)
         console.log(`The endpoint returned ${attempt.status} within ${attempt.milliseconds} ms.`)
       }),
     )

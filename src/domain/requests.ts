@@ -51,7 +51,7 @@ const Delivery = Type.Object(
     deliveryId: Id('The delivery.', 'msg_2b7d3c1a8e445b0c3f52'),
     at: Instant('When the attempt ended.'),
     status: Nullable(Integer('The HTTP status. Null if there was no response.', 204)),
-    detail: Nullable(Text('The error. Null if the delivery succeeded.', 'The endpoint answered 500.', 500)),
+    detail: Nullable(Text('The error. Null if the delivery succeeded.', 'The endpoint returned 500.', 500)),
     milliseconds: Integer('The duration in milliseconds.', 37, { minimum: 0 }),
   },
   { $id: 'RequestDelivery', additionalProperties: false },

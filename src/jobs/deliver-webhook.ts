@@ -13,11 +13,9 @@ import {
 import { pauseExpired } from '../store/webhooks/endpoints.ts'
 import { traced } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
-import { buildDelivery } from '../webhooks/delivery.ts'
-import { maxChanges } from '../webhooks/payload.ts'
+import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
 import { catchUpIntervalMs, getRetryDelaySeconds } from '../webhooks/retry-delays.ts'
-import type { Channel, Sender } from '../webhooks/sender.ts'
-import { postSigned } from '../webhooks/signed-post.ts'
+import { type Channel, postSigned, type Sender } from '../webhooks/sender.ts'
 import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
 
@@ -103,14 +101,14 @@ async function attemptDelivery(
   )
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }
-  if (outcome.fault === null) {
+  if (outcome.error === null) {
     await retryUntilRecorded(() => recordSuccess(db, service, endpoint, delivery, attempt))
     return 0
   }
   const waitSeconds = getRetryDelaySeconds(endpoint.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
   await retryUntilRecorded(() => recordFailure(db, service, endpoint.id, delivery, attempt, { waitSeconds, isGone }))
-  const fields = { service: service.name, webhook: endpoint.id, status: outcome.status, fault: outcome.fault }
+  const fields = { service: service.name, webhook: endpoint.id, status: outcome.status, fault: outcome.error }
   if (isGone) {
     log.warn(fields, 'webhook delivery rejected, webhook paused')
     return

@@ -19,11 +19,11 @@ import {
 
 const [tag, role, kind, inControlDatabase] = ['Accounts', 'admin', 'account', true] as const
 const params = { username: { description: 'The account.', example: 'webshop' } }
-const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
+const buildPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
-const usernameTaken = () =>
+const createUsernameTaken = () =>
   toApiError([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
-const lastAdmin = () =>
+const createLastAdmin = () =>
   new ApiError('last_admin', 'This is the last admin of the service, and each service must have one.')
 
 /** Accounts with access to the service. Their access to other services is neither shown nor changed. */
@@ -77,8 +77,8 @@ export const accounts = [
     ({ keys, service, body: { username, role } }) =>
       async tx => {
         const password = await makeAccount(tx, keys, username, service, role)
-        if (password === undefined) throw usernameTaken()
-        return { data: await issued(tx, service, username, password), subject: pathOf(username) }
+        if (password === undefined) throw createUsernameTaken()
+        return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }
       },
   ),
 
@@ -99,10 +99,10 @@ export const accounts = [
     },
     ({ service, params: { username }, body: { role }, requireMatch }) =>
       async tx => {
-        requireMatch(await held(tx, service, username))
-        if (role !== 'admin' && (await isLastAdmin(tx, username, service))) throw lastAdmin()
+        requireMatch(await lockRecord(tx, service, username))
+        if (role !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
         await assign(tx, username, service, role)
-        return { record: await held(tx, service, username), subject: pathOf(username) }
+        return { record: await lockRecord(tx, service, username), subject: buildPath(username) }
       },
   ),
 
@@ -124,11 +124,11 @@ export const accounts = [
     },
     ({ keys, service, params: { username }, username: caller }) =>
       async tx => {
-        await held(tx, service, username)
+        await lockRecord(tx, service, username)
         if (!(await mayDoAsMuch(tx, caller, username)))
           throw new ApiError('insufficient_role', "You need at least the account's role in each of its services.")
         const password = await addPassword(tx, keys, username)
-        return { data: await issued(tx, service, username, password), subject: pathOf(username) }
+        return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }
       },
   ),
 
@@ -150,16 +150,16 @@ export const accounts = [
     },
     ({ service, params: { username } }) =>
       async tx => {
-        await held(tx, service, username)
-        if (await isLastAdmin(tx, username, service)) throw lastAdmin()
+        await lockRecord(tx, service, username)
+        if (await isLastAdmin(tx, username, service)) throw createLastAdmin()
         await unassign(tx, username, service)
-        return { data: { username }, subject: pathOf(username) }
+        return { data: { username }, subject: buildPath(username) }
       },
   ),
 ]
 
 /** Locks an account and the roles of the service until the transaction ends. Returns the account's record. Throws a 404 if it has no role. */
-async function held(tx: Db, service: Service, username: string): Promise<string> {
+async function lockRecord(tx: Db, service: Service, username: string): Promise<string> {
   await holdRoles(tx, service)
   await holdAccount(tx, username)
   const found = await accountRecord(tx, service, username)
@@ -168,8 +168,8 @@ async function held(tx: Db, service: Service, username: string): Promise<string>
 }
 
 /** Returns an account with its new password. */
-const issued = async (tx: Db, service: Service, username: string, password: string) => ({
-  ...JSON.parse(await held(tx, service, username)),
+const buildIssuedAccount = async (tx: Db, service: Service, username: string, password: string) => ({
+  ...JSON.parse(await lockRecord(tx, service, username)),
   password,
   apiKey: apiKeyOf(username, password),
 })

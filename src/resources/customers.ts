@@ -10,8 +10,8 @@ import { customerPage, findCustomer } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
 import { mapCommitPhase } from '../writes/write.ts'
-import { liveRewards } from './rewards.ts'
-import { faultsOfSold, soldBetween } from './transactions.ts'
+import { liveRewardsDescription } from './rewards.ts'
+import { soldBetween, validateSoldRange } from './transactions.ts'
 
 const tag = 'Customers'
 /** The parameter of the paths of a customer. */
@@ -20,19 +20,19 @@ export const customerParams = { id: { description: 'The customer.', example: '65
 const consent =
   'If `emailSubscription` or `smsSubscription` is true, `privacy` becomes false, whatever the body contains (warning `privacy_overridden`). Otherwise, `privacy: true` ends both subscriptions (warning `subscriptions_ended`). A subscription also changes the reference in the setting `subscriptionMapping`. Without a mapping, Tillbridge stores the flag itself (warning `subscription_not_mapped`). Every change of consent is recorded.'
 
-const oneOf = (parameter: string): FieldError => ({
+const buildExclusiveError = (parameter: string): FieldError => ({
   parameter,
   code: 'invalid_parameter',
   detail: 'Send exactly one of `email` and `updated_after`.',
 })
 
-const nameAlone: FieldError = {
+const nameConflict: FieldError = {
   parameter: 'name',
   code: 'invalid_parameter',
   detail: "`name` and `updated_after` can't be combined.",
 }
 
-const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
+const buildPath = (id: string) => `/customers/${encodeURIComponent(id)}`
 
 /** Customers, their transactions and their rewards. */
 export const customers = [
@@ -57,7 +57,7 @@ export const customers = [
         ),
       }),
       item: Customer,
-      validate: (_, given) => (given.has('name') && given.has('updated_after') ? [nameAlone] : []),
+      validate: (_, given) => (given.has('name') && given.has('updated_after') ? [nameConflict] : []),
     },
     ({ db, service, query: { updated_after: updatedAfter, name } }, asked) =>
       customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, asked),
@@ -81,7 +81,7 @@ export const customers = [
       errors: ['capability_unavailable'],
       validate: (_, given) =>
         given.has('email') === given.has('updated_after')
-          ? [oneOf(given.has('email') ? 'updated_after' : 'email')]
+          ? [buildExclusiveError(given.has('email') ? 'updated_after' : 'email')]
           : [],
     },
     async ({ db, service, backOffice, query, strict }, asked) => {
@@ -132,7 +132,7 @@ export const customers = [
     async ({ body, backOffice, ...write }) =>
       mapCommitPhase(await backOffice.createCustomer(write, body), ({ id, ...written }) => ({
         ...written,
-        subject: pathOf(id),
+        subject: buildPath(id),
       })),
   ),
 
@@ -155,7 +155,7 @@ export const customers = [
       mapCommitPhase(await backOffice.updateCustomer(write, params.id, body), changed => {
         if (!changed) throw notFound('customer')
         const { id, ...written } = changed
-        return { ...written, subject: pathOf(id) }
+        return { ...written, subject: buildPath(id) }
       }),
   ),
 
@@ -171,7 +171,7 @@ export const customers = [
       query: Type.Object(soldBetween),
       item: RetailTransaction,
       errors: ['not_found', 'date_range_inverted'],
-      validate: faultsOfSold,
+      validate: validateSoldRange,
     },
     async ({ backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
@@ -187,7 +187,7 @@ export const customers = [
       operationId: 'getCustomerRewards',
       tag,
       summary: "Get a customer's rewards",
-      description: liveRewards,
+      description: liveRewardsDescription,
       params: customerParams,
       response: RewardAccount,
       recordName: 'reward account',

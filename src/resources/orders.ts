@@ -11,11 +11,11 @@ import { customerParams } from './customers.ts'
 const tag = 'Orders'
 
 /** The parameter of the paths below an order. */
-export const ofOrder = {
+export const orderParams = {
   id: { description: 'The ID or number of the order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
 }
 
-const numberNeeded: FieldError = {
+const numberRequired: FieldError = {
   parameter: 'order_number',
   code: 'invalid_parameter',
   detail: '`order_number` is required.',
@@ -56,7 +56,7 @@ export const orders = [
       tag,
       summary: 'Get an order',
       description: 'By ID or number. Each line has its status.',
-      params: ofOrder,
+      params: orderParams,
       response: Order,
       recordName: 'order',
       etag: true,
@@ -78,7 +78,7 @@ export const orders = [
       query: Type.Required(Type.Object({ order_number: Filter('The exact order number.', 'W0000123', 30) })),
       item: Order,
       errors: ['back_office_error'],
-      validate: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
+      validate: (_, given) => (given.has('order_number') ? [] : [numberRequired]),
     },
     async ({ backOffice, db, keys, service, query }, asked) => {
       const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })

@@ -21,7 +21,7 @@ const ListedProduct = Type.Union([Product, RemovedProduct], {
   description: 'A product, or with `removed=true` also a removed product.',
 })
 
-const removedAlone: FieldError = {
+const removedConflict: FieldError = {
   parameter: 'removed',
   code: 'invalid_parameter',
   detail: "`removed` requires `updated_after` and can't be combined with `code` or `sku`.",
@@ -52,7 +52,7 @@ export const products = [
       }),
       item: ListedProduct,
       validate: ({ removed }, given) =>
-        removed && (!given.has('updated_after') || given.has('code') || given.has('sku')) ? [removedAlone] : [],
+        removed && (!given.has('updated_after') || given.has('code') || given.has('sku')) ? [removedConflict] : [],
     },
     async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, asked) => {
       const page = await productPage(db, service, { code, sku, updatedAfter, removed }, asked)

@@ -4,7 +4,7 @@ import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findReturn, findReturnable, returnPage } from '../store/orders/returns.ts'
 import { mapCommitPhase } from '../writes/write.ts'
-import { ofOrder } from './orders.ts'
+import { orderParams } from './orders.ts'
 
 const tag = 'Returns'
 
@@ -18,7 +18,7 @@ export const returns = [
       summary: 'Create a return',
       description:
         'Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`.',
-      params: ofOrder,
+      params: orderParams,
       body: ReturnInput,
       generated: ['id', 'returnNumber', 'returnAuthorisationNumber'],
       response: Return,
@@ -42,7 +42,7 @@ export const returns = [
       tag,
       summary: "List an order's returns",
       description: 'Oldest first. Each return has its status and lines.',
-      params: ofOrder,
+      params: orderParams,
       item: Return,
       errors: ['not_found', 'back_office_error'],
     },
@@ -61,7 +61,7 @@ export const returns = [
       summary: 'List returnable items',
       description:
         'The returnable quantity of each SKU. Lines that are not shipped, or cancelled, do not count as sold.',
-      params: ofOrder,
+      params: orderParams,
       response: Type.Array(Returnable),
       recordName: 'order',
       errors: ['back_office_error'],

@@ -3,7 +3,7 @@ import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { listRewardPrograms } from '../store/rewards/rewards.ts'
 
-export const liveRewards =
+export const liveRewardsDescription =
   'Read from the back office at the time of the request, never from a copy. If the back office is unavailable, the response is 503.'
 
 /** Loyalty programs and reward accounts. */
@@ -26,7 +26,7 @@ export const rewards = [
       operationId: 'getRewardAccount',
       tag: 'Rewards',
       summary: 'Get a reward account',
-      description: liveRewards,
+      description: liveRewardsDescription,
       params: { id: { description: 'The reward account.', example: '22672' } },
       response: RewardAccount,
       recordName: 'reward account',

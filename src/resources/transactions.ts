@@ -11,7 +11,7 @@ export const soldBetween = {
 }
 
 /** Returns an error if the range of sale dates is inverted. */
-export const faultsOfSold = (query: { sold_after?: string; sold_before?: string }) =>
+export const validateSoldRange = (query: { sold_after?: string; sold_before?: string }) =>
   findInvertedRange('sold', query.sold_after, query.sold_before)
 
 /** Sales and returns of all sales channels. */
@@ -38,7 +38,7 @@ export const transactions = [
       errors: ['date_range_inverted'],
       validate: query => [
         ...findInvertedRange('updated', query.updated_after, query.updated_before),
-        ...faultsOfSold(query),
+        ...validateSoldRange(query),
       ],
     },
     async ({ db, service, query }, asked) => {
@@ -50,7 +50,7 @@ export const transactions = [
         ascending: query.asc,
       }
       const page = await transactionPage(db, service, filters, asked)
-      return { page, asOf: completeTo(page.asOf, query.updated_before) }
+      return { page, asOf: getCompleteUntil(page.asOf, query.updated_before) }
     },
   ),
 
@@ -74,7 +74,7 @@ export const transactions = [
  * Returns the instant up to which a list that ends at `updated_before` is complete: one microsecond earlier, because a change at exactly
  * that instant belongs to the next poll.
  */
-function completeTo(asOf: string, before = asOf): string {
+function getCompleteUntil(asOf: string, before = asOf): string {
   if (before >= asOf) return asOf
   return Temporal.Instant.from(before).subtract({ microseconds: 1 }).toString({ fractionalSecondDigits: 6 })
 }

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { sessionsOf } from '../auth/sessions.ts'
-import { signIn } from '../auth/sign-in.ts'
+import { createSessions } from '../auth/sessions.ts'
+import { createSignIn } from '../auth/sign-in.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { Config } from '../config/config.ts'
 import { createRateLimiter } from '../http/limits/rate-limit.ts'
@@ -49,8 +49,8 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
   const writes = writeQueue((pools.writes ?? db.pool).options.max)
   const shared = {
     keys,
-    signIn: signIn(db, keys),
-    sessions: sessionsOf(db, keys),
+    signIn: createSignIn(db, keys),
+    sessions: createSessions(db, keys),
     rate: createRateLimiter(),
     sender: app.webhookSender,
     shutdownSignal: shutdown.signal,

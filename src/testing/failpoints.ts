@@ -25,20 +25,20 @@ export const failpoints = [
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 
-let armedFailpoint: { name: string; how: string | undefined } | undefined
+let armedFailpoint: { name: string; effect: string | undefined } | undefined
 
 /** Arms one failpoint: `name` kills the process, `name:stop` halts it until SIGCONT, `name:fail` throws. By default none is armed. */
 export function armFailpoint(setting: string | undefined) {
   if (setting === undefined) return
-  const [name = '', how] = setting.split(':')
-  armedFailpoint = { name, how }
+  const [name = '', effect] = setting.split(':')
+  armedFailpoint = { name, effect }
 }
 
 /** Marks a point at which a crash leaves one effect applied and the next one not. Kills, halts or throws if it is armed. */
 export function failpoint(name: Failpoint) {
   if (armedFailpoint?.name !== name) return
-  const { how } = armedFailpoint
+  const { effect } = armedFailpoint
   armedFailpoint = undefined
-  if (how === 'fail') throw new Error(`Failpoint ${name} threw this error.`)
-  process.kill(process.pid, how === 'stop' ? 'SIGSTOP' : 'SIGKILL')
+  if (effect === 'fail') throw new Error(`Failpoint ${name} threw this error.`)
+  process.kill(process.pid, effect === 'stop' ? 'SIGSTOP' : 'SIGKILL')
 }

@@ -5,23 +5,23 @@ import type { Db } from '../database/db.ts'
 import { kinds as allKinds, type Kind } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { addWebhook } from '../store/webhooks/endpoints.ts'
-import { newSecret } from './signature.ts'
+import { generateSecret } from './signature.ts'
 
-interface Wanted {
+interface WebhookOptions {
   url: string
-  /** Absent: all. */
+  /** Default: all. */
   kinds?: readonly Kind[] | undefined
   description?: string | null | undefined
   /** True to send all existing records first. */
   fromBeginning?: boolean | undefined
 }
 
-/** Makes a webhook. Its secret is nowhere to be read again. */
-export async function createWebhook(tx: Db, keys: Keys, service: Service, wanted: Wanted) {
-  const kinds = wanted.kinds ? selectKinds(wanted.kinds) : allKinds
-  const following = { service, kinds, key: keys.cursors }
-  const cursor = wanted.fromBeginning ? createInitialCursor(following) : await createCurrentCursor(tx, following)
-  const secret = newSecret()
-  const made = { url: wanted.url, kinds, description: wanted.description ?? null, cursor }
-  return { id: await addWebhook(tx, keys, service, secret, made), secret }
+/** Creates a webhook. Returns its secret, which can be read only here. */
+export async function createWebhook(tx: Db, keys: Keys, service: Service, options: WebhookOptions) {
+  const kinds = options.kinds ? selectKinds(options.kinds) : allKinds
+  const subscription = { service, kinds, key: keys.cursors }
+  const cursor = options.fromBeginning ? createInitialCursor(subscription) : await createCurrentCursor(tx, subscription)
+  const secret = generateSecret()
+  const endpoint = { url: options.url, kinds, description: options.description ?? null, cursor }
+  return { id: await addWebhook(tx, keys, service, secret, endpoint), secret }
 }

@@ -4,60 +4,60 @@ import { parseRetryAfterMs } from '../http-client/retry-after.ts'
 import { AddressNotAllowed } from './addresses.ts'
 
 /** The result of an attempt. */
-export interface Outcome {
-  /** Null: there was no answer. */
+export interface PostResult {
+  /** The status of the response. Null if there was none. */
   status: number | null
-  /** Why it was not taken; null where it was. */
-  fault: string | null
-  /** The beginning of the answer. */
+  /** The reason for a failure. Null if the endpoint accepted the delivery. */
+  error: string | null
+  /** The beginning of the response body. */
   response: string
   /** The value of `Retry-After`. */
   retryAfterSeconds?: number | undefined
   milliseconds: number
 }
 
-/** An endpoint has so long to answer (contract 11). Milliseconds. */
-const patienceMs = 15_000
-/** So much of an answer is read, and so much kept. Bytes. */
-const mostRead = 64 * 1_024
-const mostKept = 1_024
+/** Milliseconds until an endpoint must have sent its complete response. */
+const timeoutMs = 15_000
+/** The bytes of a response that are read, so that the connection can be used again, and the bytes that are stored. */
+const maxReadBytes = 64 * 1_024
+const maxStoredBytes = 1_024
 
-interface Posted {
+interface PostBody {
   body: string
   headers: Readonly<Record<string, string>>
 }
 
 /** Posts once. A 2xx response is a success, a redirect is a failure. Throws only if `signal` aborts. */
-export async function postOver(agent: Agent, url: URL, posted: Posted, signal: AbortSignal): Promise<Outcome> {
-  const begun = performance.now()
-  const late = AbortSignal.timeout(patienceMs)
-  const outcome = (told: Omit<Outcome, 'milliseconds'>): Outcome => ({
-    ...told,
-    milliseconds: Math.round(performance.now() - begun),
+export async function postOver(agent: Agent, url: URL, content: PostBody, signal: AbortSignal): Promise<PostResult> {
+  const startedAt = performance.now()
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const toResult = (result: Omit<PostResult, 'milliseconds'>): PostResult => ({
+    ...result,
+    milliseconds: Math.round(performance.now() - startedAt),
   })
   let status: number | null = null
   try {
-    const response = await answered(agent, url, posted, AbortSignal.any([signal, late]))
+    const response = await sendRequest(agent, url, content, AbortSignal.any([signal, timeout]))
     status = response.statusCode ?? 0
-    const answer = await beginningOf(response)
-    const isTaken = status >= 200 && status < 300
-    return outcome({
+    const answer = await readBeginning(response)
+    const isAccepted = status >= 200 && status < 300
+    return toResult({
       status,
-      fault: isTaken ? null : `The endpoint answered ${status}.`,
+      error: isAccepted ? null : `The endpoint returned ${status}.`,
       response: answer,
-      retryAfterSeconds: secondsOf(parseRetryAfterMs(response.headers['retry-after'])),
+      retryAfterSeconds: toSeconds(parseRetryAfterMs(response.headers['retry-after'])),
     })
   } catch (error) {
     if (signal.aborted) throw error
-    return outcome({
+    return toResult({
       status,
-      fault: late.aborted ? 'The endpoint did not answer within 15 s.' : faultOf(error),
+      error: timeout.aborted ? 'The endpoint did not respond within 15 s.' : describeError(error),
       response: '',
     })
   }
 }
 
-const answered = (agent: Agent, url: URL, { body, headers }: Posted, signal: AbortSignal) =>
+const sendRequest = (agent: Agent, url: URL, { body, headers }: PostBody, signal: AbortSignal) =>
   new Promise<IncomingMessage>((resolve, reject) => {
     const options = {
       method: 'POST',
@@ -71,35 +71,35 @@ const answered = (agent: Agent, url: URL, { body, headers }: Posted, signal: Abo
         'user-agent': 'Tillbridge',
       },
     }
-    const asked: ClientRequest = url.protocol === 'https:' ? request(url, options) : requestPlainly(url, options)
-    asked.once('response', resolve)
-    asked.once('error', reject)
-    asked.end(body)
+    const post: ClientRequest = url.protocol === 'https:' ? request(url, options) : requestPlainly(url, options)
+    post.once('response', resolve)
+    post.once('error', reject)
+    post.end(body)
   })
 
-/** Reads an answer to its end, unless it is longer than anybody wants; returns its beginning. */
-async function beginningOf(response: IncomingMessage): Promise<string> {
+/** Reads a response to its end, up to `maxReadBytes`. Returns its beginning. */
+async function readBeginning(response: IncomingMessage): Promise<string> {
   let read = 0
-  let kept = Buffer.alloc(0)
+  let beginning = Buffer.alloc(0)
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    if (kept.length < mostKept) kept = Buffer.concat([kept, chunk]).subarray(0, mostKept)
+    if (beginning.length < maxStoredBytes) beginning = Buffer.concat([beginning, chunk]).subarray(0, maxStoredBytes)
     read += chunk.length
-    if (read > mostRead) break
+    if (read > maxReadBytes) break
   }
-  // Half a character at the end, and what no text of the database holds.
-  return kept
+  // Remove half a character at the end, and NUL, which PostgreSQL does not accept in text.
+  return beginning
     .toString('utf8')
     .replace(/\uFFFD+$/, '')
     .replaceAll('\0', '')
 }
 
-const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1_000))
+const toSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1_000))
 
 /** Describes a connection error without internals. */
-function faultOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof AddressNotAllowed) return error.message
   const { code = '', message } = error as NodeJS.ErrnoException
-  if (/CERT|TLS|SSL|SIGNED|ISSUER/.test(code)) return `The endpoint cannot be trusted: ${code}.`
+  if (/CERT|TLS|SSL|SIGNED|ISSUER/.test(code)) return `The endpoint's certificate can't be trusted: ${code}.`
   return message.startsWith('The name ')
     ? message
     : `The endpoint can't be reached: ${code || 'the connection was closed'}.`

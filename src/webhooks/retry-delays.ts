@@ -1,12 +1,12 @@
-/** Waits after the first failure, the second, … (contract 11); the last one is repeated. Seconds. */
-const waitsSeconds = [5, 30, 120, 600, 1_800, 3_600]
-/** The longest delay, whatever `Retry-After` says. */
-const longestSeconds = 86_400
+/** Delays after the first failure, the second, and so on. The last one is repeated. */
+const retryDelaysSeconds = [5, 30, 120, 600, 1_800, 3_600]
+/** Upper bound of `Retry-After`. */
+const maxDelaySeconds = 86_400
 
-/** How long it is until the next attempt, after so many in a row that failed. Seconds. */
+/** Returns the seconds until the next attempt, after `failures` consecutive failures. */
 export function getRetryDelaySeconds(failures: number, retryAfterSeconds = 0): number {
-  const wait = waitsSeconds[failures - 1] ?? waitsSeconds.at(-1) ?? 0
-  return Math.min(Math.max(wait, retryAfterSeconds), longestSeconds)
+  const wait = retryDelaysSeconds[failures - 1] ?? retryDelaysSeconds.at(-1) ?? 0
+  return Math.min(Math.max(wait, retryAfterSeconds), maxDelaySeconds)
 }
 
 /**

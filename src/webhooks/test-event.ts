@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { buildTestBody } from './payload.ts'
-import type { Outcome } from './post.ts'
-import type { Sender } from './sender.ts'
-import { postSigned } from './signed-post.ts'
+import { buildTestBody } from './delivery.ts'
+import type { PostResult } from './post.ts'
+import { postSigned, type Sender } from './sender.ts'
 
 /** Sends an endpoint a test event. Returns the attempt. */
 export async function sendTestEvent(
   sender: Sender,
   service: string,
   { url, secrets }: { url: string; secrets: readonly string[] },
-): Promise<Outcome & { deliveryId: string; changes: number }> {
+): Promise<PostResult & { deliveryId: string; changes: number }> {
   const deliveryId = `msg_${randomUUID()}`
   const now = Temporal.Now.instant()
   const body = buildTestBody(service, now.toString({ smallestUnit: 'millisecond' }))

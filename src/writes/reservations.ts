@@ -43,7 +43,7 @@ export function createReservations(keys: Keys, service: Service, owner: string) 
     /** Wakes the transaction of this process that has waited longest for each name. */
     release() {
       for (const name of reserved) {
-        const queue = waiting.get(keyOf(service, name))
+        const queue = waiting.get(buildKey(service, name))
         const [next] = queue ?? []
         if (next) queue?.delete(next)
         next?.()
@@ -54,7 +54,7 @@ export function createReservations(keys: Keys, service: Service, owner: string) 
 
 /** Waits until one of the names may be free: a write of this process released it, or it is time to poll for other processes. */
 export async function waitUntilReleased(service: Service, names: readonly string[]) {
-  const keys = names.map(name => keyOf(service, name))
+  const keys = names.map(name => buildKey(service, name))
   await new Promise<void>(resolve => {
     const stopWaiting = () => {
       clearTimeout(timer)
@@ -69,4 +69,4 @@ export async function waitUntilReleased(service: Service, names: readonly string
   })
 }
 
-const keyOf = ({ id }: Service, name: string) => `${id} ${name}`
+const buildKey = ({ id }: Service, name: string) => `${id} ${name}`

@@ -41,7 +41,7 @@ export interface Write extends Stages {
   reference: string
   /** True if the write has an Idempotency-Key. Only then can it repeat an attempt whose outcome is unknown. */
   isKeyed: boolean
-  /** True if the caller has gone and only the outcome is wanted. Nothing new is executed (`NotApplied`). */
+  /** True if the caller has gone and only the outcome must be found. Nothing new is executed (`NotApplied`). */
   isRecovering: boolean
   /** True if an earlier attempt may have been applied. The first stage finds out. Always true during recovery. */
   previouslyInDoubt(): boolean

@@ -87,7 +87,7 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
 
   receiver.respond = respondWith(503)
   const { code, err } = await runCommand(['webhook', 'test', id], environment)
-  assert.deepEqual([code, err], [1, 'tillbridge: The endpoint answered 503.\n'])
+  assert.deepEqual([code, err], [1, 'tillbridge: The endpoint returned 503.\n'])
   assert.equal(await runSuccessfully(['webhook', 'remove', id], environment), `Webhook ${id} deleted.\n`)
   assert.equal(
     (await runCommand(['webhook', 'show', id], environment)).err,
@@ -101,7 +101,7 @@ test('impossible requests are rejected with a message', async () => {
   const refused = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
   assert.match(
     await refused(['https://10.0.0.1/hooks']),
-    /^tillbridge: The host of `url` leads to an address that is not public\.\n$/,
+    /^tillbridge: `url` must have a host with a public address\.\n$/,
   )
   assert.match(
     await refused([receiver.url, '--kinds', 'shoes']),
@@ -189,7 +189,7 @@ test('listen rejects invalid arguments with a message', async () => {
     assert.equal(await refused(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
   assert.equal(
     await refused('http://me:secret@localhost:3000/hooks'),
-    'tillbridge: `--forward` holds no username and no password.\n',
+    "tillbridge: `--forward` can't contain a username or a password.\n",
   )
   assert.equal(
     await refused(receiver.url, '--secret-file', '/nowhere/secret'),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { makeLink } from '../../src/auth/sessions.ts'
+import { createLink } from '../../src/auth/sessions.ts'
 import type { Role } from '../../src/domain/accounts.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { browserMissing } from '../support/browser.ts'
@@ -201,7 +201,7 @@ for (const role of ['visitor', 'maintainer'] as const)
 
 /** Signs somebody in where somebody else was; what they ask with the session. */
 async function signIn(caller: Caller): Promise<Caller> {
-  const link = async () => makeLink(shop.db, shop.keys, caller.username)
+  const link = async () => createLink(shop.db, shop.keys, caller.username)
   await page.goTo('about:blank')
   await page.goTo(`${shop.baseUrl}/console#link=${await link()}`)
   await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(caller.username)})`)

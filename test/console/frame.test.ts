@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeLink } from '../../src/auth/sessions.ts'
+import { createLink } from '../../src/auth/sessions.ts'
 import { sql } from '../../src/database/db.ts'
 import { assign } from '../../src/store/accounts/accounts.ts'
 import { browserMissing, openPage } from '../support/browser.ts'
@@ -96,7 +96,7 @@ test('a used link explains how to get another one', { skip }, async () => {
 
 test('a link pasted into an open page signs in its own account', { skip }, async () => {
   const paste = async (username: string) => {
-    const link = await makeLink(shop.db, shop.keys, username)
+    const link = await createLink(shop.db, shop.keys, username)
     await page.evaluate(`location.hash = 'link=${link}'`)
     await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(username)})`)
     assert.equal(await page.evaluate('location.hash'), '')
@@ -114,7 +114,7 @@ test('a link pasted into an open page signs in its own account', { skip }, async
 async function signInAnew() {
   await page.clearCache()
   await page.goTo('about:blank')
-  const link = await makeLink(shop.db, shop.keys, shop.username)
+  const link = await createLink(shop.db, shop.keys, shop.username)
   await page.goTo(`${shop.baseUrl}/console#link=${link}`)
   await page.until(`${screens}.includes('Accounts')`)
 }

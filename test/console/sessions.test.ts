@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeLink } from '../../src/auth/sessions.ts'
+import { createLink } from '../../src/auth/sessions.ts'
 import { sql } from '../../src/database/db.ts'
 import { assign, revoke } from '../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -50,7 +50,7 @@ test('a password opens a session with a protected cookie for the API', async () 
 
 test('the database contains nothing that could open a session or link', async () => {
   const token = cookieOf(await signIn(api)).split('=')[1] ?? ''
-  const link = (await makeLink(api.db, api.keys, api.username)) ?? ''
+  const link = (await createLink(api.db, api.keys, api.username)) ?? ''
   for (const secret of [token, link]) {
     const [found] = await api.db.rows<{ text: string }>(sql`
       select (select string_agg(s::text, '') from console_session s) || (select string_agg(l::text, '') from console_link l) as text`)
@@ -130,7 +130,7 @@ test('a session ends with its password, its revocation or its account', async ()
   const caller = await api.createAccount('visitor')
   const [byPassword, byOneLink] = [
     cookieOf(await signIn(caller)),
-    cookieOf(await byLink(await makeLink(api.db, api.keys, caller.username))),
+    cookieOf(await byLink(await createLink(api.db, api.keys, caller.username))),
   ]
   for (const cookie of [byPassword, byOneLink]) assert.equal((await stores(cookie)).status, 200)
   const { json: rotated } = await api.request(`/accounts/${caller.username}/rotate`, { method: 'POST' })
@@ -166,15 +166,15 @@ test('a used session stays open', async () => {
 })
 
 test('a link signs in once within 60 seconds, even under concurrency', async () => {
-  const link = await makeLink(api.db, api.keys, api.username)
+  const link = await createLink(api.db, api.keys, api.username)
   const both = await Promise.all([byLink(link), byLink(link)])
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
   assert.equal((await stores(cookieOf(both.find(({ status }) => status === 200) as TestResponse))).status, 200)
   assertProblem(await byLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
-  const late = await makeLink(api.db, api.keys, api.username)
+  const late = await createLink(api.db, api.keys, api.username)
   await api.db.run(sql`update console_link set made_at = now() - interval '61 seconds'`)
   assertProblem(await byLink(late), 'invalid_credentials', api.baseUrl)
-  assert.equal(await makeLink(api.db, api.keys, 'nobody'), undefined)
+  assert.equal(await createLink(api.db, api.keys, 'nobody'), undefined)
 })
 
 test('session and Basic failures are counted together without blocking right passwords', async () => {

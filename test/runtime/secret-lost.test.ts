@@ -48,7 +48,10 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   assert.match(await runSuccessfully(addEast, now), /^Shard east registered \(1 services\)\./)
 
   const { err } = await runCommand(['webhook', 'test', id], now)
-  assert.match(err, /^tillbridge: Its secret was made under another SECRET_KEY, .*: rotate it\.\n$/)
+  assert.match(
+    err,
+    /^tillbridge: The webhook's secret was encrypted with another SECRET_KEY, .* Rotate the secret\.\n$/,
+  )
   assert.equal(receiver.received.length, 0)
   const [, secret = ''] = /^Secret: (\S+)$/m.exec(await runSuccessfully(['webhook', 'rotate', id], now)) ?? []
   await runSuccessfully(['webhook', 'rewind', id, 'beginning'], now)

@@ -29,7 +29,7 @@ const webhook = {
     '`failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed.',
     webhookStates,
   ),
-  stateReason: Nullable(Text('Why the webhook is failing or paused.', 'The endpoint answered 410.', 500)),
+  stateReason: Nullable(Text('Why the webhook is failing or paused.', 'The endpoint returned 410.', 500)),
   cursor: Text(
     'The position in the change feed: the `after_cursor` of `GET /changes` with the same `kinds`.',
     'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
@@ -48,7 +48,7 @@ const webhook = {
       {
         at: Instant('When the delivery failed.'),
         status: Nullable(Integer('The HTTP status. Null if there was no response.', 500)),
-        detail: Text('The error.', 'The endpoint answered 500.', 500),
+        detail: Text('The error.', 'The endpoint returned 500.', 500),
       },
       { additionalProperties: false },
     ),
@@ -115,7 +115,7 @@ export const WebhookAttempt = Type.Object(
     at: Instant('When the attempt ended.'),
     changes: Integer('The number of changes in the delivery. 0 for a test.', 12, { minimum: 0 }),
     status: Nullable(Integer('The HTTP status. Null if there was no response.', 204)),
-    detail: Nullable(Text('The error. Null if the delivery succeeded.', 'The endpoint answered 500.', 500)),
+    detail: Nullable(Text('The error. Null if the delivery succeeded.', 'The endpoint returned 500.', 500)),
     response: Text('The beginning of the response, at most 1 KiB.', 'ok', 1_024),
     milliseconds: Integer('The duration in milliseconds.', 37, { minimum: 0 }),
   },

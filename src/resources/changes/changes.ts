@@ -18,9 +18,17 @@ import { readCurrentPositions } from '../../store/change-feed/newest.ts'
 import { formatTimestamp, getCompleteUntil } from '../../store/change-feed/positions.ts'
 import { readFirstChanges, waitForChanges } from '../../store/change-feed/wait.ts'
 import { exportChanges } from './export.ts'
-import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './subscription-query.ts'
+import {
+  createSubscription,
+  memoizePerPage,
+  parseKinds,
+  readPositions,
+  requireUnexpired,
+  streamEvents,
+  validateKinds,
+} from './subscription-query.ts'
 
-const ChangeShape = Type.Object(
+const RecordChange = Type.Object(
   {
     kind: OneOf('The kind of record.', kinds),
     id: Type.String({ description: 'The ID of the record.', examples: ['65432'] }),
@@ -58,11 +66,11 @@ const Meta = Type.Object(
 )
 
 const ChangePage = Type.Object(
-  { data: Type.Array(ChangeShape), meta: Meta },
+  { data: Type.Array(RecordChange), meta: Meta },
   { $id: 'ChangePage', additionalProperties: false },
 )
 
-const following = {
+const followingParameters = {
   kinds: Type.Optional(
     Type.String({
       description: `The kinds of records, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}. Default: all.`,
@@ -82,7 +90,7 @@ const following = {
 }
 
 const Query = Type.Object({
-  ...following,
+  ...followingParameters,
   wait: Type.Optional(
     Type.Integer({
       description: 'If there are no changes, wait up to this many seconds for one.',
@@ -104,9 +112,9 @@ const Query = Type.Object({
 })
 
 const StreamQuery = Type.Object({
-  ...following,
+  ...followingParameters,
   after_cursor: Type.Optional({
-    ...following.after_cursor,
+    ...followingParameters.after_cursor,
     description:
       'The position to continue from, with the same `kinds`: an `endCursor`, or the `id` of an event. Default: now.',
   }),
@@ -132,26 +140,26 @@ export const changes = [
       query: Query,
       response: ChangePage,
       errors: ['cursor_expired'],
-      validate: ({ kinds }) => faultsOfKinds(kinds),
+      validate: ({ kinds }) => validateKinds(kinds),
       bulkExport: {
-        item: ChangeShape,
+        item: RecordChange,
         hasEndCursor: true,
         of: ({ db, service, keys, query }, turn) =>
-          exportChanges(db, followingOf(service, keys, query), query.records ?? false, turn),
+          exportChanges(db, createSubscription(service, keys, query), query.records ?? false, turn),
       },
     },
     async ({ db, service, keys, query }, waits) => {
       const { limit = 100, records = false, wait = 0 } = query
-      const one = followingOf(service, keys, query)
+      const one = createSubscription(service, keys, query)
       const asked = { limit, records }
       const read = wait ? readFirstChanges : readChanges
-      let told = await read(db, service, placesOf(one, query.after_cursor), asked)
+      let told = await read(db, service, readPositions(one, query.after_cursor), asked)
       if (told && !told.changes.length && wait) {
         const { signal, recheckAccess } = waits()
         told = await waitForChanges(db, service, told, asked, { timeoutMs: wait * 1_000, signal })
         if (told?.changes.length) await recheckAccess()
       }
-      return answerOf(one, orExpired(told))
+      return renderPage(one, requireUnexpired(told))
     },
   ),
 
@@ -173,25 +181,25 @@ export const changes = [
       },
       response: Events,
       errors: ['invalid_cursor', 'cursor_expired', 'too_many_streams'],
-      validate: ({ kinds }) => faultsOfKinds(kinds),
+      validate: ({ kinds }) => validateKinds(kinds),
     },
     async ({ db, service, keys, query, header }, waiting) => {
       const { records = false } = query
-      const one = followingOf(service, keys, query)
+      const one = createSubscription(service, keys, query)
       const asked = { limit: 100, records }
       // A client that has received no event yet sends an empty header.
       const lastId = header('last-event-id') || undefined
       const after_cursor = lastId ?? query.after_cursor
       const told =
         after_cursor === undefined
-          ? { changes: [], hasMore: false, positions: await readCurrentPositions(db, service, kindsOf(query)) }
-          : await readFirstChanges(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
-      return eventsOf(db, one, orExpired(told), asked, waiting)
+          ? { changes: [], hasMore: false, positions: await readCurrentPositions(db, service, parseKinds(query)) }
+          : await readFirstChanges(db, service, readPositions(one, after_cursor, lastId && 'Last-Event-ID'), asked)
+      return streamEvents(db, one, requireUnexpired(told), asked, waiting)
     },
   ),
 ]
 
-const answerOf = madeOnce((following, { changes, hasMore, positions }) => {
+const renderPage = memoizePerPage((following, { changes, hasMore, positions }) => {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
     endCursor: encodeCursor(following, positions),

@@ -11,7 +11,7 @@ import {
   formatTimestamp,
   getCompleteUntil,
 } from '../../store/change-feed/positions.ts'
-import { orExpired } from './subscription-query.ts'
+import { requireUnexpired } from './subscription-query.ts'
 
 /** Changes per chunk. */
 const chunkSize = 500
@@ -19,19 +19,23 @@ const chunkSize = 500
 /** Returns a bulk export of the change feed, from the beginning to the current state. Its `X-End-Cursor` continues after the last line. */
 export async function exportChanges(
   db: Db,
-  following: Subscription,
+  subscription: Subscription,
   records: boolean,
   limit: RunLimited,
 ): Promise<BulkExport> {
-  const current = await limit(() => readCurrentState(db, following.service, following.kinds))
+  const current = await limit(() => readCurrentState(db, subscription.service, subscription.kinds))
   const end = current.positions
   const readChunk = async (start: FeedPositions): Promise<Chunk> => {
-    const read = () => readChanges(db, following.service, start, { limit: chunkSize, records }, getWatermarks(current))
-    const { changes, positions, hasMore } = orExpired(await limit(read))
+    const read = () =>
+      readChanges(db, subscription.service, start, { limit: chunkSize, records }, getWatermarks(current))
+    const { changes, positions, hasMore } = requireUnexpired(await limit(read))
     const lines = changes.length ? [changes.map(change => `${renderChange(change)}\n`).join('')] : []
     return { lines, next: hasMore ? () => readChunk(positions) : undefined }
   }
   const asOf = formatTimestamp(Math.max(0, getCompleteUntil(end)))
-  const headers = { ...buildExportHeaders(following.service, { asOf }), 'x-end-cursor': encodeCursor(following, end) }
-  return { headers, chunks: readAhead(() => readChunk(createInitialPositions(following.kinds))) }
+  const headers = {
+    ...buildExportHeaders(subscription.service, { asOf }),
+    'x-end-cursor': encodeCursor(subscription, end),
+  }
+  return { headers, chunks: readAhead(() => readChunk(createInitialPositions(subscription.kinds))) }
 }

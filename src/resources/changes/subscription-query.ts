@@ -25,10 +25,10 @@ interface Query {
 }
 
 /** Milliseconds without changes after which a comment keeps the connection alive. */
-const quietMs = 15_000
+const keepAliveMs = 15_000
 
 /** Yields the changes of a stream as formatted events, beginning with `first`, until the request ends. */
-export async function* eventsOf(
+export async function* streamEvents(
   db: Db,
   following: Subscription,
   first: ChangesPage,
@@ -38,11 +38,11 @@ export async function* eventsOf(
   let told = first
   let saidAt = Number.NEGATIVE_INFINITY
   while (!over.aborted) {
-    if (told.changes.length || performance.now() - saidAt >= quietMs) {
-      yield eventsIn(following, told)
+    if (told.changes.length || performance.now() - saidAt >= keepAliveMs) {
+      yield renderEvents(following, told)
       saidAt = performance.now()
     }
-    told = orExpired(
+    told = requireUnexpired(
       await waitForChanges(db, await stillAdmitted(), told, asked, { timeoutMs: recheckIntervalMs, signal: over }),
     )
   }
@@ -52,7 +52,7 @@ export async function* eventsOf(
  * Renders a page of changes once for all requests that share it. They have the same service and kinds, so the result depends only on the
  * page, apart from the cursors: those of a service that was restored differ from earlier ones.
  */
-export function madeOnce<T>(make: (following: Subscription, told: ChangesPage) => T): typeof make {
+export function memoizePerPage<T>(make: (following: Subscription, told: ChangesPage) => T): typeof make {
   const made = new WeakMap<ChangesPage, { restoredAt: string | undefined; it: T }>()
   return (following, told) => {
     const { restoredAt } = following.service
@@ -65,7 +65,7 @@ export function madeOnce<T>(make: (following: Subscription, told: ChangesPage) =
 }
 
 /** Formats changes as events. The ID of the last event is the position of the page. A page without changes sends only that ID. */
-const eventsIn = madeOnce((following, { changes, positions }) => {
+const renderEvents = memoizePerPage((following, { changes, positions }) => {
   const idOf = (at: FeedPositions) => encodeCursor(following, at)
   if (!changes.length) return keepAliveComment + formatEvent({ id: idOf(positions) })
   const last = changes.at(-1)
@@ -79,28 +79,28 @@ const eventsIn = madeOnce((following, { changes, positions }) => {
   return texts.join('')
 })
 
-export function orExpired(told: ChangesPage | undefined): ChangesPage {
+export function requireUnexpired(told: ChangesPage | undefined): ChangesPage {
   if (!told) throw new ApiError('cursor_expired')
   return told
 }
 
 /** Returns the requested kinds in their fixed order. */
-export const kindsOf = ({ kinds: named }: Query): readonly Kind[] => (named ? selectKinds(named.split(',')) : kinds)
+export const parseKinds = ({ kinds: named }: Query): readonly Kind[] => (named ? selectKinds(named.split(',')) : kinds)
 
-export function faultsOfKinds(named: string | undefined): FieldError[] {
+export function validateKinds(named: string | undefined): FieldError[] {
   const unknown = (named?.split(',') ?? []).filter(word => !kinds.some(kind => kind === word))
   if (!unknown.length) return []
   const detail = `\`kinds\` must be a comma-separated list of ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
   return [{ parameter: 'kinds', code: 'invalid_parameter', detail }]
 }
 
-export const followingOf = (
+export const createSubscription = (
   service: ReadContext['service'],
   { cursors: key }: ReadContext['keys'],
   query: Query,
 ): Subscription => ({
   service,
-  kinds: kindsOf(query),
+  kinds: parseKinds(query),
   key,
 })
 
@@ -108,7 +108,7 @@ export const followingOf = (
  * Returns the positions of a cursor. Without a cursor: the beginning. `header` is the request header that contained the cursor, if it was not
  * in `after_cursor`. Throws `invalid_cursor`, or `cursor_expired` if it is from before a restore.
  */
-export function placesOf(following: Subscription, cursor: string | undefined, header?: string): FeedPositions {
+export function readPositions(following: Subscription, cursor: string | undefined, header?: string): FeedPositions {
   if (cursor === undefined) return createInitialPositions(following.kinds)
   const positions = decodeCursor(following, cursor)
   if (positions && isBeforeRestore(following.service, cursor)) throw new ApiError('cursor_expired')

@@ -18,10 +18,10 @@ export const names = {
 } as const satisfies Record<MappedKind, object>
 
 /** Returns the path of a mapping. */
-export const pathOf = (kind: MappedKind, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
+export const buildPath = (kind: MappedKind, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
 
 /** Changes a mapping. Keeps fields that the change doesn't mention; null unmaps. */
-const apply: Readonly<
+const mergers: Readonly<
   Record<MappedKind, (tx: Db, service: Service, id: string, change: MappingFields) => Promise<void>>
 > = {
   async stores(tx, service, storeId, change) {
@@ -45,7 +45,7 @@ const fields: Readonly<Record<MappedKind, readonly MappingField[]>> = {
 }
 
 /** Returns the mapped fields of a record, given as JSON. */
-export function fieldsIn(kind: MappedKind, record: string): MappingFields {
+export function pickFields(kind: MappedKind, record: string): MappingFields {
   const values = JSON.parse(record) as Record<string, string | null>
   return Object.fromEntries(fields[kind].map(name => [name, values[name] ?? null]))
 }
@@ -64,7 +64,7 @@ export function isMappedTo(id: string, now: MappingFields, expected: string | nu
 }
 
 /** Returns the fields that map a record to a platform item. Keeps the admin form of a customer if it names the same item. */
-export function fieldsTo(kind: MappedKind, before: MappingFields, to: string | null): MappingFields {
+export function buildFields(kind: MappedKind, before: MappingFields, to: string | null): MappingFields {
   if (kind === 'stores') return { ecommerceLocationId: to }
   if (kind === 'skus') return { ecommerceSku: to }
   const { ecommerceAdminId = null } = before
@@ -79,10 +79,10 @@ export async function changeMapping(
   { id, before, change }: { id: string; before: string; change: MappingFields },
 ): Promise<string> {
   await lockMappingCheck(tx, service, kind)
-  await apply[kind](tx, service, id, change)
+  await mergers[kind](tx, service, id, change)
   const after = await findMapping(tx, service, kind, id)
   if (!after) throw new Error('locked mapping not found')
-  const targets = [before, after.record].flatMap(record => Object.values(fieldsIn(kind, record)))
+  const targets = [before, after.record].flatMap(record => Object.values(pickFields(kind, record)))
   const ids = targets.flatMap(one => (one === null ? [] : [one, lastSegment(one) ?? one]))
   // An unmapped SKU uses its own ID.
   await checkChangedMapping(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...ids] : ids)])

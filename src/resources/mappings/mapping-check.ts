@@ -15,7 +15,7 @@ import { fixPage, lockFix, recordFix, recordUndo } from '../../store/mappings/fi
 import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { lockMapping } from '../../store/mappings/mappings.ts'
 import { requestMappingCheck } from '../../store/mappings/platform-items.ts'
-import { areSame, changeMapping, fieldsIn, fieldsTo, isMappedTo, names, pathOf } from './change-mapping.ts'
+import { areSame, buildFields, buildPath, changeMapping, isMappedTo, names, pickFields } from './change-mapping.ts'
 
 const [tag, role] = ['Mappings', 'admin'] as const
 
@@ -103,11 +103,11 @@ export const mappingCheck = [
       async tx => {
         const locked = await lockMapping(tx, service, kind, id)
         if (!locked) throw notFound(names[kind].one)
-        const before = fieldsIn(kind, locked.record)
-        const subject = pathOf(kind, id)
-        if (from !== undefined && !isMappedTo(id, before, from)) throw changedSince(subject)
-        const change = fieldsTo(kind, before, to)
-        const after = fieldsIn(kind, await changeMapping(tx, service, kind, { id, before: locked.record, change }))
+        const before = pickFields(kind, locked.record)
+        const subject = buildPath(kind, id)
+        if (from !== undefined && !isMappedTo(id, before, from)) throw createMappingChanged(subject)
+        const change = buildFields(kind, before, to)
+        const after = pickFields(kind, await changeMapping(tx, service, kind, { id, before: locked.record, change }))
         const fix = await recordFix(tx, service, { kind, recordId: id, before, after, username, requestId })
         if (!fix) throw new Error('insert into mapping_fix returned no row')
         return { record: fix.record, subject }
@@ -134,17 +134,17 @@ export const mappingCheck = [
         const fix = await lockFix(tx, service, fixId)
         if (!fix) throw notFound('fix')
         const { kind, recordId, before, after, isUndone, record } = fix
-        const subject = pathOf(kind, recordId)
+        const subject = buildPath(kind, recordId)
         if (isUndone) return { record, subject }
         const locked = await lockMapping(tx, service, kind, recordId)
         if (!locked) throw notFound('record')
-        const now = fieldsIn(kind, locked.record)
-        if (!areSame(kind, now, after)) throw changedSince(subject)
+        const now = pickFields(kind, locked.record)
+        if (!areSame(kind, now, after)) throw createMappingChanged(subject)
         await changeMapping(tx, service, kind, { id: recordId, before: locked.record, change: before })
         return { record: (await recordUndo(tx, service, fixId))?.record ?? record, subject }
       },
   ),
 ]
 
-const changedSince = (subject: string) =>
+const createMappingChanged = (subject: string) =>
   new ApiError('mapping_changed', `The mapping of ${subject} has changed since.`)

@@ -14,11 +14,11 @@ import { get, list, put } from '../../http/routing/route-definitions.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
 import { findMapping, lockMapping, mappingPage } from '../../store/mappings/mappings.ts'
-import { changeMapping, names, pathOf } from './change-mapping.ts'
+import { buildPath, changeMapping, names } from './change-mapping.ts'
 
 /** Links stores, SKUs and customers to the e-commerce platform. */
 export const mappings = [
-  ...mapping({
+  ...defineMapping({
     kind: 'stores',
     id: { description: "The back office's ID of the store.", example: '1001' },
     state: 'has a location',
@@ -27,7 +27,7 @@ export const mappings = [
     body: StoreMappingChange,
   }),
 
-  ...mapping({
+  ...defineMapping({
     kind: 'skus',
     id: { description: "The back office's own ID of the SKU (`skuId`).", example: '12001' },
     state: 'has an e-commerce SKU other than its `skuId`',
@@ -38,7 +38,7 @@ export const mappings = [
     errors: ['sku_taken'],
   }),
 
-  ...mapping({
+  ...defineMapping({
     kind: 'customers',
     id: { description: 'The ID of the customer.', example: '65432' },
     state: 'has an e-commerce identifier in either form',
@@ -48,7 +48,7 @@ export const mappings = [
   }),
 ]
 
-interface Mapped {
+interface MappingDefinition {
   kind: MappedKind
   id: { description: string; example: string }
   /** The condition for the state `mapped`. */
@@ -59,7 +59,7 @@ interface Mapped {
   errors?: readonly ErrorCode[]
 }
 
-function mapping({ kind, id, state, about, item, body, errors = [] }: Mapped) {
+function defineMapping({ kind, id, state, about, item, body, errors = [] }: MappingDefinition) {
   const { name, one } = names[kind]
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
@@ -118,7 +118,7 @@ function mapping({ kind, id, state, about, item, body, errors = [] }: Mapped) {
           requireMatch(before.record)
           const change = { id: params.id, before: before.record, change: body as MappingFields }
           const record = await changeMapping(tx, service, kind, change)
-          return { record, subject: pathOf(kind, params.id) }
+          return { record, subject: buildPath(kind, params.id) }
         },
     ),
   ]

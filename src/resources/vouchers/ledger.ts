@@ -39,7 +39,7 @@ const decisions = [
   },
 ] as const
 
-const pathOf = (number: string) => `/vouchers/${encodeURIComponent(number)}`
+const buildPath = (number: string) => `/vouchers/${encodeURIComponent(number)}`
 const resendPath = '/vouchers/:number/resend'
 const noPin = 'The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`.'
 
@@ -59,7 +59,7 @@ export const voucherLedgers = [
       errors: ['capability_unavailable'],
     },
     async ({ db, service, driver, params: { number } }) => {
-      requireOurs(driver)
+      requireEmbedded(driver)
       const voucher = await readVoucher(db, service, number)
       if (!voucher) return
       const persons = await readVoucherPersons(db, service, number)
@@ -86,14 +86,14 @@ export const voucherLedgers = [
         errors: ['capability_unavailable', 'voucher_unusable'],
       },
       ({ service, driver, params: { number } }) => {
-        requireOurs(driver)
+        requireEmbedded(driver)
         return async tx => {
           const outcome = await decideOnVoucher(tx, service, number, decision)
           const voucher = outcome && (await readVoucher(tx, service, number))
           if (!outcome || !voucher) throw notFound(kind)
           if (!outcome.isApplied && outcome.state !== leadsTo)
-            throw impossible(outcome.state, voucher.currency, service)
-          return { data: voucher, subject: pathOf(number) }
+            throw createUnusable(outcome.state, voucher.currency, service)
+          return { data: voucher, subject: buildPath(number) }
         }
       },
     ),
@@ -114,8 +114,8 @@ export const voucherLedgers = [
       errors: ['capability_unavailable', 'voucher_unusable', 'rate_limited'],
     },
     ({ keys, service, driver, params: { number }, body: { receiverEmail } }) => {
-      requireOurs(driver)
-      const subject = pathOf(number)
+      requireEmbedded(driver)
+      const subject = buildPath(number)
       return async tx => {
         const voucher = await resendVoucher({ tx, keys, service }, { number, receiverEmail }, async () => {
           const against = checkResendLimit(await timesOfDay(tx, service, `POST ${resendPath}`, subject))
@@ -128,10 +128,10 @@ export const voucherLedgers = [
   ),
 ]
 
-function requireOurs(driver: ReadContext['driver']) {
+function requireEmbedded(driver: ReadContext['driver']) {
   if (!driver.isEmbedded)
     throw new ApiError('capability_unavailable', 'The back office keeps the vouchers. Use the back office instead.')
 }
 
-const impossible = (state: VoucherState, currency: string, { settings }: Service) =>
+const createUnusable = (state: VoucherState, currency: string, { settings }: Service) =>
   checkUsable({ state, currency }, settings) ?? new ApiError('voucher_unusable', `The voucher is ${state}.`)

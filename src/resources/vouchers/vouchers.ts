@@ -18,23 +18,23 @@ import { mapCommitPhase } from '../../writes/write.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
-const guarded =
+const pinDescription =
   'An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time.'
-const validated =
+const validationDescription =
   'The new `validationId` replaces the previous one. If another client has locked the voucher: 409 `voucher_locked`, and the lock stays.'
-const errorsOfPins = [
+const pinErrors = [
   ...(['voucher_not_accepted', 'voucher_unusable', 'too_many_failures'] as const),
   ...(['back_office_error', 'back_office_unavailable'] as const),
 ] as const
-const errorsOfValidation = [
-  ...errorsOfPins,
+const validationErrors = [
+  ...pinErrors,
   'voucher_locked',
   'insufficient_voucher_balance',
   'voucher_must_be_used_in_full',
 ] as const
 
 /** The header of operations that check a PIN. */
-const shopper = {
+const shopperHeader = {
   'X-Shopper-IP': {
     description:
       'The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored.',
@@ -49,14 +49,14 @@ const shopper = {
   },
 }
 
-const pathOf = (number: string) => `/vouchers/${encodeURIComponent(number)}`
+const buildPath = (number: string) => `/vouchers/${encodeURIComponent(number)}`
 
 /** The path of the voucher, or of its order while it has no number. */
-const pathOfIssued = ({ number, orderNumber }: IssuedVoucher) =>
-  number === null ? `/orders/${encodeURIComponent(orderNumber ?? '')}` : pathOf(number)
+const buildIssuedPath = ({ number, orderNumber }: IssuedVoucher) =>
+  number === null ? `/orders/${encodeURIComponent(orderNumber ?? '')}` : buildPath(number)
 
 /** Returns a rejection instead of throwing it, because the failed attempt must be counted and committed. */
-const answered = <T extends object>(found: T | ApiError, subject: string) =>
+const toResult = <T extends object>(found: T | ApiError, subject: string) =>
   found instanceof ApiError ? found : { data: found, subject }
 
 /** Gift vouchers for shops: look up, validate, lock, issue. */
@@ -73,11 +73,11 @@ export const vouchers = [
       operationId: 'getVoucher',
       tag,
       summary: 'Get a voucher',
-      description: `Send the PIN in the header, never in the URL. With \`amount\`, the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
+      description: `Send the PIN in the header, never in the URL. With \`amount\`, the voucher is validated too, as by \`POST /vouchers/validate\`. ${pinDescription}`,
       params: { number },
       headers: {
         'X-Voucher-Pin': { description: 'The PIN of the voucher.', example: '381940' },
-        ...shopper,
+        ...shopperHeader,
       },
       query: Type.Object({
         amount: Type.Optional(
@@ -90,19 +90,19 @@ export const vouchers = [
         ),
       }),
       response: ReadVoucher,
-      errors: errorsOfValidation,
+      errors: validationErrors,
       validate: ({ amount }, _, { settings }) =>
-        amount === undefined ? [] : faultsOfAmount(amount, settings.currency),
+        amount === undefined ? [] : validateAmount(amount, settings.currency),
     },
     async ({ runInStages, backOffice, service, keys, origin, params, header, query: { amount } }) => {
-      const opening = { number: params.number, pin: pinIn(header('X-Voucher-Pin')) }
+      const opening = { number: params.number, pin: readPin(header('X-Voucher-Pin')) }
       const found = await runInStages<object>(({ stage }) => {
         const reading = { stage, service, keys, origin, isDryRun: false }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
       })
-      if (found instanceof ApiError) throw inQuery(found)
+      if (found instanceof ApiError) throw toQueryErrors(found)
       return { data: found }
     },
   ),
@@ -117,17 +117,17 @@ export const vouchers = [
       status: 200,
       isAudited: false,
       summary: 'Look up a voucher',
-      description: guarded,
-      headers: shopper,
+      description: pinDescription,
+      headers: shopperHeader,
       body: VoucherOpening,
       countGuess: (tx, { keys, service, origin, body, isOtherRequest }) =>
         countReplayedGuess(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
       response: Voucher,
-      errors: errorsOfPins,
+      errors: pinErrors,
     },
     async ({ backOffice, body, ...write }) => {
-      const subject = pathOf(body.number)
-      return mapCommitPhase(await backOffice.lookUpVoucher(write, body), found => answered(found, subject))
+      const subject = buildPath(body.number)
+      return mapCommitPhase(await backOffice.lookUpVoucher(write, body), found => toResult(found, subject))
     },
   ),
 
@@ -140,20 +140,20 @@ export const vouchers = [
       status: 200,
       isAudited: false,
       summary: 'Validate a voucher',
-      description: `${validated} ${guarded}`,
-      headers: shopper,
+      description: `${validationDescription} ${pinDescription}`,
+      headers: shopperHeader,
       body: VoucherValidation,
       countGuess: (tx, { keys, service, origin, body, isOtherRequest }) =>
         countReplayedGuess(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
       generated: ['validationId'],
       response: ValidatedVoucher,
-      errors: errorsOfValidation,
+      errors: validationErrors,
     },
     async ({ backOffice, body, ...write }) => {
       if (!/[1-9]/.test(body.amount))
         throw toApiError([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` must be greater than 0.' }])
-      const subject = pathOf(body.number)
-      return mapCommitPhase(await backOffice.validateVoucher(write, body), found => answered(found, subject))
+      const subject = buildPath(body.number)
+      return mapCommitPhase(await backOffice.validateVoucher(write, body), found => toResult(found, subject))
     },
   ),
 
@@ -167,9 +167,9 @@ export const vouchers = [
         repeatable: true,
         status: 200,
         summary,
-        description: `With a \`validationId\`, or with the \`pin\`, which validates the voucher first and returns a \`validationId\`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 \`voucher_locked\`. The same validation can renew the lock, starting now. \`lockSeconds: 0\` unlocks. ${guarded}`,
+        description: `With a \`validationId\`, or with the \`pin\`, which validates the voucher first and returns a \`validationId\`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 \`voucher_locked\`. The same validation can renew the lock, starting now. \`lockSeconds: 0\` unlocks. ${pinDescription}`,
         params: { number },
-        headers: shopper,
+        headers: shopperHeader,
         body: VoucherLock,
         countGuess: async (tx, { keys, service, origin, params, body, isOtherRequest }) =>
           body.pin === undefined
@@ -177,15 +177,15 @@ export const vouchers = [
             : countReplayedGuess(tx, keys, service, { ...params, origin, isOther: isOtherRequest }),
         generated: ['validationId'],
         response: ReadVoucher,
-        errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],
+        errors: [...validationErrors, 'validation_id_incorrect', 'rate_limited'],
       },
       async ({ backOffice, body, params, ...write }) => {
-        throwIfAny(faultsOfLock(body))
+        throwIfAny(validateLock(body))
         const { number } = params
         const { pin, amount, validationId = '', lockSeconds = 3_600 } = body
         const by = pin === undefined ? { validationId } : { pin, amount }
         const locked = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
-        return mapCommitPhase(locked, voucher => answered(voucher, pathOf(number)))
+        return mapCommitPhase(locked, voucher => toResult(voucher, buildPath(number)))
       },
     ),
   ),
@@ -207,28 +207,28 @@ export const vouchers = [
     async ({ backOffice, body, ...write }) =>
       mapCommitPhase(await backOffice.issueVoucher(write, body), issued => ({
         data: issued,
-        subject: pathOfIssued(issued),
+        subject: buildIssuedPath(issued),
         status: issued.status === 'pending' ? 202 : 201,
       })),
   ),
 ]
 
 /** A lock needs either `validationId` or `pin`, and `amount` only with `pin`. */
-function faultsOfLock({ validationId, pin, amount }: VoucherLock): FieldError[] {
+function validateLock({ validationId, pin, amount }: VoucherLock): FieldError[] {
   const fault = (detail: string): FieldError[] => [{ pointer: '', code: 'invalid_body', detail }]
   if ((validationId === undefined) === (pin === undefined)) return fault('Send either `validationId` or `pin`.')
   return amount !== undefined && pin === undefined ? fault('`amount` requires `pin`.') : []
 }
 
 /** Returns the PIN. A missing or impossible PIN is invalid and does not count as a wrong PIN. */
-function pinIn(header = '') {
+function readPin(header = '') {
   const detail = '`X-Voucher-Pin` must be the PIN, with 1 to 50 characters.'
   if (!header || header.length > 50) throwIfAny([{ parameter: 'X-Voucher-Pin', code: 'invalid_parameter', detail }])
   return header
 }
 
 /** Checks an amount in a query like one in a body. */
-function faultsOfAmount(text: string, currency: string): FieldError[] {
+function validateAmount(text: string, currency: string): FieldError[] {
   const decimals = getDecimals(currency)
   const units = parseAmount(text, decimals)
   if (units !== undefined && units > 0n && canonical(units, decimals) === text) return []
@@ -237,7 +237,7 @@ function faultsOfAmount(text: string, currency: string): FieldError[] {
 }
 
 /** Converts field errors into errors of the query parameters with the same names. */
-function inQuery({ code, message, errors: faults, members, headers }: ApiError) {
+function toQueryErrors({ code, message, errors: faults, members, headers }: ApiError) {
   const asParameter = faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.slice(1) ?? '', ...fault }))
   return new ApiError(code, message, { errors: asParameter, members, headers })
 }

@@ -13,9 +13,20 @@ import {
   rewindWebhook,
   rotateSecret,
 } from '../../store/webhooks/endpoints.ts'
-import { newSecret } from '../../webhooks/signature.ts'
+import { generateSecret } from '../../webhooks/signature.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
-import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
+import {
+  buildPath,
+  changing,
+  kind,
+  lockOrThrow,
+  params,
+  path,
+  readShown,
+  role,
+  tag,
+  type WebhookWriteContext,
+} from './webhook-write.ts'
 
 /** Actions on a webhook, and its delivery attempts. */
 export const actions = [
@@ -35,14 +46,14 @@ export const actions = [
       response: WebhookAttempt,
     },
     async ({ service, keys, params: { id }, sender, stage, read, isDryRun }) => {
-      await stage(tx => held(tx, service, id))
+      await stage(tx => lockOrThrow(tx, service, id))
       const due = await read(db => readEndpointState(db, keys, service, id))
       if (!due) throw notFound(kind)
-      const attempt = isDryRun ? untried : await sendTestEvent(sender, service.name, due)
+      const attempt = isDryRun ? dryRunAttempt : await sendTestEvent(sender, service.name, due)
       return async tx => {
         const added = await addAttempt(tx, service, id, attempt)
         if (!added) throw notFound(kind)
-        return { record: added.record, subject: pathOf(id) }
+        return { record: added.record, subject: buildPath(id) }
       }
     },
   ),
@@ -100,10 +111,10 @@ export const actions = [
     },
     ({ service, keys, params: { id } }) =>
       async tx => {
-        await held(tx, service, id)
-        const secret = newSecret()
+        await lockOrThrow(tx, service, id)
+        const secret = generateSecret()
         await rotateSecret(tx, keys, service, id, secret)
-        return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
+        return { data: { ...(await readShown(tx, service, id)), secret }, subject: buildPath(id) }
       },
   ),
 
@@ -130,7 +141,7 @@ function defineSwitch(
   verb: 'pause' | 'resume',
   summary: string,
   description: string,
-  turn: (tx: Db, context: Asked, id: string) => Promise<unknown>,
+  turn: (tx: Db, context: WebhookWriteContext, id: string) => Promise<unknown>,
 ) {
   return post(
     `${path}/${verb}`,
@@ -149,11 +160,11 @@ function defineSwitch(
   )
 }
 
-const untried = {
+const dryRunAttempt = {
   deliveryId: '',
   changes: 0,
   status: null,
-  fault: 'Dry run: nothing was sent.',
+  error: 'Dry run: nothing was sent.',
   response: '',
   milliseconds: 0,
 }

@@ -7,28 +7,28 @@ import { type Endpoint, findWebhookRecord, lockWebhook } from '../../store/webho
 export const [tag, role, kind] = ['Webhooks', 'admin', 'webhook'] as const
 export const params = { id: { description: 'The webhook.', example: '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a' } }
 export const path = '/webhooks/:id'
-export const pathOf = (id: string) => `/webhooks/${id}`
+export const buildPath = (id: string) => `/webhooks/${id}`
 
 /** The context of a write to one webhook. */
-export type Asked = Pick<WriteContext<unknown, typeof params>, 'service' | 'params'>
+export type WebhookWriteContext = Pick<WriteContext<unknown, typeof params>, 'service' | 'params'>
 
 /** Locks and changes a webhook. Returns its new record. */
 export const changing =
-  ({ service, params: { id } }: Asked, change: (tx: Db, before: Endpoint) => Promise<unknown>) =>
+  ({ service, params: { id } }: WebhookWriteContext, change: (tx: Db, before: Endpoint) => Promise<unknown>) =>
   async (tx: Db) => {
-    await change(tx, await held(tx, service, id))
-    return { data: await shown(tx, service, id), subject: pathOf(id) }
+    await change(tx, await lockOrThrow(tx, service, id))
+    return { data: await readShown(tx, service, id), subject: buildPath(id) }
   }
 
 /** Locks a webhook until the transaction ends. Throws a 404 if it does not exist. */
-export async function held(tx: Db, service: Service, id: string): Promise<Endpoint> {
+export async function lockOrThrow(tx: Db, service: Service, id: string): Promise<Endpoint> {
   const found = await lockWebhook(tx, service, id)
   if (!found) throw notFound(kind)
   return found
 }
 
 /** Returns a locked webhook as the API shows it. */
-export async function shown(tx: Db, service: Service, id: string) {
+export async function readShown(tx: Db, service: Service, id: string) {
   const found = await findWebhookRecord(tx, service, id)
   if (!found) throw new Error('locked webhook not found')
   return JSON.parse(found.record)

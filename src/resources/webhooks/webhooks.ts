@@ -8,7 +8,7 @@ import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, deleteWebhook, findWebhookRecord, readWebhookPage } from '../../store/webhooks/endpoints.ts'
 import { createWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
-import { changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
+import { buildPath, changing, kind, lockOrThrow, params, path, readShown, role, tag } from './webhook-write.ts'
 
 /** Webhooks: create, list, update, delete. */
 export const webhooks = [
@@ -59,7 +59,7 @@ export const webhooks = [
       await checkUrl(context, body.url)
       return async tx => {
         const { id, secret } = await createWebhook(tx, keys, service, body)
-        return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
+        return { data: { ...(await readShown(tx, service, id)), secret }, subject: buildPath(id) }
       }
     },
   ),
@@ -109,9 +109,9 @@ export const webhooks = [
     },
     ({ service, params: { id } }) =>
       async tx => {
-        await held(tx, service, id)
+        await lockOrThrow(tx, service, id)
         await deleteWebhook(tx, service, id)
-        return { data: { id }, subject: pathOf(id) }
+        return { data: { id }, subject: buildPath(id) }
       },
   ),
 

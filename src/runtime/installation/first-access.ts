@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { demoSettings, fillDemoShop } from '../../../seed/shop.ts'
-import { signIn } from '../../auth/sign-in.ts'
+import { createSignIn } from '../../auth/sign-in.ts'
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
 import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
@@ -79,7 +79,7 @@ export async function prepareAccess(
   if (!isThere) return
   const known = await readAccess(file)
   const opened =
-    typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, () => 'access.json'))
+    typeof known?.password === 'string' && (await createSignIn(db, keys)(name, known.password, () => 'access.json'))
   if (!known || !(opened instanceof Map)) return { username: name }
   // A second process on this directory keeps the address of the one that serves. With the bundled database, this is the only process.
   if (installation.postgres || known.baseUrl === baseUrl || !(await isServed(known.baseUrl)))

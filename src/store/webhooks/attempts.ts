@@ -7,7 +7,7 @@ export interface Attempt {
   deliveryId: string
   changes: number
   status: number | null
-  fault: string | null
+  error: string | null
   response: string
   milliseconds: number
 }
@@ -15,7 +15,7 @@ export interface Attempt {
 /** Inserts an attempt, unless its webhook was deleted. Returns its record. */
 export const insertAttempt = (service: Service, webhookId: string, attempt: Attempt): Sql => sql`
   insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, fault, answer, milliseconds)
-  select service_id, webhook_id, ${attempt.deliveryId}, ${attempt.changes}::integer, ${attempt.status}::integer, ${attempt.fault}::text,
+  select service_id, webhook_id, ${attempt.deliveryId}, ${attempt.changes}::integer, ${attempt.status}::integer, ${attempt.error}::text,
          ${attempt.response}::text, ${attempt.milliseconds}::integer
     from webhook where service_id = ${service.id} and webhook_id = ${webhookId}
   returning ${record} as record`

@@ -118,7 +118,7 @@ export const recordFailure = (
     with attempt as (${insertAttempt(service, id, attempt)})
     update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()), is_catching_up = true,
       not_before = now() + ${waitSeconds} * interval '1 s',
-      last_failure = json_build_object('at', ${rfc3339(sql`now()`)}, 'status', ${attempt.status}::integer, 'detail', ${attempt.fault}::text),
+      last_failure = json_build_object('at', ${rfc3339(sql`now()`)}, 'status', ${attempt.status}::integer, 'detail', ${attempt.error}::text),
       state = case when ${isGone} then 'paused' else state end,
-      state_reason = case when ${isGone} then ${attempt.fault}::text else state_reason end
+      state_reason = case when ${isGone} then ${attempt.error}::text else state_reason end
      where service_id = ${service.id} and webhook_id = ${id} and delivery_id = ${delivery.id}`)

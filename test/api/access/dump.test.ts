@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { makeLink } from '../../../src/auth/sessions.ts'
+import { createLink } from '../../../src/auth/sessions.ts'
 import { raw, sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { startTestService } from '../../support/service.ts'
@@ -83,7 +83,7 @@ test('a dump of all tables contains no secret in any encoding', async () => {
     'its API key': account.json.data.apiKey,
     'the password of another one': api.password,
     'the session of the console': cookie.split('=')[1] ?? '',
-    'a link to the console': (await makeLink(api.db, api.keys, api.username)) ?? '',
+    'a link to the console': (await createLink(api.db, api.keys, api.username)) ?? '',
     SECRET_KEY: api.secret,
     'SECRET_KEY as bytes': Buffer.from(api.secret, 'hex'),
     ...Object.fromEntries(

@@ -94,7 +94,7 @@ test('a failed delivery is repeated unchanged except for time and signature', as
   const [second] = await customers('John')
   await until(async () => (await shown(id)).lastFailure !== null, 'the failure is shown')
   const { lastFailure, state } = await shown(id)
-  assert.deepEqual({ ...lastFailure, at: '' }, { at: '', status: 500, detail: 'The endpoint answered 500.' })
+  assert.deepEqual({ ...lastFailure, at: '' }, { at: '', status: 500, detail: 'The endpoint returned 500.' })
   assert.equal(state, 'active')
   hooks.receiver.respond = respondWith(200, {}, 'ok')
   await hasten()
@@ -119,7 +119,7 @@ test('a failed delivery is repeated unchanged except for time and signature', as
   assert.deepEqual(attempts, [
     [200, null, 'ok', 1],
     [200, null, 'ok', 1],
-    [500, 'The endpoint answered 500.', 'out of order', 1],
+    [500, 'The endpoint returned 500.', 'out of order', 1],
   ])
 })
 
@@ -180,7 +180,7 @@ test('an endpoint that returns 410 is paused and continues when resumed', async 
   hooks.receiver.respond = respondWith(410)
   await customers('Veronica')
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
-  assert.equal((await shown(id)).stateReason, 'The endpoint answered 410.')
+  assert.equal((await shown(id)).stateReason, 'The endpoint returned 410.')
   await until(() => /"msg":"webhook delivery rejected, webhook paused"/.test(hooks.logged), 'it is logged')
   assert.doesNotMatch(hooks.logged, /againInSeconds/)
   await customers('John')

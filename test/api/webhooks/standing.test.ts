@@ -220,7 +220,7 @@ test('an endpoint can be tested manually, even while paused', async () => {
   const { status, json } = await post(hooks.api, `/webhooks/${id}/test`, {})
   assert.equal(status, 200)
   const { status: answered, detail, response: answer, changes } = json.data
-  assert.deepEqual([answered, detail, answer, changes], [418, 'The endpoint answered 418.', 'I am a teapot', 0])
+  assert.deepEqual([answered, detail, answer, changes], [418, 'The endpoint returned 418.', 'I am a teapot', 0])
   const [delivery] = hooks.receiver.received
   assert.ok(delivery)
   const { type } = new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery)) as { type: string }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
-import { makeLink, sessionsOf } from '../../../src/auth/sessions.ts'
+import { createLink, createSessions } from '../../../src/auth/sessions.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { findNewestBackup } from '../../../src/backup/history.ts'
@@ -71,8 +71,8 @@ import { tellWebhook } from './webhooks.ts'
 export async function tour(api: TestService) {
   const { db, keys, service } = api
   await migrate(db)
-  const sessions = sessionsOf(db, keys)
-  const token = await sessions.openByLink(String(await makeLink(db, keys, api.username)), '')
+  const sessions = createSessions(db, keys)
+  const token = await sessions.openByLink(String(await createLink(db, keys, api.username)), '')
   await sessions.read(String(token))
   await listAccounts(db)
   await listServices(db)

@@ -6,14 +6,14 @@ import { readEndpointState, recordFailure, storeDelivery } from '../../../src/st
 import { findWebhookRecord, lockWebhook, rotateSecret } from '../../../src/store/webhooks/endpoints.ts'
 import { findIdleWebhooks, findNewlyFailing, hasWebhooks } from '../../../src/store/webhooks/schedule.ts'
 import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
-import { newSecret } from '../../../src/webhooks/signature.ts'
+import { generateSecret } from '../../../src/webhooks/signature.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** An endpoint is told, and takes nothing. */
 export async function tellWebhook({ db, keys, service }: TestService) {
   const wanted = { url: 'https://shop.example/hooks', fromBeginning: true }
   const { id } = await db.transaction(tx => createWebhook(tx, keys, service, wanted))
-  await db.transaction(tx => rotateSecret(tx, keys, service, id, newSecret()))
+  await db.transaction(tx => rotateSecret(tx, keys, service, id, generateSecret()))
   assert.ok(await hasWebhooks(db))
   assert.equal((await findIdleWebhooks(db)).length, 1)
   const due = await readEndpointState(db, keys, service, id)
@@ -21,7 +21,7 @@ export async function tellWebhook({ db, keys, service }: TestService) {
   const delivery = { id: 'msg_1', body: '{"data":{"changes":[{}]}}', cursor: 'x', isLast: true, changes: 1 }
   assert.ok(await storeDelivery(db, service, due, delivery))
   assert.equal((await readEndpointState(db, keys, service, id))?.delivery?.changes, 1)
-  const attempt = { deliveryId: 'msg_1', changes: 1, status: 500, fault: 'It failed.', response: '', milliseconds: 1 }
+  const attempt = { deliveryId: 'msg_1', changes: 1, status: 500, error: 'It failed.', response: '', milliseconds: 1 }
   await recordFailure(db, service, id, delivery, attempt, { waitSeconds: 5, isGone: false })
   assert.ok(await addAttempt(db, service, id, attempt))
   await db.run(sql`update webhook set failing_since = now() - interval '2 hours'`)

@@ -1,4 +1,4 @@
-import { makeLink } from '../../../src/auth/sessions.ts'
+import { createLink } from '../../../src/auth/sessions.ts'
 import { openPage, type Page } from '../browser.ts'
 import type { Caller, TestService } from '../service.ts'
 
@@ -34,7 +34,7 @@ export async function openConsole(
 ): Promise<Console> {
   const page = await openPage(service.baseUrl, opening)
   try {
-    const link = await makeLink(service.db, service.keys, caller.username)
+    const link = await createLink(service.db, service.keys, caller.username)
     await page.goTo(`${service.baseUrl}/console#link=${link}`)
     await page.until(`document.querySelector('nav')`)
     return withWords(page)
