@@ -9,7 +9,7 @@ import { startService } from './rig/processes.ts'
 import { median, type Section, tenths, whole } from './rig/report.ts'
 import { scenariosOf } from './rig/scenarios.ts'
 
-/** Pages a second that others ask for meanwhile. */
+/** Pages per second that other clients request during the backup. */
 const pagesPerSecond = 20
 const mostMegabytes = 400
 const copyName = 'bench_restored'
@@ -25,7 +25,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   const fastest = await runCommand(bench, loaded, ['backup', '--cpu-percent', '100', file])
   bench.say('  backup')
   const quiet = await runCommand(bench, loaded, ['backup', file])
-  // As long as the backup takes, and not longer: half of what one takes by itself is within it for certain.
+  // Half of the duration of a backup, so that the measurement is certain to lie within one.
   const seconds = Math.max(2, Math.floor(quiet.seconds / 2))
   const tails: number[] = []
   const taken = [quiet]

@@ -14,9 +14,12 @@ import { scenariosOf } from './rig/scenarios.ts'
 const name = 'bench-breaker'
 /** Requests a second: of the one whose back office dies, and of the other. */
 const rates = { writes: 40, reads: 200 }
-/** What the slowest answer of the neighbour may be slower by. */
+/** Limit: the slowest response of the neighbour may take this many times as long. */
 const most = 1.2
-/** Seconds of a measurement at least: calls that nobody answers are given up after ten, and before that nobody knows. */
+/**
+ * Minimum seconds of a measurement. Unanswered calls time out after ten seconds, and the circuit opens only after
+ * that.
+ */
 const leastSeconds = 12
 
 /** How the back office is. */

@@ -8,7 +8,7 @@ import { median, percent, type Section, tenths, whole } from './rig/report.ts'
 import { scenariosOf } from './rig/scenarios.ts'
 
 const mostMegabytes = 200
-/** Pages a second that other clients ask for meanwhile. */
+/** Pages per second that other clients request during the export. */
 const pagesPerSecond = 20
 
 interface Told {
@@ -16,7 +16,7 @@ interface Told {
   bytes: number
 }
 
-/** A whole list beside COPY of the same texts, and pages of other clients meanwhile. */
+/** Measures a bulk export next to COPY of the same texts, and the pages of other clients at the same time. */
 export async function measureExport(bench: Bench, loaded: Loaded): Promise<Section> {
   const { customers } = loaded.size
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url })

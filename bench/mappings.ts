@@ -14,7 +14,7 @@ const stores = 20
 const skus = 100_000
 const customers = 100_000
 const sales = 200_000
-/** How long the page of the console, and mending something, may take. */
+/** Maximum milliseconds for the console's page and for a fix. */
 const mostMs = 100
 
 /** Measures the mapping check, the pages that show it, and one fix. */
@@ -115,7 +115,7 @@ export async function fill({ db }: Loaded, { id }: Service) {
       union all select ${service}, 'stores', i::text, (array['all', 'own' || i])[1 + (i > 1)::integer], 'Location ' || i, null, now() ${upTo(stores)}`,
   }
   await db.transaction(async tx => {
-    // What foreign keys would look up is right by the way it is made.
+    // The rows are generated consistently, so foreign keys need no check.
     await tx.run(sql`set local session_replication_role = replica`)
     for (const [columns, source] of Object.entries(rows)) await tx.run(sql`insert into ${raw(columns)} ${source}`)
   })

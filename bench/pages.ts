@@ -7,7 +7,7 @@ import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const connections = 32
 
-/** What the rounds of one scenario have found. */
+/** Results of all rounds of one scenario. */
 interface Found {
   scenario: Scenario
   bytes: number
@@ -22,7 +22,7 @@ interface Found {
   share: { plain: number; tls: number; sql: number }
 }
 
-/** Every request at full and at half load, and beside it, in the same rounds, what limits it. */
+/** Measures every request at full and at half load and, in the same rounds, its limiting factor. */
 export async function measurePages(bench: Bench, loaded: Loaded): Promise<Section> {
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
   const found: Found[] = []

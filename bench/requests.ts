@@ -12,7 +12,7 @@ import { median, type Section, tenths, whole } from './rig/report.ts'
 import { requestFor, type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
-/** What CPU for each answer, of the service and of PostgreSQL, may grow by. */
+/** Limit: the share by which the CPU per response may grow, for the service and for PostgreSQL. */
 const most = 0.03
 /** Turns of a round; those before the first one count for nothing: what runs in them is compiled. */
 const turnsOfRound = 6
@@ -29,8 +29,8 @@ interface Turn extends Sample {
 }
 
 /**
- * What the request log costs: the same requests, in turn, for two services of one process, of which one keeps a log. Two processes that do
- * the same differ by more, and so does one from itself a few seconds later.
+ * Measures the cost of the request log: the same requests, in turn, for two services of one process, one of which
+ * keeps a log. Two processes that do the same differ by more, and so does one process a few seconds later.
  */
 export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<Section> {
   const [logged, unlogged] = [await shopWith(loaded, 7), await shopWith(loaded, 0)]
@@ -104,7 +104,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   }
 }
 
-/** Of the mean of these values. */
+/** Standard error of the mean. */
 const standardError = (values: readonly number[]) => {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)

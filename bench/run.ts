@@ -88,7 +88,7 @@ if (only.includes('cold-start')) {
 }
 say('Done.')
 
-/** What is measured on the cluster that this process runs. */
+/** Measures everything on the cluster that this process runs. */
 async function measureServed(cluster: Cluster, size: Size) {
   const loaded = await cluster.open(size)
   const version = await loaded.db.row<{ version: string }>(sql`select current_setting('server_version') as version`)

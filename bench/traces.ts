@@ -8,14 +8,14 @@ import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
 const turnsToWarm = 4
-/** Of what is judged: that is less than what one turn differs from another by. */
+/** Rounds are long enough that one round differs from another by less than the limit. */
 const turnsOfRound = 4
-/** What CPU for each answer may grow by. */
+/** Limit: the share by which the CPU per response may grow. */
 const most = 0.03
 
-/** What a caller says who wants nothing traced. */
+/** The header of a caller that wants no trace. */
 const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
-/** What is traced instead, and what a caller says for it: the last one is no such header by the standard, of the same length, so that nothing is said. */
+/** The traced requests and their headers. The last header has the same length but is invalid, so it has no effect. */
 const ways = [
   { way: 'all', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', isTarget: false },
   {
@@ -31,8 +31,8 @@ const saying = (traceparent: string, { request, ...scenario }: Scenario): Scenar
 })
 
 /**
- * What traces cost: requests that nobody traces beside those that are traced, in turn, on one process. Two processes that do the same differ by
- * more than traces cost, by what their compilers have made of them.
+ * Measures the cost of traces: requests without and with a trace, in turn, on one process. Two processes that do the
+ * same differ by more, depending on their compilers.
  */
 export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Section> {
   const collector = createServer((request, response) => {
@@ -57,7 +57,7 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
           [none, untraced],
           [traceparent, traced],
         ]
-        // Each time in the other order: what the first leaves to be sent goes out beside the second.
+        // The order alternates, because the spans of the first group are sent while the second one runs.
         for (const [said, samples] of turn % 2 ? both.reverse() : both) {
           const sample = await ask(bench, service, saying(said, scenario), { connections: 32 })
           // Before anything counts, it has compiled what it runs.

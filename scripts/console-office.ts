@@ -4,7 +4,7 @@ import { setBackOffice } from '../src/store/backoffice/connections.ts'
 import { waitUntil } from '../test/support/processes.ts'
 import type { Caller, TestService } from '../test/support/service.ts'
 
-/** A service with a head office behind it, as its syncs and calls might stand after a day. */
+/** Opens a service with a back office, with syncs and calls as they are after a day. */
 export async function openOffice(service: TestService): Promise<{ office: Caller; close(): Promise<void> }> {
   const { db, keys } = service
   const simulator = await startSimulator()

@@ -18,7 +18,7 @@ interface Round {
   requests: number
 }
 
-/** Milliseconds since the address was asked for, as the page has them. */
+/** Milliseconds since the address was requested, as measured by the page. */
 async function open(): Promise<Round> {
   await page.clearCache()
   await page.goTo('about:blank')

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { buildDocuments } from './documents/write.ts'
 import { installedByNpm, installedByPip, openApiTypeScript } from './installed.ts'
 
-// Gives the OpenAPI document to what others make clients with, and to Spectral: none of them may have anything to warn of. What
-// cannot be installed here is skipped, and said to be.
+// Passes the OpenAPI document to client generators and to Spectral. None of them may warn. Reports and skips those
+// that can't be installed.
 
 interface Trial {
   name: string

@@ -29,7 +29,7 @@ export function foundOfNpm(...packages: string[]) {
 }
 
 const programsOfNpm = 'node_modules/.bin'
-/** What stands in a home whose installation came to its end. */
+/** Marks a folder whose installation is complete. */
 const whole = 'installed'
 const homeOf = (packages: string[]) => join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
 

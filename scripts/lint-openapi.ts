@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
 import { buildDocuments } from './documents/write.ts'
 
-/** Rules beside the recommended ones, and those that say nothing here. */
+/** Rules in addition to the recommended ones, and rules that don't apply. */
 const rules = {
   'no-invalid-media-type-examples': 'error',
   'no-invalid-parameter-examples': 'error',
@@ -21,7 +21,7 @@ const rules = {
   'no-server-example.com': 'off',
 } as const
 
-/** What Redocly finds wrong with an OpenAPI document, a line each; warnings count as well. It reads nothing but the text. */
+/** Returns Redocly's errors and warnings about an OpenAPI document, one per line. It reads only the text. */
 export async function lintOpenApi(text: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended-strict'], rules })
   const absoluteRef = fileURLToPath(new URL('../openapi.json', import.meta.url))

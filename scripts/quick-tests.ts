@@ -7,7 +7,7 @@ const files = new Map(
 const starters =
   /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|installations\/shop-processes)\.ts$/
 
-/** Whether a file comes to one of the starters by its imports. */
+/** True if a file imports one of the starters, directly or indirectly. */
 function starts(path: string, seen = new Set<string>()): boolean {
   if (starters.test(path)) return true
   if (seen.has(path)) return false

@@ -5,7 +5,7 @@ import { createTestDatabase } from '../test/support/database.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
 
-/** Where the schema is kept for reading. */
+/** The readable schema. */
 export const schemaFile = new URL('schema.sql', folder)
 
 const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'
@@ -17,8 +17,8 @@ interface Made {
 }
 
 /**
- * The tables, views and functions of a database, from its catalogue: the same on every release of PostgreSQL. They stand in the order in which
- * the migrations make them, each migration's behind the words that it begins with.
+ * Returns the tables, views and functions of a database from its catalogue. The result is the same on every release of
+ * PostgreSQL. It has the order of the migrations, and each migration begins with its first comment.
  */
 export async function schemaOf(db: Db): Promise<string> {
   let made = [...(await tablesOf(db)), ...(await viewsOf(db)), ...(await functionsOf(db))]
@@ -125,7 +125,7 @@ const width = 140
 /** A longer column does not move what is said of the others. */
 const widestColumn = 55
 
-/** What is said of a column, beside it. */
+/** Appends the comment of a column to its line. */
 function beside(column: string, comment: string | null, place: number) {
   if (comment === null) return column
   const start = `${column.padEnd(place - 2)}  `
@@ -149,7 +149,7 @@ function wrapped(text: string, most: number): string[] {
   return lines
 }
 
-/** What the catalogue says, as somebody would write it. */
+/** Rewrites catalogue text the way a person writes it. */
 const written = (text: string) =>
   text
     .replace(/\s*\n\s*/g, ' ')

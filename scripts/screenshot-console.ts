@@ -10,7 +10,8 @@ import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { openOffice } from './console-office.ts'
 import { inFewColours, useFonts } from './take-picture.ts'
 
-// Takes the pictures of the console that stand in `docs/`: run it after a screen has changed. `--width 320 --to FOLDER` takes others, to look at.
+// Takes the screenshots of the console for `docs/`. Run it after a screen has changed. `--width 320 --to FOLDER` takes
+// others for review.
 if (browserMissing) throw new Error(browserMissing)
 const { values, positionals: only } = parseArgs({
   allowPositionals: true,

@@ -2,7 +2,7 @@ import { renderVoucherEmail } from '../src/mail/voucher-email.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { takePicture } from './take-picture.ts'
 
-// Takes the picture of a voucher's e-mail that stands in `docs/`: run it after the e-mail has changed.
+// Takes the screenshot of a voucher's email for `docs/`. Run it after the email has changed.
 if (browserMissing) throw new Error(browserMissing)
 const { html } = renderVoucherEmail(
   {

@@ -5,8 +5,8 @@ import type { FileTimes } from '../test/support/run/times.ts'
 import { runTests } from './run-tests.ts'
 
 /**
- * Runs all tests as `npm test` does, or the files that are named, and prints what each file took in seconds: by the clock, beside three others,
- * and of CPU for its processes; the most CPU first. PostgreSQL, which all share, has a line of its own. On Linux.
+ * Runs all tests as `npm test` does, or the named files, and prints the seconds of each file, most CPU first: wall
+ * time with three others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux only.
  */
 const named = process.argv.slice(2)
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))

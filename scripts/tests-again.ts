@@ -2,9 +2,9 @@ import { failedFiles } from './failed-files.ts'
 import { runTests } from './run-tests.ts'
 
 /**
- * Runs the test files that failed in the last `npm test` once more, one after the other with nothing beside them, and names those that pass
- * now: they count on more than a busy machine gives, which is a defect of theirs (contributing/testing.md). Fails where one fails again, and
- * where so many failed that it is no matter of chance.
+ * Repeats the test files that failed in the last `npm test`, one after the other, and names those that pass now. Such
+ * files depend on more than a busy machine provides, which is a defect (contributing/testing.md). Fails if one fails
+ * again, or if too many failed for chance.
  */
 const most = 10
 const files = failedFiles()

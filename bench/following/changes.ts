@@ -28,7 +28,7 @@ const pageSize = 1_000
 const quantile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
 
-/** What following the changes costs, how soon a change is told, and how fast all of them are read. */
+/** Measures the cost of following changes, how soon a change is sent, and how fast all changes are read. */
 export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Section> {
   const { db, keys } = loaded
   await db.run(sql`delete from service where name = ${name}`)
@@ -125,7 +125,7 @@ async function usedIn(processes: readonly { pid: number }[], work: () => Promise
   return used().map((after, i) => after - (before[i] ?? 0))
 }
 
-/** Writes as fast as they go, while nobody follows and while ten do in both ways, in turn; how much slower that is. */
+/** Measures writes at full speed, in turn without followers and with ten in both ways. Returns the slowdown. */
 async function writers(rig: Rig) {
   const { bench, followers, update } = rig
   const rate = async () => {

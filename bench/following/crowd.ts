@@ -1,7 +1,7 @@
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
 import { answerAsks, now } from '../rig/child.ts'
 
-/** Who follows: the heads of their requests, but for the path. */
+/** The followers: the heads of their requests without the path. */
 export interface Crowd {
   port: number
   ca: string
@@ -28,7 +28,7 @@ const hears = (way: keyof Heard) => {
   onHeard()
 }
 
-/** A connection that takes no more of its cores than it has to: what is measured is how soon the service tells. */
+/** Opens a connection that uses as little CPU as possible, because the delay of the service is measured. */
 function open({ port, secureContext }: { port: number; secureContext: SecureContext }, onText: (text: string) => void) {
   const callback = (length: number, buffer: Uint8Array) => {
     onText(Buffer.from(buffer.buffer, buffer.byteOffset, length).toString('latin1'))

@@ -1,7 +1,7 @@
 import { type Agent, request } from 'node:https'
 import type { Running } from '../rig/processes.ts'
 
-/** Whose changes are followed, and who does. */
+/** The account whose changes are followed. */
 export interface Account {
   username: string
   password: string

@@ -12,7 +12,7 @@ import { startService } from '../rig/processes.ts'
 import { median, type Section, tenths, whole } from '../rig/report.ts'
 
 const name = 'bench-webhooks'
-/** Of which half are well, a quarter does not exist and a quarter never answers. */
+/** Half of them are healthy, a quarter doesn't exist and a quarter never responds. */
 const endpoints = 200
 const live = endpoints / 2
 const rounds = 10
@@ -55,7 +55,9 @@ async function startReceiver() {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** How soon endpoints are told while half of them are ill, and how fast one is told of everything. */
+/**
+ * Measures how soon endpoints receive changes while half of them fail, and how fast one endpoint receives everything.
+ */
 export async function measureWebhooks(bench: Bench, loaded: Loaded): Promise<Section> {
   const { db } = loaded
   await db.run(sql`delete from service where name = ${name}`)
@@ -104,7 +106,7 @@ async function lagOfLive(loaded: Loaded, service: Service, receiver: Receiver) {
   return lags
 }
 
-/** Has one endpoint be told of all customers there are. */
+/** Sends all customers to one endpoint. */
 async function everything(loaded: Loaded, receiver: Receiver) {
   const seen = new Set<string>()
   let deliveries = 0

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import pg from 'pg'
 
-// Takes in a file of transactions as the bench writes it, and checks nothing: what Node needs at least to read it, to make records of it and to
-// have two connections insert them. Its arguments: the database, the file, the service.
+// Imports a file of transactions as the bench writes it, without checks. It is the least that Node needs to read the
+// file, to build records and to insert them over two connections. Arguments: database, file, service.
 
 const [url = '', path = '', service = ''] = process.argv.slice(2)
 const linesAtOnce = 2_000

@@ -3,7 +3,7 @@ export interface File {
   kind: string
   head: string
   line: (i: number, turn: number) => string
-  /** What COPY fills beside it; none for what only changes rows. */
+  /** Tables that COPY fills for comparison; empty if the import only changes rows. */
   tables: readonly string[]
 }
 

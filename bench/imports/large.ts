@@ -6,7 +6,7 @@ import { copyOf, emptyService, imported, importedBarely } from './runs.ts'
 
 const wanted = 0.3
 
-/** A run of the command beside COPY of what it has made. */
+/** A run of the command, compared with COPY of the same rows. */
 interface Run {
   kind: string
   seconds: number

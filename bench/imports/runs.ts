@@ -42,7 +42,7 @@ export async function imported(bench: Bench, loaded: Loaded, { kind, head, line 
   return { seconds, peak, after: (performance.now() - began) / 1_000 }
 }
 
-/** Takes in the file of transactions that was imported last, once more, by a process that checks nothing. */
+/** Imports the last file of transactions again with a process that checks nothing. */
 export async function importedBarely({ directory }: Bench, { db, url }: Loaded, service: number) {
   await db.run(sql`delete from retail_transaction where service_id = ${service}`)
   await db.run(raw('vacuum retail_transaction'))

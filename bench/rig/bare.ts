@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { tlsOptions } from '../../src/tls/tls.ts'
 import { answerAsks } from './child.ts'
 
-/** What a bare `node:http` server answers every request with: the limit of HTTP in one process. */
+/** The fixed response of a bare `node:http` server: the limit of HTTP in one process. */
 export interface Fixed {
   headers: Record<string, string>
   body: string
   certificate: { cert: string; key: string }
 }
 
-/** Where it listens, without and with TLS. */
+/** Ports of the server, without and with TLS. */
 export interface Ports {
   plain: number
   tls: number

@@ -35,7 +35,7 @@ export function startBench(options: Pick<Bench, 'directory' | 'postgresPid' | 's
   }
 }
 
-/** What one measurement of the service has found. */
+/** Result of one measurement of the service. */
 export interface Sample extends Measured {
   /** Microseconds of CPU for each answer. */
   cpu: { service: number; postgres: number; generator: number }

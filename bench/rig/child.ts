@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 /** Milliseconds on a clock that processes and threads share. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** A process that is asked, one thing at a time. */
+/** A child process that answers one question at a time. */
 export interface Child<Question, Answer> {
   pid: number
   /** `begun` is called when what is to be measured begins. */
@@ -30,7 +30,7 @@ export function startChild<Question extends object, Answer>(file: string): Child
   }
 }
 
-/** In the child: answers what it is asked. */
+/** Answers questions of the parent. Runs in the child. */
 export function answerAsks<Question, Answer>(answer: (question: Question, begin: () => void) => Promise<Answer>) {
   process.on('message', async (question: Question) => {
     process.send?.({ answer: await answer(question, () => process.send?.({ begun: true })) })

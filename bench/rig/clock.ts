@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { now } from './child.ts'
 
-/** Tells when each request is due, at even intervals. A timer of the event loop would be off by a millisecond, this is not. */
+/**
+ * Posts a message when each request is due, at even intervals. A timer of the event loop would be off by a
+ * millisecond.
+ */
 const { intervalMs } = workerData as { intervalMs: number }
 const nothing = new Int32Array(new SharedArrayBuffer(4))
 for (let due = now(); ; due += intervalMs) {

@@ -48,7 +48,7 @@ export const serviceName = 'bench'
 
 export interface Cluster {
   postgres: Postgres
-  /** The database with so many records; made and loaded where there is none. */
+  /** Opens the database with this many records. Creates and fills it if it doesn't exist. */
   open(size: Size): Promise<Loaded>
   stop(): Promise<void>
 }
@@ -99,7 +99,7 @@ async function createDatabase(connection: pg.ClientConfig, name: string) {
   await client.end()
 }
 
-/** Under its own name only once it is whole: an interrupted load begins anew. */
+/** Fills the database under another name and renames it when it is complete, so an interrupted load starts again. */
 async function load(db: Database, directory: string, size: Size, say: (line: string) => void): Promise<Service> {
   await db.run(sql`truncate service cascade`)
   const service = await addService(db, 'loading', { currency, readsPerMinute: 'off' })
@@ -160,7 +160,7 @@ async function writeRows(file: string, rows: Iterator<readonly unknown[]>, size:
 /** A value in COPY's text format; none of ours holds a tab or the end of a line. */
 const copied = (value: unknown) => (value === null ? '\\N' : String(value).replaceAll('\\', '\\\\'))
 
-/** What was copied is what the store makes: merging some of it again changes nothing. */
+/** Checks that the copied rows equal those of the store: merging some of them again must change nothing. */
 async function verify(db: Database, service: Service, size: Size) {
   const some = await db.rows(sql`
     select to_jsonb(c) - '{changed_at,record,ecommerce_ids}'::text[] as row from customer c where service_id = ${service.id} order by id limit 1000`)

@@ -19,7 +19,7 @@ const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 /** `tillbridge start` on a free port, under `directory`. Returns once it says that it serves. */
 export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Running> {
   const child = spawn(cli, ['start', '--no-demo'], {
-    // Where no .env of the checkout is read.
+    // No .env of the checkout is read in this folder.
     cwd: directory,
     env: { PATH: process.env.PATH, DATA_DIR: '.', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

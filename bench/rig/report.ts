@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
-/** What a part of the bench has found, as Markdown. */
+/** Result of a part of the bench, as Markdown. */
 export interface Section {
   title: string
   /** How it was measured, in a few sentences. */
@@ -63,7 +63,7 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
-/** The machine, the versions, and what the run was asked for. */
+/** Lists the machine, the versions and the options of the run. */
 export function factsOf(postgresVersion: string, asked: string): string[] {
   const git = (...args: string[]) => {
     try {

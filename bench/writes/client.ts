@@ -6,9 +6,9 @@ import type { Running } from '../rig/processes.ts'
 export interface Client {
   /** The status; 0 where there was no answer. */
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<number>
-  /** What was written; throws where it was not. */
+  /** Returns the written record. Throws if the write fails. */
   write<Data>(method: 'POST' | 'PUT', path: string, body: object): Promise<Data>
-  /** What there is; throws where there is nothing. */
+  /** Returns the record. Throws if it doesn't exist. */
   read<Data>(path: string): Promise<Data>
   end(): void
 }

@@ -8,7 +8,7 @@ import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } fro
 export interface Kind {
   name: string
   clients: number
-  /** What a client needs first; it is not timed. */
+  /** Prepares a client. Not timed. */
   prepare?(client: Client, number: number): Promise<void>
   write(client: Client, number: number): Promise<unknown>
 }

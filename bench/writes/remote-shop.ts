@@ -51,14 +51,14 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   }
 }
 
-/** Somebody who sells one thing to several people. */
+/** A seller of one item to several shoppers. */
 export interface Selling {
   client: Client
   sold: { sku: string; price: string }
   people: readonly string[]
 }
 
-/** What came of orders; times in milliseconds. */
+/** Results of orders; times in milliseconds. */
 export interface Placed {
   perSecond: number
   p50: number
@@ -79,7 +79,7 @@ const address = {
 /** Seconds until all clients are at it. */
 export const warmSeconds = 2
 
-/** Until somebody who was told to comes back: within the seconds that `Retry-After` says, not all at one moment. */
+/** Milliseconds until a rejected shopper retries: within the seconds of `Retry-After`, spread out. */
 const retryMs = () => 1_000 + Math.random() * 1_000
 
 /** So many shoppers, each ordering again as soon as it is answered. */
@@ -90,7 +90,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
   const end = begin + seconds * 1_000
   await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
-      // Shoppers come when they come; those who begin together would be answered together from then on.
+      // Spreads the shoppers, because those that begin together would stay together.
       await delay(Math.random() * 1_000 * (warmSeconds / 2))
       while (performance.now() < end) {
         const from = performance.now()

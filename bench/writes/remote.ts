@@ -23,7 +23,10 @@ interface Found extends Placed {
   limit: number
 }
 
-/** Orders through a back office that takes its time; who reads and writes meanwhile; and one that hangs. */
+/**
+ * Measures orders through a slow back office, the readers and writers at the same time, and one back office that
+ * hangs.
+ */
 export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise<Section> {
   const seconds = Math.max(bench.seconds, leastSeconds)
   const found: Found[] = []
@@ -100,7 +103,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
 const slow = ({ simulator: { remote } }: RemoteShop) =>
   remote.addFault({ kind: 'latency', method: 'POST', path: '/Persons/*/Orders', seconds: delaySeconds })
 
-/** Look-ups that nobody answers, and what another tenant's writes take beside them. */
+/** Measures look-ups without a response, and another service's writes at the same time. */
 async function hanging(
   bench: Bench,
   shop: RemoteShop,

@@ -23,7 +23,7 @@ export const contendedVoucher = 'contended'
 export const contenders = 200
 export const pin = '381940'
 
-/** A service of its own, beside the one with many records, in the same tables. */
+/** Opens another service in the same tables as the one with many records. */
 export async function openShop({ db, keys }: Loaded, name: string): Promise<Service> {
   const enabled = { vouchersEnabled: true, giftCardSku: productRows[0]?.variant.sku ?? '', voucherType: 'DIGITAL' }
   const service = await addService(db, name, {

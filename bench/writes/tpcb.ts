@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 
-/** What a database can do that writes and does nothing else: `pgbench`, of the machine. */
+/** The write throughput of the database alone, measured by the machine's `pgbench`. */
 export interface Tpcb {
   /** Its own transaction (TPC-B: five statements and a commit), by so many clients. */
   transactions(clients: number, seconds: number): Promise<Rate>
@@ -72,7 +72,7 @@ function programOf() {
   return found
 }
 
-/** Makes the database where there is none, or one that was not filled to the end. */
+/** Creates the database if it doesn't exist or is incomplete. */
 async function fill(connection: pg.ClientConfig & { database: string }, make: () => unknown) {
   const admin = new pg.Client({ ...connection, database: 'postgres' })
   await admin.connect()

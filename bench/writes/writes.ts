@@ -15,12 +15,12 @@ import { type Kind, kindsFor } from './kinds.ts'
 import { clients, contenders, openShop, shoppers } from './shop.ts'
 import { openTpcb, type Rate, type Tpcb } from './tpcb.ts'
 
-/** Connections are made and statements planned meanwhile. */
+/** Milliseconds in which connections are opened and statements planned. */
 const warmMs = 2_000
 /** Seconds of a measurement at least: what is flushed comes in bursts. */
 const leastSeconds = 3
 
-/** What is wanted of each kind: its rate, as a share of the database's; milliseconds of CPU; waits for the database. */
+/** Goals of each type of write: its rate as a share of the database's, milliseconds of CPU, round trips. */
 const wanted: Record<string, { share?: number; cpu?: number; trips?: number }> = {
   'new customer': { share: 0.4, cpu: 1.4, trips: 5 },
   'lock of a voucher': { share: 0.4, trips: 5 },
@@ -43,7 +43,7 @@ interface Round {
   limit: Rate
 }
 
-/** Every write over HTTPS, and beside it, in the same rounds, what the database does that writes and does nothing else. */
+/** Measures every write over HTTPS and, in the same rounds, the database alone. */
 export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Section> {
   const seconds = Math.max(bench.seconds, leastSeconds)
   bench.say('  pgbench')
@@ -81,7 +81,7 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
   }
 }
 
-/** Waits for the e-mails of what was written before, and whatever else it asked for: another kind of write does not pay for them. */
+/** Waits for the emails and other jobs of earlier writes, so that the next type of write doesn't pay for them. */
 async function jobsDone({ db }: Loaded, { id }: Service) {
   const due = () =>
     db.row(sql`select from job where service_id = ${id} and (due_at <= now() or leased_until > now()) limit 1`)
@@ -112,7 +112,7 @@ async function load(
       }
     }),
   )
-  // A client that is refused ends the measurement.
+  // A rejected client ends the measurement.
   const run = async (ms: number) => void (await Promise.race([all, delay(ms)]))
   const used = () => [running.pid, postgresPid].map(cpuSeconds)
   try {

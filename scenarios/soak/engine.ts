@@ -51,13 +51,13 @@ export interface ScenarioOptions {
   shoppers: number
   /** Runs Tillbridge's processes with short timeouts and intervals of the back office. */
   isSpedUp: boolean
-  /** Runs head office and tills, and compares all lists with the back office. Needs `isSpedUp`. */
+  /** Runs back-office staff and tills, and compares all lists with the back office. Needs `isSpedUp`. */
   hasStaff: boolean
   faults: FaultSchedule
   kills: KillSchedule
   /** Probability that a process starts with a crash point. */
   crashChance: number
-  /** Probability that a shopper gives up on a write after an attempt that left its result open. */
+  /** Probability that a shopper abandons a write after an attempt that left its result open. */
   abandonChance: number
   /** A database that is migrated and empty. Default: a bundled PostgreSQL. */
   database?: { url: string; stop(): Promise<void> }
@@ -73,7 +73,7 @@ export interface Progress {
   seconds: number
   kills: number
   writes: number
-  /** Changes by head office and tills. */
+  /** Changes by back-office staff and tills. */
   changes: number
   /** Attempts that left their result open. */
   retries: number
@@ -106,7 +106,7 @@ const returnReasons = [
 ]
 const gateways = { card: 'card', voucher: 'gift-voucher' }
 
-/** Runs a scenario until it is finished, ends all faults, and waits until all writes are settled. */
+/** Runs a scenario until it is finished, ends all faults, and waits until all writes are reconciled. */
 export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun> {
   const { seed, backOffice: backOfficeName, isSpedUp, shoppers, onProgress = () => {} } = options
   const random = (part: string) => randomFor(`${seed} ${part}`)

@@ -22,10 +22,10 @@ export interface Api {
   put(path: string, body: object): Promise<Answer>
 }
 
-/** What it takes to reach a service. */
+/** The URL and credentials of a service. */
 export interface Access {
   url: string
-  /** What stands behind `Basic`. */
+  /** The value after `Basic`. */
   apiKey: string
   service: string
 }
@@ -59,13 +59,13 @@ export function apiOf({ url, apiKey, service }: Access): Api {
   }
 }
 
-/** What an answer that succeeds is about. */
+/** Returns the data of a successful response. */
 export function dataOf({ status, body }: Answer) {
   assert.ok(status >= 200 && status < 300, `${status} ${JSON.stringify(body)}`)
   return body.data
 }
 
-/** Asserts that a request is refused for a fault of its own. */
+/** Asserts that a request is rejected because of its own error. */
 export function isRefused({ status, body }: Answer, ...statuses: number[]) {
   const told = `${status} ${JSON.stringify(body)}`
   assert.ok(statuses.length ? statuses.includes(status) : status >= 400 && status < 500, told)

@@ -95,7 +95,7 @@ export const endpoints = section(
     const { contact } = await shop.newCustomer()
     const read = given(mails, 'nobody can look at the e-mails')
     const { number, pin } = dataOf(await api.post(paths.vouchers, voucherOf({ receiverEmail: contact.email })))
-    // A back office that makes number and PIN later tells them in the e-mail alone.
+    // A back office that creates number and PIN later sends them only in the email.
     const expected: string[] = [contact.email, ...(number === null ? [] : [number, pin])]
     for (let text = '', tries = 0; !expected.every(each => text.includes(each)); text = await read()) {
       assert.ok(tries++ < 100, 'the e-mail has not come')

@@ -10,7 +10,7 @@ export interface Installation {
   access: Access
   /** A service whose back office is older than 2022.1, and in which no gift voucher is configured. */
   old: Access
-  /** What its certificate is signed with. */
+  /** The certificate authority, in PEM. */
   ca: string
   voucher: Voucher
   mails: () => Promise<string>

@@ -1,6 +1,6 @@
 /**
- * What the specification marks "not shown", as the services that are tried here call it: paths, parameters and fields. What it does
- * show stands in the statements themselves.
+ * Our names for the parts that the specification marks as "not shown": paths, parameters and fields. The parts that it
+ * shows are in the statements.
  */
 export const paths = {
   inventory: '/inventory',
@@ -19,7 +19,7 @@ export const paths = {
   changelog: '/changelog',
 }
 
-/** How a list goes on: the parameter, and where its value stands in the answer before. */
+/** Pagination: the parameter, and the field of the previous response that has its value. */
 export const cursor = { parameter: 'after_cursor', limit: 'limit' }
 
 export const fields = {

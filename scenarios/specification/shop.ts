@@ -13,7 +13,7 @@ export interface Voucher {
   pin: string
 }
 
-/** What statements need: found in the service, or made in it, when it is first asked for. */
+/** Records that statements need. They are found or created at the first request. */
 export interface Shop {
   /** Customers of the list, the first thousand. */
   customers(): Promise<Found[]>
@@ -32,10 +32,10 @@ export interface Shop {
 }
 
 interface Means {
-  /** Whether something may be written. */
+  /** True if statements can write. */
   writes: boolean
   voucher: Voucher | undefined
-  /** Has an order shipped, where that does not happen by itself. */
+  /** Ships an order. Undefined if orders ship automatically. */
   ship: ((orderId: string) => Promise<void>) | undefined
 }
 

@@ -1,13 +1,13 @@
 import type { Api } from './api.ts'
 import type { Shop } from './shop.ts'
 
-/** What statements are tried on. */
+/** The service that statements are checked on. */
 export interface Trial {
   api: Api
   shop: Shop
   /** A service of the same installation whose back office is older than 2022.1, and in which no gift voucher is configured. */
   old: Api | undefined
-  /** All e-mails that went out so far; undefined where nobody can look. */
+  /** All emails so far; undefined if the outbox is not accessible. */
   mails: (() => Promise<string>) | undefined
 }
 
@@ -17,7 +17,7 @@ export interface Statement {
   tried(trial: Trial): Promise<void>
 }
 
-/** A part of the specification, its statements in the order in which they stand there. */
+/** A part of the specification, with its statements in their order. */
 export interface Section {
   heading: string
   statements: readonly Statement[]

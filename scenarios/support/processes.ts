@@ -23,7 +23,7 @@ export interface ManagedProcess {
   isUp: boolean
   /** The crash point at which the current run kills itself. */
   crashPoint: Failpoint | undefined
-  /** Where each run ended that was killed. */
+  /** The crash point of each killed run. */
   kills: (Failpoint | 'anywhere')[]
   kill(): void
   /** Stops it (SIGTERM). Resolves when it is up again; throws after 120 s. */

@@ -1,4 +1,7 @@
-/** What the operations are called in the client: those of a group, by their names there. A group is a file of `client/src/api`, its shapes one of `client/src/shapes`. */
+/**
+ * Names of the operations in the client, by group. A group is a file of `client/src/api`, and its schemas are a file
+ * of `client/src/shapes`.
+ */
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The first: its records are those of all others.
   changes: { list: 'listChanges' },
@@ -90,5 +93,5 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   audit: { list: 'listAudit' },
 }
 
-/** What the client has in another way, or twice; a file is sent by whatever reads it. */
+/** Operations that the client has in another form or twice. A reader sends a file. */
 export const leftOut: ReadonlySet<string> = new Set(['lockVoucherByPost', 'streamChanges', 'importFile'])

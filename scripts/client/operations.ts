@@ -19,11 +19,11 @@ interface Parts {
 
 const camelCase = (name: string) => name.replace(/[_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** What the client sets by itself, or takes in its options for all operations. */
+/** Headers that the client sets automatically or accepts as options of all operations. */
 const usualHeaders = /^(X-Service-Name|X-Request-Id|traceparent|If-(None-)?Match|Idempotency-Key|Prefer)$/
 const headerOption = (name: string) => camelCase(name.replace(/^X-/, '').toLowerCase())
 
-/** What an operation takes and answers, from the document. */
+/** Returns the parameters, body and response of an operation of the document. */
 export function partsOf({ operation }: Told, { parameters, schemas }: Node): Parts {
   const all: Node[] = operation.parameters.map((each: Node) => (each.$ref ? parameters[nameOf(each)] : each))
   const inside = (place: string) => all.filter(each => each.in === place)

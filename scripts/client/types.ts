@@ -2,7 +2,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: a document is read where it is known
 export type Node = any
 
-/** Whether values are sent or read: what is read may grow, so its words stay open to others. */
+/** The direction of values. Values that are read can get new members of an enumeration, so their types stay open. */
 export type Way = 'sent' | 'read'
 
 const primitive: Readonly<Record<string, string>> = {
@@ -38,7 +38,9 @@ export function typeOf(schema: Node, way: Way, indent = ''): string {
 
 const listOf = (type: string) => (/ \| /.test(type) ? `(${type})[]` : `${type}[]`)
 
-/** The members of an object, each with what is said of it. What is sent may be undefined, which leaves it out. */
+/**
+ * Returns the members of an object with their descriptions. Members that are sent can be undefined, which omits them.
+ */
 export function membersOf({ properties, required = [] }: Node, way: Way, indent = ''): string {
   const lines = Object.entries<Node>(properties).map(([name, schema]) => {
     const needed = required.includes(name)

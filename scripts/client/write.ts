@@ -7,7 +7,7 @@ import { documented, membersOf, type Node, neededBy, typeOf, type Way } from './
 
 const notice = '// Made of the operations of the API by `npm run docs`.\n'
 const sourceOf = (name: string) => new URL(`../../client/src/${name}`, import.meta.url)
-/** What errors and pages are made of. */
+/** Schemas that errors and pages use. */
 const always = ['Problem', 'ListMeta', 'Warning']
 
 /** The files of the client that say what the API has, by their names below `client/src`. */
@@ -32,7 +32,7 @@ export async function clientFiles(): Promise<Record<string, string>> {
       components.schemas,
     ),
   ]
-  /** A shape stands in the file of the last group that has it, so that imports go one way. */
+  /** Returns the last group that uses a schema, so that files import each other in one direction. */
   const homeOf = (shape: string) => (general.includes(shape) ? undefined : usedBy(shape).at(-1)?.group)
   const shapesOf = (names: Iterable<string>, way: Way) =>
     [...names].map(name => shape(name, components.schemas[name], way)).join('\n')

@@ -1,11 +1,11 @@
 import { getMetric, type LabelOf, type MetricName } from '../../src/telemetry/metric-list.ts'
 
-/** What a label is held against: `'GET'`, or with its operator `'=~"5.."'`. */
+/** The value that a label is compared with: `'GET'`, or with its operator `'=~"5.."'`. */
 type Matchers<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
 
 const matcher = ([label, value]: [string, string]) => (/^[=!]/.test(value) ? `${label}${value}` : `${label}="${value}"`)
 
-/** Others tell what the semantic conventions name as well: of that, only what the scrape of ours has brought. */
+/** Other exporters also expose the metrics of the semantic conventions, so those are limited to our scrape job. */
 const ownOnly = (name: string) => (name.startsWith('tillbridge_') ? [] : [matcher(['job', 'tillbridge'])])
 
 function selected(name: string, matchers: Record<string, string>) {

@@ -4,13 +4,13 @@ interface Alert {
   alert: string
   expr: string
   for?: string
-  /** `page`: somebody looks now; `ticket`: tomorrow will do. */
+  /** `page`: a person looks now. `ticket`: a person looks the next day. */
   severity: 'page' | 'ticket'
   summary: string
   description: string
 }
 
-/** Whoever waits for a change, or is streamed them, is not slow. */
+/** Requests that wait for changes or stream them are not slow. */
 const answered = { http_route: '!~"/changes.*"' } as const
 const requests = 'http_server_request_duration_seconds'
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const

@@ -21,7 +21,7 @@ Metrics without the prefix \`tillbridge_\` have the names of OpenTelemetry's sem
 ${rows.join('')}`
 }
 
-/** What is made with the list of metrics, by file. */
+/** Files that are generated from the list of metrics, by path. */
 export const monitoring = (): Record<string, string> => ({
   'docs/reference/metrics.md': metricsPage(),
   'deploy/prometheus/rules.yml': rulesText(),

@@ -21,7 +21,10 @@ interface Locked {
   cpu?: string[]
 }
 
-/** What the product needs where it runs, on this machine's system and processor; not what it is built and tested with. */
+/**
+ * Lists the dependencies that the product needs at run time on this system and processor, without those for builds and
+ * tests.
+ */
 export function dependenciesIn(
   lockFile: URL,
   { platform, arch }: { platform: string; arch: string } = process,

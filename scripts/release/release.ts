@@ -12,7 +12,7 @@ import { createSbom } from './sbom.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What of the checkout goes into a release. */
+/** Parts of the checkout that a release contains. */
 const ours = [
   'src',
   'seed',
@@ -48,7 +48,7 @@ if (!unpacked) requireCommitted()
 const work = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
 try {
   const root = join(work, name)
-  // Of an earlier run.
+  // The folder of an earlier run.
   rmSync(root, { recursive: true, force: true })
   const dependencies = dependenciesIn(new URL('../../package-lock.json', import.meta.url)).filter(there)
   copyOurs(root)
@@ -95,7 +95,10 @@ function copyOurs(root: string) {
   for (const program of ['tillbridge', 'healthy']) cpSync(join(checkout, 'deploy', program), join(root, 'bin', program))
 }
 
-/** Of Node.js the program and its licence; of the others all but packages within them, which have lines of their own. */
+/**
+ * Copies the program and licence of Node.js. Copies all other dependencies without nested packages, which have their
+ * own entries.
+ */
 function copyDependency(root: string, { path, name: called }: Dependency) {
   const from = join(checkout, path)
   const isNode = /^node-(linux|bin)-/.test(called)
@@ -111,7 +114,7 @@ function copyDependency(root: string, { path, name: called }: Dependency) {
   })
 }
 
-/** What Node.js needs and a bare Debian has not. */
+/** Copies libraries that Node.js needs and a bare Debian doesn't have. */
 function copyLibraries(lib: string) {
   const found = execFileSync('ldd', [process.execPath], { encoding: 'utf8' })
   const library = /libatomic\.so\.1 => (\S+)/.exec(found)?.[1]
@@ -120,7 +123,7 @@ function copyLibraries(lib: string) {
   cpSync(realpathSync(library), join(lib, 'libatomic.so.1'))
 }
 
-/** The same bytes of the same commit: in the order of names, nobody's, of the commit's time. */
+/** Packs reproducibly: sorted by name, without an owner, with the commit's time. */
 function pack(directory: string, archive: string) {
   mkdirSync(dirname(archive), { recursive: true })
   const options = [

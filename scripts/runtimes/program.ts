@@ -1,17 +1,20 @@
 import { type Connection, NotFoundError, tillbridge, verifyWebhook, WebhookError } from '../../client/src/index.ts'
 
-/** What a program of somebody else's came to, in whatever it runs. */
+/** Result of a client program, in any runtime. */
 export interface Outcome {
   stores: number
   title: string
-  /** How often a write was carried out that was sent twice with one key. */
+  /** How often a write was executed that was sent twice with one key. */
   written: number
   missing: string
   followed: string
   unbelieved: string
 }
 
-/** Uses the client as a program would: walks a list, writes, meets an error, follows changes, judges a delivery. */
+/**
+ * Uses the client as a program would: paginates a list, writes, handles an error, follows changes, verifies a
+ * delivery.
+ */
 export async function program(connection: Connection): Promise<Outcome> {
   const client = tillbridge(connection)
   const stores = await client.stores.list().all()

@@ -9,8 +9,8 @@ import { issueCertificate } from '../../src/tls/issue-certificate.ts'
 import { installedByNpm } from '../installed.ts'
 import type { Outcome } from './program.ts'
 
-// Runs a program that uses the client in Node, Deno and Bun, against the demo shop. What cannot be installed here is skipped, and said
-// to be.
+// Runs a program that uses the client in Node, Deno and Bun, against the demo shop. Reports and skips runtimes that
+// can't be installed.
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-runtimes-'))
@@ -59,7 +59,7 @@ async function tried(name: string, main: string, caFile: string): Promise<boolea
   return passed
 }
 
-// The local authority may vouch for addresses of this machine too, in a way that Bun's TLS (BoringSSL) cannot read: it refuses it.
+// Bun's TLS (BoringSSL) rejects an authority whose name constraints include IP addresses.
 const hosts = { names: ['localhost'], addresses: [] }
 const [caKey, key] = [newKey(), newKey()]
 const authority = { subject: 'Trial of runtimes', key: caKey }

@@ -9,8 +9,8 @@ import { buildDocuments } from '../documents/write.ts'
 import { installedByPip } from '../installed.ts'
 import { told } from './told.ts'
 
-// Tries the API with Schemathesis: requests made of the OpenAPI document, against a server of its own with the demo shop. What
-// follows `--` is passed on: npm run schemathesis -- --phases fuzzing --seed 7
+// Tests the API with Schemathesis: requests generated from the OpenAPI document, against a separate server with the
+// demo shop. Arguments after `--` are passed on: npm run schemathesis -- --phases fuzzing --seed 7
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(checkout, 'src/cli.js')

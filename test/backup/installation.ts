@@ -10,7 +10,7 @@ export async function contentsOf(db: Database) {
   return contents
 }
 
-/** The tables whose rows are somebody's: all but that of the migrations. */
+/** Lists the tables of the product, without that of the migrations. */
 async function tableNames(db: Database): Promise<string[]> {
   const rows = await db.rows<{ name: string }>(sql`
     select quote_ident(relname) as name from pg_class

@@ -21,7 +21,7 @@ after(() => api.stop())
 await fillShop(api.db, api.service)
 const client = clientOf(api)
 
-/** What a call ends in. */
+/** Returns the error that a call ends with. */
 const failure = async (call: Promise<unknown>): Promise<TillbridgeError> =>
   call.then(
     () => assert.fail('it succeeds'),

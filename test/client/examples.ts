@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const readme = readFileSync(new URL('../../client/README.md', import.meta.url), 'utf8')
 
-/** The examples of the README as they stand there. */
+/** The examples of the README, unchanged. */
 export const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text = '']) => text)
 
 const isImport = (line: string) => line.startsWith('import ')

@@ -35,7 +35,7 @@ async function ran(cwd: string, command: string, args: string[], environment: Re
   }
 }
 
-// As somebody else has it: packed, and installed in a project of its own, which has nothing of ours.
+// Packed, and installed in a separate project, as a user would do it.
 cpSync(join(checkout, 'client'), inside('client'), { recursive: true, filter: from => !from.endsWith('client/dist') })
 await ran(inside('client'), 'npm', ['pack', '--silent', '--pack-destination', directory])
 const [packed = ''] = globSync('*.tgz', { cwd: directory })

@@ -20,12 +20,12 @@ export function clientOf(api: TestService, caller: Caller = api, more: Partial<C
   return tillbridge({ url: api.baseUrl, apiKey: apiKeyOf(caller), service: caller.service.name, ...more })
 }
 
-/** What stands between client and service, and passes everything on, unless told otherwise. */
+/** A proxy between client and service that forwards everything by default. */
 export interface Network {
   url: string
   /** So many answers get lost from now on: the service has answered, and the client's connection ends. */
   loseAnswers(count: number): void
-  /** Where requests go from now on. */
+  /** Redirects requests to another server. */
   leadTo(baseUrl: string): void
 }
 

@@ -9,7 +9,7 @@ import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-/** What a service needs so that vouchers can be sold at the simulator. */
+/** Settings that a service needs to sell vouchers at the simulator. */
 export const settings = {
   currency: 'AUD',
   timeZone: 'Australia/Melbourne',
@@ -20,7 +20,7 @@ export const settings = {
   writesPerMinute: 'off',
 } as const
 
-/** What stands behind every service of a server: one client, as one process has it. */
+/** Opens one client for all services of a server, as one process has it. */
 export function behind({ url }: Pick<Simulator, 'url'>, connection: Partial<Connection> = {}) {
   const upstream = createUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
   return { ...upstream, upstream, backOffice: (service: Service) => createApparel21(upstream, service) }

@@ -13,7 +13,7 @@ import { assertProblem } from '../support/problem.ts'
 import { post, put } from '../support/write.ts'
 import type { Shop } from './shop.ts'
 
-/** What every driver does with customers (contract 4). */
+/** Contract of customers, the same for every driver. */
 export function customerContract(shop: () => Shop) {
   test('a created customer is found by identifier, email and change time', async () => {
     const { api } = shop()
@@ -104,7 +104,7 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual(idsOf(made), ['gid://shop/Customer/1', null])
     const writes = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
     const before = writes()
-    // What no write changes may come back beside them.
+    // Fields that writes don't change can be returned as well.
     const { code, startDate } = made
     assert.deepEqual(idsOf(await updateCustomer(maintainer, id, { id, code, startDate, ecommerceLegacyId: '1' })), [
       'gid://shop/Customer/1',

@@ -7,7 +7,7 @@ import { drivers, type Shop } from './shop.ts'
 import { trialContract } from './trials.ts'
 import { voucherContract } from './vouchers.ts'
 
-/** One contract for every driver, asked over HTTPS: who calls the API cannot tell what stands behind it. */
+/** One contract for every driver, tested over HTTPS. The driver behind the API makes no difference to a caller. */
 for (const { name, open } of drivers)
   suite(name, () => {
     let shop: Shop

@@ -62,7 +62,7 @@ export function orderNameContract(shop: () => Shop) {
     if (driver === 'embedded') return
     const there = simulator.state.orders.get(Number(id))
     assert.deepEqual([there?.billing.contactName, there?.billing.companyName], ['Jane Smith', 'Luma & Sons'])
-    // Whom else to ask for is not said: the customer.
+    // The recipient defaults to the customer.
     assert.ok(there?.delivery.contactName)
     assert.equal(there?.delivery.companyName.length, 50)
   })

@@ -4,7 +4,7 @@ import { isAtLeast } from '../../src/domain/values/release.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { Shop } from './shop.ts'
 
-/** What every driver's shop answers to whoever only reads (contract 2, 3, 5, 8, 9). */
+/** Contract of reads, the same for every driver. */
 export function readContract(shop: () => Shop) {
   test('stores are listed and found by number', async () => {
     const { api, simulator } = shop()

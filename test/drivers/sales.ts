@@ -13,7 +13,7 @@ interface Item {
   price: string
 }
 
-/** What can be bought, and by whom. */
+/** Returns items and the ID of a customer that can buy them. */
 async function wares({ api, simulator }: Shop): Promise<{ items: [Item, Item]; customerId: string }> {
   const ids = [...simulator.state.styles.values()].filter(({ special }) => !special).map(({ id }) => id)
   const { data } = (await api.get(`/products/${ids[0]}`)).json
@@ -54,7 +54,7 @@ export async function placed(shop: Shop, quantity: number, more: object = {}) {
 export const codesOf = ({ json }: TestResponse): [pointer: string, code: string][] =>
   (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
 
-/** What every driver does with orders and returns (contract 6). */
+/** Contract of orders and returns, the same for every driver. */
 export function saleContract(shop: () => Shop) {
   test('an order is calculated, placed and found again', async () => {
     const { api } = shop()

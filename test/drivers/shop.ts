@@ -7,12 +7,12 @@ import { type Apparel21Service, settings as apparel21Settings, startApparel21Ser
 /** A driver, with the same shop behind it as behind every other. */
 export interface Shop {
   api: TestService
-  /** What the shop is made of; behind the embedded driver only its data. */
+  /** The source of the shop's data. Behind the embedded driver only its data is used. */
   simulator: Simulator
-  /** What `GET /capabilities` has to say. */
+  /** The driver that `GET /capabilities` returns. */
   driver: 'embedded' | 'apparel21'
   release: string
-  /** Somebody at the head office sends the goods out. */
+  /** Ships an order, as back-office staff do. */
   ship(orderId: string): Promise<void>
   stop(): Promise<void>
 }

@@ -13,7 +13,9 @@ import { validationOf } from './vouchers.ts'
 
 const trial = { prefer: 'tx=rollback' }
 
-/** Every table, as the digest of all that is in it; but not the request log and when accounts were last used, which tell that one came, whatever became of it. */
+/**
+ * Digests of all tables, except the request log and the time of each account's last use, which every request changes.
+ */
 async function tables({ db }: TestService): Promise<Record<string, string>> {
   const names = await db.rows<{ name: string }>(
     sql`select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(request_|account_use)' order by 1`,
@@ -40,7 +42,7 @@ async function leavesNothing({ api, simulator }: Shop, work: () => Promise<TestR
   return answer
 }
 
-/** What every driver answers where nothing is to be kept (contract 13). */
+/** Contract of dry runs, the same for every driver. */
 export function trialContract(shop: () => Shop) {
   test('a dry run of a customer returns it without creating it', async () => {
     const { api } = shop()
@@ -71,7 +73,7 @@ export function trialContract(shop: () => Shop) {
     await shop().ship(order.id)
     const { sku } = order.lines[0]
     const lines = [{ sku, quantity: 1, reasonCode: 'SIZE' }]
-    // What an Apparel21 tells of the order meanwhile is true, and kept.
+    // The state that Apparel21 returns for the order is stored even by a dry run.
     await post(api, `/orders/${order.id}/returns`, { lines: [{ sku, quantity: 99, reasonCode: 'SIZE' }] })
     const tried = await leavesNothing(shop(), () =>
       post(api, `/orders/${order.id}/returns`, { returnNumber: 'T-1', lines }, trial),

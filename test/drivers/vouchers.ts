@@ -17,7 +17,7 @@ export async function validationOf(by: Caller, number: string, amount?: string):
   return json.data.validationId
 }
 
-/** What every driver does with gift vouchers (contract 7). */
+/** Contract of gift vouchers, the same for every driver. */
 export function voucherContract(shop: () => Shop) {
   test('a number and PIN open a voucher in body or header', async () => {
     const { api } = shop()

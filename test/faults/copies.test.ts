@@ -34,7 +34,7 @@ after(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** What shoppers were told that there is, by its path. */
+/** Bodies that shoppers received, by path. */
 const acknowledged: string[] = []
 
 /** One who buys a voucher, pays with it, and gives back what was bought, again and again. */
@@ -77,7 +77,7 @@ const contradicted = async (db: Db) => {
   return found.filter(({ rows }) => rows.length)
 }
 
-/** Serves a copy, and judges it: all that was told before it was begun is there, and nothing of anything by halves. */
+/** Serves a copy and asserts that it has every acknowledged write from before it was started, and no partial write. */
 async function isWhole(db: Database, told: readonly string[]) {
   const server = await startSecondServer({ db, keys: api.keys })
   try {

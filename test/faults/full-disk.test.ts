@@ -25,7 +25,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   let api: TestService
   before(async () => {
     const wal = { min_wal_size: '32MB', max_wal_size: '32MB' }
-    // What autovacuum changes in the catalogue, the next session would have to write into a file.
+    // The next session would have to write changes of autovacuum to the catalogue into a file.
     database = await ownDatabase(disk.directory, { ...wal, autovacuum: 'off' })
     const settings = { readsPerMinute: 'off', writesPerMinute: 'off' } as const
     api = await startTestService({ database, settings, log: kept.log })
@@ -35,7 +35,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     disk.remove()
   })
 
-  /** Creates customers, so many at most, until one is refused; returns that refusal. */
+  /** Creates at most this many customers until one is rejected. Returns the rejection. */
   async function create(most: number): Promise<TestResponse | undefined> {
     for (let i = 0; i < most; i++) {
       const [body, key] = [buildCustomer({ address: { addressLine1: '1 Long Street '.repeat(3) } }), withKey()]

@@ -50,7 +50,7 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
     }
     const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)
     const gap = lines.findIndex(line => line.includes('"lost":'))
-    // What there was no more room for, within a line.
+    // Lines that were cut because the disk was full.
     const torn = lines.flatMap((line, i) => (line.endsWith('}') ? [] : [i]))
     assert.deepEqual(
       torn.filter(i => i !== gap - 1),

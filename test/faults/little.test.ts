@@ -57,7 +57,7 @@ function clientOf({ baseUrl, caFile = '' }: RunningServer, maxSockets: number) {
   }
 }
 
-/** An answer, or a refusal that says when to come again. */
+/** True for a response, or for a rejection with `Retry-After`. */
 const isPolite = ({ status, headers }: TestResponse) =>
   status < 300 || ((status === 503 || status === 429) && Number(headers['retry-after']) > 0)
 

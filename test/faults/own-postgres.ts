@@ -10,7 +10,7 @@ import type { TestDatabase } from '../support/database.ts'
 /** A migrated, empty database on a PostgreSQL of its own, to be halted, killed and starved. */
 export interface OwnDatabase extends TestDatabase {
   postgres: Postgres
-  /** What the bundled PostgreSQL keeps here. */
+  /** The folder of the bundled PostgreSQL. */
   directory: string
 }
 
@@ -72,7 +72,7 @@ export function smallDisk(mebibytes: number): SmallDisk | string {
       try {
         while (left() > 0) writeFileSync(ballast, Buffer.alloc(left()), { flag: 'a' })
       } catch (error) {
-        // PostgreSQL has taken what was left meanwhile.
+        // PostgreSQL has used the remaining space.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       }
     },

@@ -32,7 +32,7 @@ describe('two replicas', () => {
   let opened: OpenedDatabase
   /** Reads from the replicas too. */
   let service: TestService
-  /** Of the same installation, with the primary alone. */
+  /** A server of the same installation that uses only the primary. */
   let alone: TestService
 
   const stateOf = (i: number) => opened.replicas?.[i]?.standing.state
@@ -207,7 +207,7 @@ describe('two replicas', () => {
 
   test('a promoted replica and its followers are no longer used', async () => {
     const [one, two] = standbys as [Postgres, Postgres]
-    // Of the other one, of which it has no more than that has.
+    // The second replica follows the first one, so it can't be ahead of it.
     await tell(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)
     await tell(two, 'select pg_reload_conf()')
     await waitUntil(async () => (await tell(one, 'select from pg_stat_replication')).length === 1, 'one has a follower')

@@ -54,7 +54,7 @@ function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
 
 test('two consecutive releases serve one database without failed requests during migration', async () => {
   const { shop, named } = await shopOfNames(older)
-  // What takes an account's password away, or changes what all that follows is answered, is for once.
+  // Operations that revoke a password or change later responses run once.
   const apart = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
   const operations = operationsOf((await older.sendRaw('/openapi.json')).json).filter(({ id }) => !apart.includes(id))
   /** Asks for everything, some of it at a time, so that every connection has planned much of it. */

@@ -46,7 +46,7 @@ function untilAgain(work: () => number) {
   }
 }
 
-/** What is in the pipe. */
+/** Returns the content of the pipe. */
 function readAll(): string {
   const parts: Buffer[] = []
   untilAgain(() => {

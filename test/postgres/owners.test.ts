@@ -155,7 +155,7 @@ test('root keeps the owner of a database that a user created', {
   skip: needsOpenCheckout,
 }, async t => {
   const home = createTemporaryDirectory(t)
-  // No user whom root would choose by itself.
+  // A user that root would not choose automatically.
   const daemon = { uid: 1, gid: 1 }
   fs.chownSync(home, daemon.uid, daemon.gid)
   const made = await startOwner(t, home, daemon)

@@ -27,10 +27,10 @@ const count = async (query: Sql) => (await shop.db.row<{ count: number }>(query)
 const paidBy = (reference: string) =>
   buildOrder([{ sku: 'TEE', quantity: 1 }], { payments: [{ gateway: 'paypal', amount: '10.00', reference }] })
 
-/** Of the vouchers that are locked. */
+/** PINs of the locked vouchers. */
 const pins = new Map<string, string>()
 
-/** The writes that are killed at each border; each makes what it is done to anew. */
+/** The writes that are killed at each crash point. Each creates the record that it changes. */
 const writes: Record<string, (name: string) => Promise<Write>> = {
   async customer(name) {
     const email = `${name}@example.com`.toLowerCase()
@@ -140,7 +140,7 @@ for (const border of ['before_commit', 'after_commit'] as const)
     })
     assert.equal(another.code ?? another.status, committed(border) ? 'voucher_locked' : 200)
     const again = await settle(method, path, body, name)
-    // Whoever validates last may lock: the first one's validation is no more where the other came in between.
+    // Only the last validation can lock: the first one is invalid if another came in between.
     assert.equal(again.code ?? again.status, committed(border) ? 200 : 'validation_id_incorrect')
   })
 
@@ -163,7 +163,7 @@ for (const border of borders)
       )
       process.kill(halted.pid, 'SIGCONT')
       const first = await answer
-      // It was committed, or tried again by the process itself; or the caller is told to try again.
+      // The write was committed, or the process tried again, or the response asks the caller to retry.
       assert.ok([200, 201, 503, 504].includes(first.status), `${name} ${first.status} ${first.code}`)
       const again = await settle(method, path, body, name)
       assert.equal(again.status, method === 'POST' ? 201 : 200, `${name} ${again.code}`)
@@ -173,7 +173,7 @@ for (const border of borders)
     }
   })
 
-/** Repeats a request until it is settled. */
+/** Repeats a request until its outcome is known. */
 async function settle(method: string, path: string, body: object, key: string) {
   let answer: WriteResponse | undefined
   await waitUntil(async () => {

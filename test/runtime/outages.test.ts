@@ -157,7 +157,7 @@ test('a transaction rolled back in progress leaves its connection clean', async 
   await one.run(sql`create table parts (a integer)`)
   try {
     const before = await process()
-    // Where a statement fails, what goes on with the answer of one before it is asked in the same moment as the rollback.
+    // If a statement fails, the continuation of an earlier one runs at the same time as the rollback.
     const failing = one.transaction(async tx => {
       tx.run(sql`insert into parts values (1)`)
         .then(() => tx.run(sql`insert into parts values (2)`))

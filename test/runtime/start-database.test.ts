@@ -134,7 +134,7 @@ test('a database of a later version is rejected in one line', async () => {
 
 test('access.json is created without DATA_DIR and names the serving process', async () => {
   const fresh = await createTestDatabase()
-  // What a back office has is there sooner than a demo.
+  // Records of a back office arrive before a demo.
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   try {
     const settings = {

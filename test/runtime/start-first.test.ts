@@ -29,7 +29,7 @@ for (const [title, settings] of [
   ['a port for metrics that is taken', (METRICS_PORT: string) => ({ PORT: '0', METRICS_PORT })],
 ] as const)
   test(`a first start on ${title} creates nothing`, async () => {
-    // Whether its tables are there makes no difference to the others.
+    // The other faults don't depend on the tables.
     const environment = title === 'a port that is taken' ? installation() : await install(installation())
     await withOccupiedPort(async port => {
       const { code, out } = await runCommand(['start'], { ...environment, ...settings(port) })

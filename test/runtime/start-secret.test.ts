@@ -26,7 +26,7 @@ let database: TestDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof createServiceAccess>>
 
-/** What was made while the secret was right: where a walk is, a session of the console, customers under their keys. */
+/** Data from before the secret was lost: a cursor, a console session, customers created with keys. */
 let cursor: string
 let cookie: string
 const [ann, bea] = ['ann', 'bea']
@@ -38,7 +38,7 @@ const creating = (name: string): HttpsRequest => ({
 })
 const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
-/** Asks by the password of the account, or as these headers tell. */
+/** Sends a request with the account's password, or with the given headers. */
 async function send({ baseUrl, caFile = '' }: RunningServer, asked: HttpsRequest, as?: Record<string, string>) {
   const agent = new Agent({ ca: fs.readFileSync(caFile) })
   const { username, password, serviceName } = access

@@ -162,7 +162,7 @@ test('doctor reports an expiring certificate and a mismatched key', async () => 
 
 test('a first request is printed with a custom certificate too', async t => {
   const DATA_DIR = join(createDirectory(), 'data')
-  // What a back office has is there sooner than a demo.
+  // Records of a back office arrive before a demo.
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   t.after(() => simulator.close())
   const backOffice = {

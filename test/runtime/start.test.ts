@@ -27,7 +27,7 @@ let firstPassword: string
 let firstCustomers: string
 /** Milliseconds. */
 let firstTook: number
-/** What is answered while the shop is made. */
+/** Responses while the shop is created. */
 let early: Record<'ready' | 'live', Awaited<ReturnType<typeof sendGet>>>
 
 before(async () => {
@@ -150,7 +150,7 @@ test('a command rejected by the running PostgreSQL prints its message', async ()
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   test(`${signal} finishes running requests, stops PostgreSQL and exits with 0`, async () => {
     const access = readAccess(dataDir)
-    // A job may have logged that the database refused connections in the test above.
+    // A job may have logged that the database rejected connections in the test above.
     const loggedBefore = service.err
     const postgres = findPostgresPid(dataDir) ?? 0
     assert.ok(isRunning(postgres))

@@ -148,7 +148,7 @@ test("a shard's service missing from a restored control database returns complet
   await shop.db.run(sql`delete from service where name = 'lost'`)
   await shop.db.run(sql`select setval(pg_get_serial_sequence('service', 'service_id'), ${lost.service.id - 1})`)
 
-  // Until then its number, and its name, are nobody else's.
+  // Its number and name are reserved until then.
   const again = await runCommand(['service', 'add', 'other', '--shard', 'east'], shop.environment)
   assert.match(again.err, /missing from the control database/)
 

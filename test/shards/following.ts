@@ -4,7 +4,7 @@ import { buildCustomer, newEmail } from '../support/customer-bodies.ts'
 import type { Caller } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
-/** Something that goes on until it is told to end; its answer is what it has come to. */
+/** Work that continues until `end` is called, which returns its result. */
 export interface Going<T> {
   end(): Promise<T>
 }
@@ -21,7 +21,7 @@ function going<T>(work: (isOver: () => boolean) => Promise<T>): Going<T> {
   }
 }
 
-/** What a caller is answered whose service is on the move. */
+/** True for the response of a service that is moving. */
 const isPaused = ({ status, headers }: Awaited<ReturnType<Caller['get']>>) => {
   if (status !== 503) return false
   assert.ok(Number(headers['retry-after']) > 0, 'it says when to come again')
@@ -50,7 +50,7 @@ export const writing = (caller: Caller) =>
     return { ids, longestMs, paused }
   })
 
-/** Follows `GET /changes` to its end: each change, in the order in which it was told. */
+/** Follows `GET /changes` to its end. Returns each change in the order in which it was sent. */
 export const followingChanges = (caller: Caller) =>
   going(async isOver => {
     const told: { id: string; changedAt: string }[] = []
@@ -68,7 +68,7 @@ export const followingChanges = (caller: Caller) =>
     }
   })
 
-/** Polls the list by what it was told: all that was listed, and the `asOf` of each poll. */
+/** Polls the list by `asOf`. Returns all listed records and the `asOf` of each poll. */
 export const followingList = (caller: Caller) =>
   going(async isOver => {
     const ids = new Set<string>()

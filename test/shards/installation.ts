@@ -19,7 +19,7 @@ export interface Spread extends TestService {
   environment: Environment
   /** Makes a database known by a name; `more`: what else the command is given. */
   add(name: string, url: string, ...more: string[]): Promise<string>
-  /** Makes a service in a data database, with an admin. */
+  /** Creates a service with an admin in a shard. */
   place(name: string, database: string, ...settings: string[]): Promise<Credentials & { service: Service }>
   /** Runs a command that has to succeed; returns what it says. */
   command(...args: string[]): Promise<string>
@@ -65,7 +65,7 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
   })
 }
 
-/** Somebody who asks the API of the installation. */
+/** Returns a caller of the installation's API. */
 export function callerOf(shop: TestService, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
   const request: Caller['request'] = (path, asking = {}) =>
     shop.sendRaw(path, { ...asking, headers: { ...buildCredentials(access), ...asking.headers } })

@@ -28,7 +28,7 @@ after(async () => {
   await servers.stop()
 })
 
-/** Waits until a write is carried out. */
+/** Waits until a write is executed. */
 async function writes() {
   const [body, key] = [buildCustomer(), withKey()]
   await waitUntil(async () => (await post(luma, '/customers', body, key)).status === 201, 'it is written', 30_000)
@@ -49,7 +49,7 @@ async function movedTo(database: string, FAILPOINT: string) {
   return mover
 }
 
-/** Whether a process was stopped by a signal (proc_pid_stat(5)). */
+/** True if a process was stopped by a signal (proc_pid_stat(5)). */
 const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 const undo = () => runCommand(['service', 'move', 'luma', '--undo'], shop.environment)
@@ -58,7 +58,7 @@ const undo = () => runCommand(['service', 'move', 'luma', '--undo'], shop.enviro
 const abandoned = () =>
   waitUntil(async () => (await abandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
 
-/** Asserts that `doctor` tells of the move: under way at first, then as one that nobody is at. */
+/** Asserts that `doctor` reports the move: first in progress, then abandoned. */
 async function isTold() {
   const told = async () => {
     const { code, out } = await runCommand(['doctor', '--json'], shop.environment)
@@ -73,7 +73,7 @@ async function isTold() {
   assert.match(late.detail, /luma moves from east to west, interrupted \d+ s ago\. .* --undo/)
 }
 
-/** Settles what is half done, once the mover counts as dead; until then it is refused. */
+/** Recovers the move once the mover's lease has expired. Until then, `move` is rejected. */
 async function settled() {
   const early = await undo()
   if (early.code === 0) return early.out
@@ -178,7 +178,7 @@ test('a killed target leaves no replication slot at the source', async () => {
 
 test('a killed target is cleaned up once it is back', async () => {
   const mover = await movedTo(other, 'service_drained:stop')
-  // Whoever goes on before it has halted lets it halt for ever.
+  // The next mover would wait for ever if this one had not halted yet.
   await waitUntil(() => isHalted(mover.child.pid), 'it is drained, and halts', 60_000)
   await servers.kill(other)
   mover.child.kill('SIGCONT')

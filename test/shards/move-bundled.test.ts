@@ -52,7 +52,7 @@ const paths = [
   '/audit',
 ]
 
-/** What lists say as a whole, with up to when they are complete. */
+/** Returns all records and the `asOf` of all lists. */
 async function told() {
   const lists = new Map<string, { asOf: unknown; lines: string[] }>()
   for (const path of paths) {

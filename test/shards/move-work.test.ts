@@ -11,7 +11,7 @@ import { writing } from './following.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 import { isOnlyAt, serversIn } from './servers.ts'
 
-// What is under way for a service that moves: files, and deliveries.
+// Work in progress for a service that moves: imports and deliveries.
 
 const home = createDirectory()
 const servers = serversIn(home)

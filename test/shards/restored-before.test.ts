@@ -13,7 +13,7 @@ let place: TestDatabase
 let rome: Caller
 let cursor: string
 
-/** A data database that was lost, and restored from before two of its three services were made. */
+/** A shard that was lost, and restored from a backup older than two of its three services. */
 before(async () => {
   shop = await startSpread()
   const east = await createEmptyDatabase()

@@ -54,7 +54,7 @@ async function isServed(caller: Caller, customers: number) {
   await writes(caller)
 }
 
-/** What doctor says of data databases. */
+/** Returns the lines of doctor about shards. */
 async function told() {
   const { out } = await runCommand(['doctor', '--json'], shop.environment)
   return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''

@@ -16,7 +16,7 @@ async function until(condition: () => boolean) {
   assert.ok(condition())
 }
 const person = '<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>'
-/** What a client sees when the connection breaks. */
+/** Asserts the error that a client sees if the connection breaks. */
 const broken = (promise: Promise<unknown>) => assert.rejects(promise, { name: 'TypeError' })
 
 test('a fault applies to the next matching requests', async () => {

@@ -15,7 +15,7 @@ export async function createAccount(admin: Caller, role: Role, username = newUse
   return answer.json.data as { username: string; password: string; apiKey: string }
 }
 
-/** What a password opens a service with. */
+/** Returns the status of a request with this password. */
 export const getStatusWithPassword = async (
   { sendRaw: raw }: TestService,
   { service }: Pick<Caller, 'service'>,

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/database/db.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/postgres/postgres.ts'
 
-/** Where test databases are made, and the migrated, empty one that they are clones of. */
+/** A PostgreSQL for test databases, and the migrated, empty template that they are clones of. */
 export interface TestCluster {
   /** The address of a database of it. */
   directUrl(database: string): string
@@ -20,9 +20,9 @@ export interface TestCluster {
 }
 
 /**
- * Opens the PostgreSQL that TEST_DATABASE_URL names, else the bundled one in a temporary directory, and makes the template:
- * cloning that takes some 20 ms, migrating anew much longer. Nothing looks at tables unasked: plans are of the statistics that a test makes. What is tested is durable for real; fsync is off here only
- * because no test cuts the power.
+ * Opens the PostgreSQL that TEST_DATABASE_URL names, or the bundled one in a temporary directory, and creates the
+ * template. A clone takes 20 ms, migrations much longer. Autovacuum is off, so that plans depend on the statistics
+ * that a test creates. Only fsync is off here, because no test cuts the power.
  */
 export async function openTestCluster(): Promise<TestCluster> {
   const given = process.env.TEST_DATABASE_URL
@@ -77,11 +77,11 @@ export const isPooled = pooler !== undefined
 export const toPoolerUrlBuilder = (at: TestCluster['directUrl']) =>
   pooler === undefined ? at : createUrlBuilder(pooler)
 
-/** The addresses of the databases beside the one that a URL names. */
+/** Returns a function that builds the URL of another database on the server of a URL. */
 export const createUrlBuilder = (url: string) => (database: string) =>
   Object.assign(new URL(url), { pathname: `/${database}` }).href
 
-/** The names of databases with the demo shop that are made beside a template: the whole, little of it, and one that is being made. */
+/** Names of the databases with the demo shop: the complete shop, a small one, and a draft that is being filled. */
 export const getDemoDatabaseNames = (template: string) => ({
   whole: `${template}_demo`,
   small: `${template}_demo_small`,

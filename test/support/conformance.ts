@@ -5,13 +5,13 @@ import type { TestResponse } from './service.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a document from outside, as far as these tests know
 export type Node = any
 
-/** Compiles schemas of an OpenAPI 3.1 document by their place in it: its schemas are JSON Schema 2020-12 as they stand. */
+/** Compiles schemas of an OpenAPI 3.1 document by their pointer. Its schemas are JSON Schema 2020-12. */
 export function compileSchemas(document: object) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi.json')
   const compiled = new Map<string, ValidateFunction>()
-  /** What is wrong with a value, by the schema at `pointer`. */
+  /** Returns the errors of a value, by the schema at `pointer`. */
   return (pointer: string, value: unknown): string[] => {
     const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${pointer}` })
     compiled.set(pointer, validate)

@@ -17,7 +17,7 @@ export const buildCustomer = (more: object = {}) => ({
   ...more,
 })
 
-/** What else a customer can be given. */
+/** All optional fields of a customer. */
 export const allCustomerFields = {
   title: 'Dr',
   firstname: 'Mary-Jane',
@@ -52,11 +52,11 @@ export async function createCustomer(caller: Caller, body: object = buildCustome
   return answer.json.data
 }
 
-/** Asks for a customer under a key, one of its own unless told. */
+/** Posts a customer with a key, by default a new one. */
 export const postCustomer = (caller: Pick<Caller, 'request'>, body: unknown, key: string = randomUUID()) =>
   post(caller, '/customers', body, withKey(key))
 
-/** How many customers of a service have this e-mail address. */
+/** Counts the customers of a service with this email address. */
 export const countCustomersByEmail = async ({ db, service }: Pick<TestService, 'db' | 'service'>, email: string) =>
   (await db.rows(sql`select from customer where service_id = ${service.id} and lower(email) = lower(${email})`)).length
 
@@ -67,7 +67,7 @@ export async function updateCustomer(caller: Caller, id: string, change: object)
   return answer.json.data
 }
 
-/** What an answer warns of. */
+/** Returns the codes of a response's warnings. */
 export const getWarningCodes = ({ meta }: { meta?: { warnings: { code: string }[] } }) =>
   meta?.warnings.map(({ code }) => code) ?? []
 
@@ -82,7 +82,7 @@ export async function assertCreatesNoCustomer(service: Pick<TestService, 'db'>, 
   assert.equal(await countCustomers(service), before)
 }
 
-/** Asserts a refusal that names exactly these places. */
+/** Asserts a rejection with exactly these field errors. */
 export function assertRejected({ baseUrl }: TestService, answer: TestResponse, code: ErrorCode, ...pointers: string[]) {
   assertProblem(answer, code, baseUrl)
   assert.deepEqual(
@@ -105,8 +105,8 @@ export async function waitForBlockedConnections({ db }: TestService, count: numb
 }
 
 /**
- * Changes a customer while other work on its row is under way: the change comes to the row first, the work behind it, and both wait there
- * until they are let go. Returns the customer's record after both.
+ * Changes a customer while other work on its row is in flight. The change reaches the row first, then the work, and
+ * both wait for a lock that this function releases. Returns the customer's record after both.
  */
 export async function updateCustomerDuring(
   shop: TestService,

@@ -12,7 +12,7 @@ import {
 /** A database of its own, migrated and empty. */
 export interface TestDatabase {
   db: Database
-  /** What `pg` and `psql` reach it by. */
+  /** The URL for `pg` and `psql`. */
   connection: string
   /** Closes and removes it. */
   drop(): Promise<void>
@@ -32,7 +32,7 @@ function getRunCluster(): TestCluster | undefined {
 export const openTestDatabase = (connection: string) =>
   openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {}, pooled: isPooled })
 
-/** What a process of its own is set to, to reach the same database. */
+/** Returns the environment of a process that uses the same database. */
 export const getDatabaseEnvironment = ({ connection }: Pick<TestDatabase, 'connection'>) => ({
   DATABASE_URL: connection,
   DATABASE_POOLER: isPooled ? 'transaction' : 'off',

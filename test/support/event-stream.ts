@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { buildCredentials } from './servers.ts'
 import type { Caller } from './service.ts'
 
-/** An event as it came; a block of nothing but comments has no fields. */
+/** A received event; a block of comments has no fields. */
 export interface Event {
   id?: string
   event?: string

@@ -13,7 +13,7 @@ import { type Format, openSource } from '../../src/import/sources/file.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
 export interface ImportResult extends Summary {
-  /** The text of the rejected file; undefined where there is none. */
+  /** The text of the rejected file; undefined if no row was rejected. */
   rejectedFile: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface Shop {
   db: Database
   service: Service
   directory: string
-  /** What `pg` reaches the database by. */
+  /** The URL for `pg`. */
   connection: TestDatabase['connection']
   /** Imports text or bytes as a file of this kind. */
   importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<ImportResult>

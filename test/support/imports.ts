@@ -29,7 +29,7 @@ export const findImports = ({ path, text }: Source): string[] =>
     .filter(name => name.startsWith('.') && !name.endsWith('.json'))
     .map(name => normalize(join(dirname(path), name)))
 
-/** Who imports whom. */
+/** Which files or folders import which. */
 export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The arrows between what files belong to, for instance their folders; none from a place to itself. */
@@ -43,7 +43,7 @@ export function buildImportGraph(sources: readonly Source[], getNode: (path: str
   return arrows
 }
 
-/** A way that leads back to where it begins, however long; undefined where there is none. */
+/** Returns the nodes of a cycle, whose last equals its first. Returns undefined if there is no cycle. */
 export function findCycle(arrows: ImportGraph): string[] | undefined {
   const visited = new Set<string>()
   const follow = (path: readonly string[]): string[] | undefined => {

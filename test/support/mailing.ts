@@ -31,7 +31,7 @@ export const gift: VoucherMail = {
   deliveryDate: null,
 }
 
-/** An e-mail as it is stored, with its job. */
+/** An email as it is stored, with its job. */
 interface MailRow {
   email_id: string
   status: string
@@ -43,7 +43,10 @@ interface MailRow {
   wait: number | null
 }
 
-/** A service that sends e-mails, a mail server that keeps them, and workers in between: for a test file, emptied after each test. */
+/**
+ * Sets up a service that sends emails, a mail server that stores them, and workers, for a test file. Emptied after
+ * each test.
+ */
 export function setUpMailing() {
   const keys = deriveKeys(randomBytes(32))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-mail-'))
@@ -99,7 +102,7 @@ export function setUpMailing() {
     get sink() {
       return sink
     },
-    /** What the workers have logged. */
+    /** The log of the workers. */
     get logged() {
       return logged.text
     },
@@ -111,7 +114,7 @@ export function setUpMailing() {
     },
     queue: (more: Partial<VoucherMail> = {}) =>
       database.db.transaction(tx => queueVoucherMail(tx, keys, service, { ...gift, ...more })),
-    /** The oldest e-mail there is. */
+    /** Returns the oldest email. */
     mail: getMail,
     until,
     untilSent: () => until(async () => (await listMails()).every(({ status }) => status === 'sent'), 'all are sent'),
@@ -126,7 +129,7 @@ export function setUpMailing() {
   }
 }
 
-/** How far a voucher's newest e-mail has come; undefined where none was ever queued. */
+/** Returns the status of a voucher's newest email. Returns undefined if none was queued. */
 export async function getVoucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
   const row = await db.row<{ status: MailStatus }>(sql`
     select status from email where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)

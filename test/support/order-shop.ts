@@ -49,7 +49,7 @@ export async function fillShop(db: Database, service: Service) {
 
 export interface OrderShop {
   api: TestService
-  /** A shop of its own, so that nobody else moves its stock. */
+  /** Creates another shop, whose stock no other test changes. */
   createShop(settings?: Partial<Settings>): Promise<Caller>
 }
 
@@ -117,7 +117,7 @@ export function buildOrder(lines: OrderLine[], more: object = {}) {
   }
 }
 
-/** What a return of so many of each SKU says. */
+/** Builds the body of a return, from the quantity of each SKU. */
 export const buildReturn = (units: Record<string, number>, more: object = {}) => ({
   lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity, reasonCode: 'SIZE' })),
   ...more,
@@ -135,7 +135,7 @@ export const createReturn = (
 export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
   db.transaction(tx => advanceReturn(tx, service, returnNumber, 'cancel'))
 
-/** What of an order can still be returned. */
+/** Returns the lines of an order that can still be returned. */
 export const getReturnable = async (caller: Caller, orderId: string) =>
   (await caller.get(`/orders/${orderId}/returnable`)).json.data
 

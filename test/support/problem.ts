@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
 import type { TestResponse } from './service.ts'
 
-/** What would tell of the inside: SQL, stacks, paths, addresses, versions, names of what we are built on. */
+/** Internals that must not appear in a response: SQL, stacks, paths, addresses, versions, names of dependencies. */
 const internals =
   /select |insert |update |delete from|relation "|column "|syntax error|at \S+ \(|\.ts\b|\.js\b|node_modules|node:|\/work\/|\/tmp\/|\/home\/|\/usr\/|127\.0\.0\.1|\.s\.PGSQL|postgres|fastify|FST_|HPE_|ECONN|SQLSTATE|\bpg\b|v\d+\.\d+\.\d+/i
 
-/** Asserts that an answer is a problem (contract 1.1) with this code, tells nothing of the inside, and carries the standing headers. */
+/** Asserts that a response is a problem (RFC 9457) with this code, hides internals and has the common headers. */
 export function assertProblem(
   answer: Pick<TestResponse, 'status' | 'headers' | 'json' | 'text'>,
   code: ErrorCode,
@@ -43,11 +43,11 @@ export function assertProblem(
   assert.doesNotMatch(JSON.stringify(told), internals)
 }
 
-/** The faults of a refusal in short: `/lines/0/sku unknown_sku`. */
+/** Returns the field errors in short form: `/lines/0/sku unknown_sku`. */
 export const getFieldErrors = ({ json }: Pick<TestResponse, 'json'>): string[] =>
   json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
 
-/** What a refusal says of each of its faults. */
+/** Returns the detail of each field error. */
 export const getErrorDetails = ({ json }: Pick<TestResponse, 'json'>): string[] =>
   json.errors.map((fault: { detail: string }) => fault.detail)
 

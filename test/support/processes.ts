@@ -32,11 +32,11 @@ export interface RunningCommand {
 
 interface RunOptions {
   cwd?: string
-  /** What runs instead of `node src/cli.js`. */
+  /** The program to run instead of `node src/cli.js`. */
   program?: readonly [string, ...string[]]
 }
 
-/** What of the environment of a run reaches its processes: with the cache programs that do not see to that themselves are not compiled at every start either. */
+/** The variables that processes inherit. Without the compile cache, each start would compile every module again. */
 const { HOME, NODE_COMPILE_CACHE, PATH, TMPDIR } = process.env
 const inheritedEnvironment = { HOME, NODE_COMPILE_CACHE, PATH: `${programs}${delimiter}${PATH}`, TMPDIR }
 

@@ -50,7 +50,7 @@ export async function createMember(
   await upsertPrograms(api.db, service, tiers)
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
-  /** What moves the points of the account, in a transaction of its own. */
+  /** Changes the points of the account in a transaction. */
   const changeLedger = (move: (tx: Db, account: LockedRewardAccount | undefined) => Promise<void>, db = api.db) =>
     db.transaction(async tx => move(tx, await lockRewardAccount(tx, service, 'c1')))
   return {
@@ -104,7 +104,7 @@ export const getTierProgress = ({ tierId, nextTierId, spendToNextTier }: RewardA
   spendToNextTier,
 ]
 
-/** What an account's ledger says, a line an entry. */
+/** Lists the entries of an account's ledger, one line each. */
 const listEntries = async (api: TestService, service: Service) =>
   (
     await api.db.rows<{ text: string }>(sql`

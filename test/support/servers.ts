@@ -19,7 +19,7 @@ export const basicAuth = (text: string | Buffer) => `Basic ${Buffer.from(text).t
 export const buildAuthorization = ({ username }: Pick<Caller, 'username'>, password: string) =>
   basicAuth(`${username}:${password}`)
 
-/** What a caller sends to be known. */
+/** Returns the headers that identify a caller. */
 export const buildCredentials = (caller: Pick<Caller, 'username' | 'password' | 'service'>) => ({
   authorization: buildAuthorization(caller, caller.password),
   'x-service-name': caller.service.name,
@@ -123,7 +123,7 @@ export async function readUntilClosed(socket: TLSSocket): Promise<string> {
 export const parseStatuses = (answers: string) =>
   [...answers.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
 
-/** What the server answers to these very bytes before it closes the connection. */
+/** Sends raw bytes. Returns everything that the server sends until it closes the connection. */
 export async function sendBytes(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
   const socket = await tlsTo(service)
   const answer = readUntilClosed(socket)

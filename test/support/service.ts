@@ -49,7 +49,7 @@ export interface TestService extends Caller {
   db: Database
   database: TestDatabase
   keys: Keys
-  /** What the keys are made of: `SECRET_KEY` of a command for this installation. */
+  /** The secret that the keys are derived from: `SECRET_KEY` of a command for this installation. */
   secret: string
   /** A further account. */
   createAccount(role: Role, service?: Service): Promise<Caller>
@@ -65,9 +65,9 @@ interface Options {
   role?: Role
   /** Environment settings of the server. */
   environment?: Record<string, string>
-  /** What stands behind each service, instead of what it is set to. */
+  /** Returns the back office of a service, instead of the configured one. */
   backOffice?: (service: Service) => BackOffice
-  /** What hears the server, instead of nobody. */
+  /** Receives the server's log. Default: no log. */
   log?: Logger
   /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
   sharedWith?: TestService

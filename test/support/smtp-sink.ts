@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** What a sink does with the next message instead of taking it. */
+/** The fault of the next message. */
 export type SmtpFault =
   | { at: 'mail' | 'rcpt' | 'data'; code: number }
   /** Takes the message, and cuts the connection before it says so. */
@@ -26,7 +26,7 @@ export interface SmtpSink {
   url: string
   port: number
   delivered: DeliveredMail[]
-  /** What becomes of the next messages, in their order; the others are taken. */
+  /** Faults of the next messages, in order; later messages are accepted. */
   faults: SmtpFault[]
   /** Commands it was given before or without a message, by their names. */
   commands: string[]
@@ -99,6 +99,6 @@ export async function startSink({
   }
 }
 
-/** The Message-IDs of the e-mails that came in for a voucher. */
+/** Returns the Message-IDs of a voucher's emails. */
 export const messageIds = ({ delivered }: SmtpSink, number: string) =>
   delivered.filter(({ text }) => text?.includes(`Voucher number: ${number}\n`)).map(({ messageId }) => messageId)

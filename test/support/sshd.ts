@@ -10,7 +10,7 @@ const program = '/usr/sbin/sshd'
 /** Why there is no SSH server here to test with; undefined where there is one. */
 export const sshdMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install openssh-server)`
 
-/** An OpenSSH server of this machine that serves its files, to whoever runs the tests, by a key. */
+/** An OpenSSH server on this machine that serves files over SFTP to the user that runs the tests, with a key. */
 export interface Sshd {
   port: number
   user: string
@@ -73,7 +73,7 @@ export async function startSshd(): Promise<Sshd> {
   const kill = async () => {
     await killProcesses()
   }
-  // A test file that is broken off leaves nothing behind (test/support/processes.ts ends it by `exit`).
+  // An interrupted test file leaves nothing behind (test/support/processes.ts ends it by `exit`).
   process.once('exit', () => {
     killProcesses()
     rmSync(home, { recursive: true, force: true })

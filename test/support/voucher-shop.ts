@@ -20,7 +20,7 @@ export const voucherSettings = {
   writesPerMinute: 'off',
 } as const
 
-/** What asks for a gift voucher. */
+/** The body of a request for a gift voucher. */
 export const gift = {
   amount: '150.00',
   gateway: 'paypal',
@@ -31,7 +31,7 @@ export const gift = {
   billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
 }
 
-/** What the back office of such a service has to have. */
+/** Adds the product and gateways that gift vouchers need. */
 export async function stockGiftCards(api: Pick<TestService, 'db'>, { service }: Pick<Caller, 'service'>) {
   await upsertProducts(api.db, service, [
     {
@@ -43,18 +43,18 @@ export async function stockGiftCards(api: Pick<TestService, 'db'>, { service }: 
   await upsertGateways(api.db, service, [{ name: 'paypal' }, { name: 'visa' }])
 }
 
-/** Asks for that gift voucher, or one as told. */
+/** Requests that gift voucher, with changes if any. */
 export const issueVoucher = (by: Caller, more: object = {}, headers: Record<string, string> = {}) =>
   post(by, '/vouchers', { ...gift, ...more }, headers)
 
-/** How many rows of a table a service has, the first one unless told. */
+/** Counts the rows that a service has in a table, by default the first service. */
 export const countRows = (
   api: Pick<TestService, 'db' | 'service'>,
   table: 'voucher' | 'email' | 'voucher_sale',
   { service }: Pick<Caller, 'service'> = api,
 ) => api.db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
 
-/** Adds vouchers of 150.00, each as told. */
+/** Adds vouchers of 150.00, each with its changes. */
 export const addVouchers = (
   api: Pick<TestService, 'db' | 'keys'>,
   { service }: Pick<Caller, 'service'>,
@@ -76,7 +76,7 @@ export const addVouchers = (
   )
 
 let voucherCount = 0
-/** Adds a voucher of 150.00, or as told, under a number of its own, which it returns. */
+/** Adds a voucher of 150.00, with changes if any. Returns its number, which is new. */
 export async function newVoucher(api: Pick<TestService, 'db' | 'keys' | 'service'>, more: Partial<VoucherRow> = {}) {
   const number = `20623${++voucherCount}`
   await addVouchers(api, api, { [number]: more })
@@ -120,7 +120,7 @@ export const lockVoucher = (
   headers?: Record<string, string>,
 ): Promise<TestResponse> => put(by, `/vouchers/${number}/lock`, { validationId, lockSeconds }, headers)
 
-/** A refusal without what differs from request to request. */
+/** Returns a rejection without the members that differ for each request. */
 export const getRejection = ({ status, json }: TestResponse) => {
   const { requestId: _, instance: __, ...told } = json
   return { status, ...told }

@@ -50,7 +50,7 @@ export const pollSince = (caller: Pick<Caller, 'get'>, asOf: string, limit = 100
 export const buildCustomers = (from: number, count: number, firstname = 'Ann') =>
   Array.from({ length: count }, (_, i) => ({ id: String(from + i).padStart(6, '0'), firstname }))
 
-/** The same, each changed at some moment of the past two years, as a source tells it. */
+/** Adds to each row a change timestamp within the past two years, as a source would send it. */
 export const withTimestamps = (rows: readonly object[]) =>
   rows.map(row => {
     const moment = new Date(Date.now() - Math.random() * 730 * 86_400_000)

@@ -17,14 +17,14 @@ const send =
 export const post = send('POST')
 export const put = send('PUT')
 
-/** Sends nothing but the path. */
+/** Sends a DELETE request. */
 export const remove = (caller: Pick<Caller, 'request'>, path: string): Promise<TestResponse> =>
   caller.request(path, { method: 'DELETE' })
 
 /** The header that makes a write repeatable; by default with a key that no other one has. */
 export const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
-/** What a caller sees of an answer that is to be the same again. */
+/** Picks the parts of a response that a replay repeats. */
 const pickComparable = ({ status, text, headers: { etag, location } }: TestResponse) => ({
   status,
   text,

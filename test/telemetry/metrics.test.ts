@@ -75,7 +75,7 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
   assert.equal(new Set(told).size, told.length)
 })
 
-/** The names and labels of what is told, each once, without the endings of histograms. */
+/** Returns the names and labels of all metrics, each once, without the suffixes of histograms. */
 const toldBy = (values: ReadonlyMap<string, number>) =>
   [...values.keys()].map(key => {
     const [, name = '', labels = ''] = /^([a-z_]+)(?:\{(.*)\})?$/.exec(key) ?? []

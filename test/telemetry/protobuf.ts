@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** What a field holds: a message, or a value and how its JSON is. */
+/** The type of a field: a message, or a value and its JSON form. */
 type Field = readonly [name: string, kind: string, repeated?: 'repeated']
 
 /** The messages of opentelemetry-proto 1.x that traces are sent in, by the numbers of their fields. */

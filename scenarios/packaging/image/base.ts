@@ -3,7 +3,7 @@ import { lstatSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ran } from './ran.ts'
 
-/** What a base is made of: Debian's archive, or the packages of the Debian that this machine is. */
+/** Source of the base image: Debian's archive, or the packages of this machine's Debian. */
 export type From = 'archive' | 'here'
 
 /** Makes an archive of a small Debian's root, as an image of the Dockerfile begins with; returns its path. */

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { ran } from './ran.ts'
 import { becomesReady } from './ready.ts'
 
-// What scenarios/packaging/compose.ts has done on a machine of its own.
+// Checks of scenarios/packaging/compose.ts, on a separate machine.
 
 const file = 'deploy/compose.yaml'
 const container = 'deploy_tillbridge_1'
 const [, grace = ''] = readFileSync(file, 'utf8').match(/^ *stop_grace_period: (\d+)s$/m) ?? []
 const facts: [fact: string, holds: boolean][] = []
 
-/** It ends well whatever becomes of what it runs, and tells that. */
+/** podman-compose exits with 0 even if its commands fail, so the output is checked. */
 const compose = (...args: string[]) => spawnSync('podman-compose', ['-f', file, ...args], { stdio: ['ignore', 2, 2] })
 const inside = (...command: string[]) => spawnSync('podman', ['exec', container, ...command], { encoding: 'utf8' })
 const hasService = () => inside('tillbridge', 'service', 'list').stdout.includes('luma')

@@ -12,7 +12,10 @@ function isReady(port: number, ca: string) {
   })
 }
 
-/** Whether it responds over HTTPS within a minute, as long as it runs; by the authority that it makes. */
+/**
+ * True if the container responds over HTTPS within a minute, while it runs, with a certificate of the authority that
+ * it created.
+ */
 export async function becomesReady(port: number, ca: string, runs = () => true): Promise<boolean> {
   for (let i = 0; i < 240 && runs(); i++) {
     await delay(250)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** What an image says of how it is run. */
+/** The image's configuration. */
 export interface ImageConfig {
   User: string
   Env: string[]
@@ -13,7 +13,7 @@ export interface ImageConfig {
   Healthcheck: { Test: string[] }
 }
 
-/** A root that nobody may write, its volume, and what is run in it. */
+/** A read-only root file system, its volume, and the program to run in it. */
 export interface Root {
   root: string
   volume: string

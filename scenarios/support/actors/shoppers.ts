@@ -38,7 +38,7 @@ interface Line {
   quantity: number
 }
 
-/** What all shoppers of a run share. */
+/** State that all shoppers of a run share. */
 export interface ShopperContext {
   apis: readonly Target[]
   credentials: Credentials
@@ -52,11 +52,11 @@ export interface ShopperContext {
   gateways: { card: string; voucher: string }
   /** Marks the lines of an order as sent, if that takes an action at the back office. */
   ship(orderId: string): unknown
-  /** Probability that a shopper gives up on a write after an attempt that left its result open. */
+  /** Probability that a shopper abandons a write after an attempt that left its result open. */
   abandonChance: number
 }
 
-/** A client whose reads and writes are repeated until they are settled. */
+/** A client that repeats reads and writes until their outcome is known. */
 export interface ShopperClient {
   api: Tillbridge
   settle<T>(call: (api: Tillbridge) => Promise<T>, abandonChance?: number): Promise<Outcome<T>>
@@ -136,7 +136,7 @@ export async function runShopper(
   const phone = () => `04${random.whole(10_000_000, 99_999_999)}`
   const pickFrom = <T>(list: readonly T[]) => (list.length ? random.pick(list) : undefined)
 
-  /** Sends a write until it is settled, now and then twice at once or once more, and records it. */
+  /** Sends a write until its outcome is known, sometimes twice at once or once more, and records it. */
   async function write(
     type: OperationType,
     key: string,

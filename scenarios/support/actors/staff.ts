@@ -5,11 +5,11 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import type { Person, Sku, Store, Style } from '../../../simulator/shop/records.ts'
 import type { Return } from '../../../simulator/shop/sales.ts'
 
-/** The work of head office and tills, as far as a check needs it. */
+/** The work of back-office staff and tills, as far as a check needs it. */
 export interface StaffWork {
   /** Number of changes by kind. */
   changes: Map<string, number>
-  /** Last values of fields that only head office writes, by person. */
+  /** Last values of fields that only back-office staff write, by person. */
   titles: Map<number, Record<'title' | 'home', string>>
   /** Dollars that tills drew from vouchers, by number. */
   drawn: Map<string, number>
@@ -18,8 +18,9 @@ export interface StaffWork {
 const names = ['Ada', 'Bo', 'Chloé', "D'Arcy", 'Émile', 'Fritz & Co', 'Gül', '<Hana>', 'Iñaki', '李']
 
 /**
- * Runs head office and tills: they change customers, products, prices, stock, stores, vouchers and rewards, sell, despatch and
- * receive, until `isOver`. They leave alone the persons and returns whose client has no response yet (`isUnsettled`).
+ * Runs back-office staff and tills: they change customers, products, prices, stock, stores, vouchers and rewards,
+ * sell, despatch and receive, until `isOver`. They leave alone the persons and returns whose client has no response
+ * yet (`isUnsettled`).
  */
 export async function runStaff(
   simulator: Simulator,

@@ -243,7 +243,7 @@ function checkChanges({ persons }: Simulator['state'], history: History): CheckR
   ]
 }
 
-/** Changes by head office, which no client's change may undo. */
+/** Checks that no client's change has undone a change by back-office staff. */
 export const checkStaffChanges = ({ persons }: Simulator['state'], { titles }: StaffWork): CheckResult =>
   check(
     'changes: none undid a change by head office',

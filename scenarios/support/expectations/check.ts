@@ -1,6 +1,6 @@
 /** The result of one check after a run. */
 export interface CheckResult {
-  /** What must hold. */
+  /** The condition that must hold. */
   title: string
   holds: boolean
   /** The contradictions, or the number of records that were checked. */

@@ -26,7 +26,7 @@ export function trustCertificate(caFile: string) {
   setDefaultCACertificates([...getCACertificates('default'), readFileSync(caFile, 'utf8')])
 }
 
-/** Where requests are sent: a process that starts has no URL yet. */
+/** The address for requests: a process that starts has no URL yet. */
 export type Target = Readonly<{ baseUrl: string }>
 
 /** Sends each attempt to one of the targets that are up, chosen at random. Throws if none is up. */
@@ -103,7 +103,7 @@ export interface Settling {
   onRetry?: (code: string) => void
 }
 
-/** Repeats a call until its outcome is settled. Throws after 90 s: that is a finding. */
+/** Repeats a call until its outcome is known. Throws after 90 s, which counts as a failed check. */
 export async function settle<T>(
   call: () => Promise<T>,
   { random, abandonChance = 0, onRetry = () => {} }: Settling,

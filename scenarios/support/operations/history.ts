@@ -3,7 +3,7 @@ import type { Outcome } from './client.ts'
 export const operationTypes = ['customer', 'change', 'order', 'return', 'voucherSale', 'lock'] as const
 export type OperationType = (typeof operationTypes)[number]
 
-/** What a check reads of a record that an operation created or changed. */
+/** The fields that a check reads of a record that an operation created or changed. */
 export interface Written {
   id?: string
   orderNumber?: string | null

@@ -194,7 +194,7 @@ test('each email becomes a private file without SMTP', async () => {
   const { message_id } = await mail()
   const drafts = `${folder}.drafts`
   await mkdir(drafts, { mode: 0o700 })
-  // What a process that was killed has left of it: there is no such process on any Linux.
+  // The draft of a killed process. No Linux has a process with this ID.
   await writeFile(join(drafts, `.${message_id.slice(1, -1)}.eml.${hostname()}.4194305.part`), 'PIN: 204816')
   begin(openMailTransport({ smtpUrl: undefined, dataDir: mailing.directory }))
   await untilSent()

@@ -22,7 +22,7 @@ import {
 } from '../../support/processes.ts'
 import { messageIds, startSink } from '../../support/smtp-sink.ts'
 
-/** What a process that serves would write: a mail of a voucher, in a transaction. */
+/** Queues the email of a voucher in a transaction, as a server does. */
 async function writerOf(dataDir: string) {
   const db = openDatabase(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
   const keys = deriveKeys(fs.readFileSync(join(dataDir, 'secret'), 'utf8').trim())

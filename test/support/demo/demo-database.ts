@@ -43,7 +43,7 @@ async function createTemplatesOnce({ directUrl: at, template }: TestCluster) {
     await withDatabase(at(draft), fill)
     await runAsAdmin(at, `create database "${small}" template "${draft}" strategy file_copy`)
     await withDatabase(at(small), deleteMostRows)
-    // What has this name is whole, and so is what was made before it.
+    // A database has this name only when it and the small one are complete.
     await runAsAdmin(at, `alter database "${draft}" rename to "${whole}"`)
   } finally {
     await client.end()

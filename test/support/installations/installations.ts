@@ -36,7 +36,7 @@ export async function createPostgresHome(t: TestContext): Promise<string> {
   return join(DATA_DIR, 'postgres')
 }
 
-/** A template by its name, made where there is none; of several that are made at once one stays. */
+/** Returns a template by its name. Creates it if it doesn't exist; of concurrent creations one stays. */
 async function getTemplate(name: string, make: (home: string) => Promise<unknown>): Promise<string> {
   const path = join(templates, name)
   if (existsSync(path)) return path

@@ -27,7 +27,7 @@ export interface ShopWithProcesses {
   postgres: Postgres
   db: Database
   service: Service
-  /** What a process needs to serve it; each has a data directory of its own. */
+  /** Returns the environment of a process that serves the shop. Each has its own data directory. */
   buildEnvironment(name: string, more?: Environment): Environment
   /** One write; rejects where the connection ends without an answer. */
   send(to: RunningServer, method: string, path: string, body: object, key?: string): Promise<WriteResponse>
@@ -54,7 +54,7 @@ export async function openShopForProcesses(): Promise<ShopWithProcesses> {
     'content-type': 'application/json',
   }
   const { host, port, user, database } = postgres.connection
-  // Of each process: the next one may have its port, and another certificate.
+  // One agent per process, because the next process can have the same port and another certificate.
   const agents = new Map<RunningServer, Agent>()
   const getAgent = (to: RunningServer) => {
     const agent = agents.get(to) ?? new Agent({ keepAlive: true, ca: readFileSync(to.caFile ?? ''), maxSockets: 250 })
@@ -99,5 +99,5 @@ export async function openShopForProcesses(): Promise<ShopWithProcesses> {
   }
 }
 
-/** What asks for a gift voucher of this order. */
+/** Builds the request for a gift voucher of this order. */
 export const buildVoucher = (orderNumber: string, amount = '50.00') => ({ ...gift, orderNumber, amount })

@@ -75,7 +75,7 @@ interface Owner extends OwnerProcess {
   fault?: string
 }
 
-/** Another process that has started a server, or was refused. */
+/** Starts another process that starts a server. `fault` is its error if it can't. */
 export async function startOwner(t: TestContext, home: string, options?: OwnerOptions): Promise<Owner> {
   const spawned = spawnOwner(t, home, options)
   return { ...spawned, ...JSON.parse(await spawned.nextLine()) }

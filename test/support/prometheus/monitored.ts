@@ -13,7 +13,9 @@ import { createDirectory, type Environment, pickPort, readAccess, serve, stopSer
 
 export const timeoutMs = 120_000
 
-/** A service that has each figure to tell: syncs that were pulled, an e-mail, an alert, traces. `close` ends all that was begun for it. */
+/**
+ * Starts a service that exposes every metric: completed syncs, an email, an alert, traces. `close` stops everything.
+ */
 export async function startMonitoredServer(more: Environment = {}) {
   const closers: (() => unknown)[] = []
   const close = async () => {
@@ -56,10 +58,10 @@ export async function startMonitoredServer(more: Environment = {}) {
       access: readAccess(dataDir),
       db,
       simulator,
-      /** Where a Prometheus reads it. */
+      /** The target for a Prometheus scrape. */
       metrics: `127.0.0.1:${metricsPort}`,
       told: readMetrics,
-      /** One more e-mail. */
+      /** Sends another email. */
       sendGift: () => sendGift(db, keys, other),
       close,
     }

@@ -29,7 +29,7 @@ export async function startPrometheus(target: string, intervalSeconds: number) {
   const options = [`--storage.tsdb.path=${join(home, 'tsdb')}`, `--web.listen-address=127.0.0.1:${port}`]
   const running = startCommand([`--config.file=${config}`, ...options], {}, { program: ['prometheus'] })
 
-  /** What its HTTP API answers. */
+  /** Returns the data of a request to its HTTP API. */
   async function query<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters)}`)
     const { status, data, error } = (await answer.json()) as { status: string; data: T; error?: string }

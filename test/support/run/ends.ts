@@ -6,9 +6,9 @@ import { recordTimes } from './times.ts'
 const grace = { before: 300_000, after: 60_000 }
 
 /**
- * Loaded before every test file by `npm test`: a file that never comes to its first test, or that something keeps alive after its last one,
- * would keep the whole run waiting, because `--test-timeout` counts tests alone. It fails and says what is open.
- * What each file took is kept for `npm run test:times`.
+ * Loaded before every test file by `npm test`. `--test-timeout` counts only tests, so a file that never reaches its
+ * first test, or stays alive after its last one, would hang the run. Such a file fails and lists its open resources.
+ * The times of each file are recorded for `npm run test:times`.
  */
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
   process.on('exit', () => recordTimes(process.argv[1] ?? ''))

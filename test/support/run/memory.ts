@@ -2,13 +2,14 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } 
 
 const shared = '/dev/shm'
 
-/** What a run may come to hold at once, in bytes, and what the machine has to be left. */
+/** Bytes that a run can use at once, and bytes of memory that must be available. */
 const required = { room: 6e9, memory: 10e9 }
 
 /**
- * A directory in memory for all that a run writes, which goes with this process; none where it would be tight, where programs may not be run from it,
- * or where TMPDIR says another place. A run makes and removes files by the hundred thousand, and what is on a disk
- * takes three times the CPU. It shows the same: a process that is killed leaves behind what it has written in either, and nothing cuts the power.
+ * Creates a directory in memory for all files of a run, which is removed with this process. Returns undefined if
+ * memory is short, if programs can't be run from it, or if TMPDIR is set. A run creates and removes hundreds of
+ * thousands of files, which takes three times the CPU on a disk. Tests find the same errors: written data survives a
+ * killed process in both, and no test cuts the power.
  */
 export function directoryInMemory(): string | undefined {
   if (process.env.TMPDIR || !existsSync('/proc/mounts')) return

@@ -10,7 +10,10 @@ const compiled = fileURLToPath(new URL('../../../node_modules/.cache/tillbridge'
 let cluster: TestCluster
 let installations: string
 
-/** Before all test files: one PostgreSQL for those that need a database of their own and no server of their own; what one file has compiled the next one need not. */
+/**
+ * Runs before all test files. Starts one PostgreSQL for the tests that need a database but no separate server, and
+ * shares the compile cache between files.
+ */
 export async function globalSetup() {
   const memory = directoryInMemory()
   if (memory) process.env.TMPDIR = memory

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/** What a file of a run took, in seconds: by the clock, and of CPU, with the processes that it started and that have ended. */
+/** Seconds that a test file took: wall time, and CPU including its ended child processes. */
 export interface FileTimes {
   what: string
   seconds: number

@@ -6,16 +6,18 @@ import ipaddr from 'ipaddr.js'
 /** A name server of a test's own, and what asks it. */
 export interface NameServer {
   resolver: Resolver
-  /** What it answers for a name: the addresses of each question in its turn, the last of them from then on. Unknown names are not there. */
+  /** The addresses of each name, one set per query; the last set repeats. Unknown names don't exist. */
   names: Map<string, (readonly string[])[]>
-  /** The names that were asked for. */
+  /** The queried names. */
   queriedNames: string[]
   close(): void
 }
 
 const types = { A: 1, AAAA: 28 } as const
 
-/** Answers questions for A and AAAA over UDP (RFC 1035), on this machine. A name without answers left is silent: nobody answers for it. */
+/**
+ * Answers queries for A and AAAA over UDP (RFC 1035) on this machine. Doesn't answer for a name whose list is empty.
+ */
 export async function startNameServer(): Promise<NameServer> {
   const names: NameServer['names'] = new Map()
   const asked: string[] = []
@@ -26,7 +28,7 @@ export async function startNameServer(): Promise<NameServer> {
     const addresses = names.get(name)
     if (addresses?.length === 0) return
     const current = addresses?.[0] ?? []
-    // Both kinds are asked for at a time: A comes first.
+    // Both types are queried at once, A first.
     if (addresses && addresses.length > 1 && type === types.AAAA) addresses.shift()
     const matching = current.filter(each => types[isIP(each) === 4 ? 'A' : 'AAAA'] === type)
     socket.send(buildAnswer(question, end, type, matching, addresses !== undefined), port, address)

@@ -11,7 +11,7 @@ export interface ReceivedDelivery {
   path: string
 }
 
-/** What a receiver answers to a delivery: a status, headers with it, or nothing at all. */
+/** Responds to a delivery with a status and headers, or not at all. */
 export type RespondTo = (received: ReceivedDelivery, response: ServerResponse) => void
 
 export interface Receiver {
@@ -61,7 +61,7 @@ export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Re
   return receiver
 }
 
-/** The changes that deliveries told of, in their order. */
+/** Returns the changes of deliveries, in order. */
 export const parseChanges = (received: readonly ReceivedDelivery[]) =>
   received.flatMap(({ body }) => (JSON.parse(body).data.changes ?? []) as Change[])
 
@@ -72,7 +72,7 @@ interface Change {
   changedAt: string
 }
 
-/** What Standard Webhooks has a receiver read. */
+/** Returns the headers that Standard Webhooks verifies. */
 export const getSignatureHeaders = ({ headers }: ReceivedDelivery) => ({
   'webhook-id': String(headers['webhook-id']),
   'webhook-timestamp': String(headers['webhook-timestamp']),
