@@ -72,10 +72,10 @@ describe('tillbridge sync', () => {
     simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: 2 })
     const { code, out } = await sync('stock', 'customers')
     assert.equal(code, 0, out)
-    const [, read, inserted, changed, unchanged, removed, rejected, kind] = rowOf(out, 'stock') ?? []
-    assert.deepEqual([changed, removed, rejected, kind], ['1', '0', '0', 'changes'])
+    const [, read, inserted, changed, unchanged, removed, skipped, rejected, kind] = rowOf(out, 'stock') ?? []
+    assert.deepEqual([changed, removed, skipped, rejected, kind], ['1', '0', '0', '0', 'changes'])
     assert.equal(Number(read), Number(inserted) + 1 + Number(unchanged))
-    assert.equal(rowOf(out, 'customers')?.[7], 'changes')
+    assert.equal(rowOf(out, 'customers')?.[8], 'changes')
     assert.equal(rowOf(out, 'products'), undefined)
   })
 
@@ -87,8 +87,8 @@ describe('tillbridge sync', () => {
     simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: free_stock })
     const { code, out } = await sync('stock', '--full', '--service', 'shop')
     assert.equal(code, 0, out)
-    const [, , , , , removed, rejected, kind] = rowOf(out, 'stock') ?? []
-    assert.deepEqual([removed, rejected, kind], ['1', '0', 'full'])
+    const [, , , , , removed, skipped, rejected, kind] = rowOf(out, 'stock') ?? []
+    assert.deepEqual([removed, skipped, rejected, kind], ['1', '0', '0', 'full'])
     const after = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
       sku_id,
       store_id,
@@ -148,7 +148,7 @@ describe('tillbridge sync', () => {
     simulator.faults.remove(fault.id)
     assert.equal(code, 1)
     assert.match(out, /^stores: .*\(back_office_error/m)
-    assert.equal(rowOf(out, 'reward-programs')?.[7], 'full')
+    assert.equal(rowOf(out, 'reward-programs')?.[8], 'full')
     assert.match(await runSuccessfully(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
   })
 

@@ -95,7 +95,7 @@ export async function startTestService({
   const { db } = database
   const installation = { db, keys, migrated: [], close: async () => {} }
   const app = await composeApp(config, log ?? pino({ level: config.logLevel }), installation)
-  const backOffices = backOffice ? { ...app.backOffices, of: backOffice } : app.backOffices
+  const backOffices: typeof app.backOffices = backOffice ? { ...app.backOffices, get: backOffice } : app.backOffices
   const listening = await listen({ ...app, backOffices })
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
