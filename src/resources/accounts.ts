@@ -24,7 +24,7 @@ const buildPath = (username: string) => `/accounts/${encodeURIComponent(username
 const createUsernameTaken = () =>
   toApiError([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
 const createLastAdmin = () =>
-  new ApiError('last_admin', 'This is the last admin of the service, and each service must have one.')
+  new ApiError('last_admin', 'The last admin of a service must stay. Give another account the role `admin` first.')
 
 /** Accounts with access to the service. Their access to other services is neither shown nor changed. */
 export const accounts = [
@@ -39,7 +39,7 @@ export const accounts = [
       description: 'Each account has its role in this service and the time of its last use. Passwords are never shown.',
       item: ListedAccount,
     },
-    ({ db, service }, asked) => accountPage(db, service, asked),
+    ({ db, service }, page) => accountPage(db, service, page),
   ),
 
   get(
@@ -162,9 +162,9 @@ export const accounts = [
 async function lockRecord(tx: Db, service: Service, username: string): Promise<string> {
   await holdRoles(tx, service)
   await holdAccount(tx, username)
-  const found = await accountRecord(tx, service, username)
-  if (!found) throw notFound(kind)
-  return found.record
+  const account = await accountRecord(tx, service, username)
+  if (!account) throw notFound(kind)
+  return account.record
 }
 
 /** Returns an account with its new password. */

@@ -19,7 +19,7 @@ export const alerts = [
         'Unresolved alerts, each with its remedy. An alert with `autoResolves` disappears when its cause is fixed.',
       item: AlertRecord,
     },
-    ({ db, service }, asked) => readAlertPage(db, service, asked),
+    ({ db, service }, page) => readAlertPage(db, service, page),
   ),
 
   post(

@@ -29,7 +29,7 @@ export const audit = [
       }),
       item: Audit,
     },
-    ({ db, service, query: { updated_after: updatedAfter, record: subject, account, asc } }, asked) =>
-      auditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, asked),
+    ({ db, service, query: { updated_after: updatedAfter, record: subject, account, asc } }, page) =>
+      auditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, page),
   ),
 ]

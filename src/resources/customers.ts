@@ -57,10 +57,10 @@ export const customers = [
         ),
       }),
       item: Customer,
-      validate: (_, given) => (given.has('name') && given.has('updated_after') ? [nameConflict] : []),
+      validate: (_, names) => (names.has('name') && names.has('updated_after') ? [nameConflict] : []),
     },
-    ({ db, service, query: { updated_after: updatedAfter, name } }, asked) =>
-      customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, asked),
+    ({ db, service, query: { updated_after: updatedAfter, name } }, page) =>
+      customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, page),
   ),
 
   list(
@@ -79,21 +79,21 @@ export const customers = [
       }),
       item: Customer,
       errors: ['capability_unavailable'],
-      validate: (_, given) =>
-        given.has('email') === given.has('updated_after')
-          ? [buildExclusiveError(given.has('email') ? 'updated_after' : 'email')]
+      validate: (_, names) =>
+        names.has('email') === names.has('updated_after')
+          ? [buildExclusiveError(names.has('email') ? 'updated_after' : 'email')]
           : [],
     },
-    async ({ db, service, backOffice, query, strict }, asked) => {
+    async ({ db, service, backOffice, query, strict }, page) => {
       const { email, updated_after } = query
-      if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, asked)
+      if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, page)
 
       const { capabilities } = await backOffice.capabilities()
-      const lacking = capabilities.find(
+      const missing = capabilities.find(
         capability => capability.name === 'customersUpdatedAfter' && !capability.available,
       )
-      if (!lacking) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, asked)
-      const detail = lacking.reason ?? ''
+      if (!missing) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, page)
+      const detail = missing.reason ?? ''
       if (strict) throw new ApiError('capability_unavailable', detail)
       // The list is empty, so the next poll begins at the same timestamp.
       return { page: emptyPage(updated_after), warnings: [{ code: 'capability_unavailable', detail }] }
@@ -173,10 +173,13 @@ export const customers = [
       errors: ['not_found', 'date_range_inverted'],
       validate: validateSoldRange,
     },
-    async ({ backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
+    async (
+      { backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } },
+      pageRequest,
+    ) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
       const { warning, syncedAt } = (await backOffice.refreshHistory({ db, service }, params.id)) ?? {}
-      const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
+      const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, pageRequest)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
   ),

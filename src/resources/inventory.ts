@@ -24,7 +24,7 @@ export const inventory = [
       item: StockLevel,
       errors: ['not_found'],
     },
-    async ({ db, service, query }, asked) => {
+    async ({ db, service, query }, page) => {
       const { sku, store_number, updated_after } = query
       const [variant] = sku === undefined ? [] : await findSkus(db, service, [sku])
       if (sku !== undefined && !variant) throw notFound('SKU')
@@ -32,7 +32,7 @@ export const inventory = [
         db,
         service,
         { skuId: variant?.skuId, storeNumber: store_number, updatedAfter: updated_after },
-        asked,
+        page,
       )
     },
   ),

@@ -78,12 +78,12 @@ export const orders = [
       query: Type.Required(Type.Object({ order_number: Filter('The exact order number.', 'W0000123', 30) })),
       item: Order,
       errors: ['back_office_error'],
-      validate: (_, given) => (given.has('order_number') ? [] : [numberRequired]),
+      validate: (_, names) => (names.has('order_number') ? [] : [numberRequired]),
     },
-    async ({ backOffice, db, keys, service, query }, asked) => {
+    async ({ backOffice, db, keys, service, query }, page) => {
       const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })
       // No order has an empty ID.
-      return orderPage(db, service, { id: id ?? '' }, asked)
+      return orderPage(db, service, { id: id ?? '' }, page)
     },
   ),
 
@@ -99,12 +99,12 @@ export const orders = [
       item: Order,
       errors: ['not_found'],
     },
-    async ({ backOffice, db, keys, service, params }, asked) => {
+    async ({ backOffice, db, keys, service, params }, pageRequest) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
-      const isFirst = asked.after === undefined
+      const isFirst = pageRequest.after === undefined
       const { warning, syncedAt } =
         (isFirst && (await backOffice.refreshOrders({ db, keys, service }, params.id))) || {}
-      const page = await orderPage(db, service, { customerId: params.id }, asked)
+      const page = await orderPage(db, service, { customerId: params.id }, pageRequest)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
   ),

@@ -51,14 +51,14 @@ export const products = [
         ),
       }),
       item: ListedProduct,
-      validate: ({ removed }, given) =>
-        removed && (!given.has('updated_after') || given.has('code') || given.has('sku')) ? [removedConflict] : [],
+      validate: ({ removed }, names) =>
+        removed && (!names.has('updated_after') || names.has('code') || names.has('sku')) ? [removedConflict] : [],
     },
-    async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, asked) => {
-      const page = await productPage(db, service, { code, sku, updatedAfter, removed }, asked)
-      const forgotten = removed && updatedAfter && (await findPurgedAfter(db, service, 'product', updatedAfter))
-      if (!forgotten) return page
-      const detail = `Removals up to ${forgotten} are no longer stored, so earlier removals can be missing.`
+    async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, pageRequest) => {
+      const page = await productPage(db, service, { code, sku, updatedAfter, removed }, pageRequest)
+      const purgedUntil = removed && updatedAfter && (await findPurgedAfter(db, service, 'product', updatedAfter))
+      if (!purgedUntil) return page
+      const detail = `Removals up to ${purgedUntil} are no longer stored, so earlier removals can be missing.`
       return { page, warnings: [{ code: 'removals_forgotten', detail }] }
     },
   ),

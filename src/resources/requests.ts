@@ -55,8 +55,8 @@ export const requests = [
       item: RequestLine,
       errors: ['date_range_inverted'],
     },
-    ({ db, service, keys, query: { idempotency_key: key, ...search } }, asked) =>
-      requestPage(db, service, search, key === undefined ? undefined : hashLoggedKey(keys, service.id, key), asked),
+    ({ db, service, keys, query: { idempotency_key: key, ...search } }, page) =>
+      requestPage(db, service, search, key === undefined ? undefined : hashLoggedKey(keys, service.id, key), page),
   ),
 
   get(

@@ -46,10 +46,10 @@ export const returns = [
       item: Return,
       errors: ['not_found', 'back_office_error'],
     },
-    async ({ backOffice, db, keys, service, params }, asked) => {
+    async ({ backOffice, db, keys, service, params }, page) => {
       const orderId = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       if (orderId === undefined) throw notFound('order')
-      return returnPage(db, service, { orderId }, asked)
+      return returnPage(db, service, { orderId }, page)
     },
   ),
 

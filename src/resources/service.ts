@@ -39,7 +39,9 @@ const Capabilities = Type.Object(
           reason: Type.Optional(
             Type.String({
               description: 'The reason, if it is not available.',
-              examples: ['It needs back-office version 2022.1 or later; this one is 2021.3.'],
+              examples: [
+                'GET /customers?updated_after= needs back-office version 2022.1 or later. Version 2021.3 is installed.',
+              ],
             }),
           ),
         },

@@ -20,7 +20,7 @@ export const staff = [
       }),
       item: StaffMember,
     },
-    ({ db, service, query }, asked) => staffPage(db, service, query, asked),
+    ({ db, service, query }, page) => staffPage(db, service, query, page),
   ),
 
   get(

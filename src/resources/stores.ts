@@ -26,8 +26,8 @@ export const stores = [
       item: Store,
       defaultLimit: 10_000,
     },
-    ({ db, service, query }, asked) =>
-      storePage(db, service, { locationId: query.ecommerce_location_id, kind: query.kind }, asked),
+    ({ db, service, query }, page) =>
+      storePage(db, service, { locationId: query.ecommerce_location_id, kind: query.kind }, page),
   ),
 
   get(

@@ -41,7 +41,7 @@ export const transactions = [
         ...validateSoldRange(query),
       ],
     },
-    async ({ db, service, query }, asked) => {
+    async ({ db, service, query }, pageRequest) => {
       const filters = {
         updatedAfter: query.updated_after,
         updatedBefore: query.updated_before,
@@ -49,7 +49,7 @@ export const transactions = [
         soldBefore: query.sold_before,
         ascending: query.asc,
       }
-      const page = await transactionPage(db, service, filters, asked)
+      const page = await transactionPage(db, service, filters, pageRequest)
       return { page, asOf: getCompleteUntil(page.asOf, query.updated_before) }
     },
   ),

@@ -21,7 +21,6 @@ import { exportChanges } from './export.ts'
 import {
   createSubscription,
   memoizePerPage,
-  parseKinds,
   readPositions,
   requireUnexpired,
   streamEvents,
@@ -144,22 +143,22 @@ export const changes = [
       bulkExport: {
         item: RecordChange,
         hasEndCursor: true,
-        of: ({ db, service, keys, query }, turn) =>
-          exportChanges(db, createSubscription(service, keys, query), query.records ?? false, turn),
+        of: ({ db, service, keys, query }, runLimited) =>
+          exportChanges(db, createSubscription(service, keys, query), query.records ?? false, runLimited),
       },
     },
-    async ({ db, service, keys, query }, waits) => {
+    async ({ db, service, keys, query }, beginWait) => {
       const { limit = 100, records = false, wait = 0 } = query
-      const one = createSubscription(service, keys, query)
-      const asked = { limit, records }
+      const subscription = createSubscription(service, keys, query)
+      const request = { limit, records }
       const read = wait ? readFirstChanges : readChanges
-      let told = await read(db, service, readPositions(one, query.after_cursor), asked)
-      if (told && !told.changes.length && wait) {
-        const { signal, recheckAccess } = waits()
-        told = await waitForChanges(db, service, told, asked, { timeoutMs: wait * 1_000, signal })
-        if (told?.changes.length) await recheckAccess()
+      let page = await read(db, service, readPositions(subscription, query.after_cursor), request)
+      if (page && !page.changes.length && wait) {
+        const { signal, recheckAccess } = beginWait()
+        page = await waitForChanges(db, service, page, request, { timeoutMs: wait * 1_000, signal })
+        if (page?.changes.length) await recheckAccess()
       }
-      return renderPage(one, requireUnexpired(told))
+      return renderPage(subscription, requireUnexpired(page))
     },
   ),
 
@@ -183,28 +182,29 @@ export const changes = [
       errors: ['invalid_cursor', 'cursor_expired', 'too_many_streams'],
       validate: ({ kinds }) => validateKinds(kinds),
     },
-    async ({ db, service, keys, query, header }, waiting) => {
+    async ({ db, service, keys, query, header }, longRequest) => {
       const { records = false } = query
-      const one = createSubscription(service, keys, query)
-      const asked = { limit: 100, records }
+      const subscription = createSubscription(service, keys, query)
+      const request = { limit: 100, records }
       // A client that has received no event yet sends an empty header.
       const lastId = header('last-event-id') || undefined
-      const after_cursor = lastId ?? query.after_cursor
-      const told =
-        after_cursor === undefined
-          ? { changes: [], hasMore: false, positions: await readCurrentPositions(db, service, parseKinds(query)) }
-          : await readFirstChanges(db, service, readPositions(one, after_cursor, lastId && 'Last-Event-ID'), asked)
-      return streamEvents(db, one, requireUnexpired(told), asked, waiting)
+      const cursor = lastId ?? query.after_cursor
+      const positions =
+        cursor === undefined ? undefined : readPositions(subscription, cursor, lastId && 'Last-Event-ID')
+      const page = positions
+        ? await readFirstChanges(db, service, positions, request)
+        : { changes: [], hasMore: false, positions: await readCurrentPositions(db, service, subscription.kinds) }
+      return streamEvents(db, subscription, requireUnexpired(page), request, longRequest)
     },
   ),
 ]
 
-const renderPage = memoizePerPage((following, { changes, hasMore, positions }) => {
+const renderPage = memoizePerPage((subscription, { changes, hasMore, positions }) => {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
-    endCursor: encodeCursor(following, positions),
+    endCursor: encodeCursor(subscription, positions),
     asOf: formatTimestamp(Math.max(0, getCompleteUntil(positions))),
-    timeZone: following.service.settings.timeZone,
+    timeZone: subscription.service.settings.timeZone,
   }
   return { record: `[${changes.map(renderChange).join(',')}]`, meta }
 })

@@ -7,7 +7,7 @@ import {
   selectKinds,
 } from '../../change-feed/subscription.ts'
 import type { Db } from '../../database/db.ts'
-import { type Kind, kinds } from '../../domain/changes.ts'
+import { kinds } from '../../domain/changes.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import type { ReadContext } from '../../http/routing/operation.ts'
 import { formatEvent, keepAliveComment } from '../../http/streaming/event-stream.ts'
@@ -30,65 +30,62 @@ const keepAliveMs = 15_000
 /** Yields the changes of a stream as formatted events, beginning with `first`, until the request ends. */
 export async function* streamEvents(
   db: Db,
-  following: Subscription,
+  subscription: Subscription,
   first: ChangesPage,
-  asked: ChangesRequest,
-  { signal: over, recheckAccess: stillAdmitted }: LongRequest,
+  request: ChangesRequest,
+  { signal, recheckAccess }: LongRequest,
 ): AsyncGenerator<string> {
-  let told = first
-  let saidAt = Number.NEGATIVE_INFINITY
-  while (!over.aborted) {
-    if (told.changes.length || performance.now() - saidAt >= keepAliveMs) {
-      yield renderEvents(following, told)
-      saidAt = performance.now()
+  let page = first
+  let sentAt = Number.NEGATIVE_INFINITY
+  while (!signal.aborted) {
+    if (page.changes.length || performance.now() - sentAt >= keepAliveMs) {
+      yield renderEvents(subscription, page)
+      sentAt = performance.now()
     }
-    told = requireUnexpired(
-      await waitForChanges(db, await stillAdmitted(), told, asked, { timeoutMs: recheckIntervalMs, signal: over }),
-    )
+    const service = await recheckAccess()
+    page = requireUnexpired(await waitForChanges(db, service, page, request, { timeoutMs: recheckIntervalMs, signal }))
   }
 }
 
 /**
- * Renders a page of changes once for all requests that share it. They have the same service and kinds, so the result depends only on the
- * page, apart from the cursors: those of a service that was restored differ from earlier ones.
+ * Caches the rendering of a page for all requests that share the page object. They have the same service and kinds. The cursors also
+ * depend on `restoredAt`, because a restore makes earlier cursors invalid.
  */
-export function memoizePerPage<T>(make: (following: Subscription, told: ChangesPage) => T): typeof make {
-  const made = new WeakMap<ChangesPage, { restoredAt: string | undefined; it: T }>()
-  return (following, told) => {
-    const { restoredAt } = following.service
-    const known = made.get(told)
-    if (known && known.restoredAt === restoredAt) return known.it
-    const it = make(following, told)
-    made.set(told, { restoredAt, it })
-    return it
+export function memoizePerPage<T>(render: (subscription: Subscription, page: ChangesPage) => T): typeof render {
+  const cache = new WeakMap<ChangesPage, { restoredAt: string | undefined; rendered: T }>()
+  return (subscription, page) => {
+    const { restoredAt } = subscription.service
+    const cached = cache.get(page)
+    if (cached && cached.restoredAt === restoredAt) return cached.rendered
+    const rendered = render(subscription, page)
+    cache.set(page, { restoredAt, rendered })
+    return rendered
   }
 }
 
 /** Formats changes as events. The ID of the last event is the position of the page. A page without changes sends only that ID. */
-const renderEvents = memoizePerPage((following, { changes, positions }) => {
-  const idOf = (at: FeedPositions) => encodeCursor(following, at)
-  if (!changes.length) return keepAliveComment + formatEvent({ id: idOf(positions) })
+const renderEvents = memoizePerPage((subscription, { changes, positions }) => {
+  const encodeId = (position: FeedPositions) => encodeCursor(subscription, position)
+  if (!changes.length) return keepAliveComment + formatEvent({ id: encodeId(positions) })
   const last = changes.at(-1)
-  const texts = changes.map(change =>
+  const events = changes.map(change =>
     formatEvent({
-      id: idOf(change === last ? positions : change.positions),
+      id: encodeId(change === last ? positions : change.positions),
       event: 'change',
       data: renderChange(change),
     }),
   )
-  return texts.join('')
+  return events.join('')
 })
 
-export function requireUnexpired(told: ChangesPage | undefined): ChangesPage {
-  if (!told) throw new ApiError('cursor_expired')
-  return told
+/** Returns the page. Throws `cursor_expired` if there is none. */
+export function requireUnexpired(page: ChangesPage | undefined): ChangesPage {
+  if (!page) throw new ApiError('cursor_expired')
+  return page
 }
 
-/** Returns the requested kinds in their fixed order. */
-export const parseKinds = ({ kinds: named }: Query): readonly Kind[] => (named ? selectKinds(named.split(',')) : kinds)
-
-export function validateKinds(named: string | undefined): FieldError[] {
-  const unknown = (named?.split(',') ?? []).filter(word => !kinds.some(kind => kind === word))
+export function validateKinds(list: string | undefined): FieldError[] {
+  const unknown = (list?.split(',') ?? []).filter(name => !kinds.some(kind => kind === name))
   if (!unknown.length) return []
   const detail = `\`kinds\` must be a comma-separated list of ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
   return [{ parameter: 'kinds', code: 'invalid_parameter', detail }]
@@ -100,7 +97,7 @@ export const createSubscription = (
   query: Query,
 ): Subscription => ({
   service,
-  kinds: parseKinds(query),
+  kinds: query.kinds ? selectKinds(query.kinds.split(',')) : kinds,
   key,
 })
 
@@ -108,10 +105,10 @@ export const createSubscription = (
  * Returns the positions of a cursor. Without a cursor: the beginning. `header` is the request header that contained the cursor, if it was not
  * in `after_cursor`. Throws `invalid_cursor`, or `cursor_expired` if it is from before a restore.
  */
-export function readPositions(following: Subscription, cursor: string | undefined, header?: string): FeedPositions {
-  if (cursor === undefined) return createInitialPositions(following.kinds)
-  const positions = decodeCursor(following, cursor)
-  if (positions && isBeforeRestore(following.service, cursor)) throw new ApiError('cursor_expired')
+export function readPositions(subscription: Subscription, cursor: string | undefined, header?: string): FeedPositions {
+  if (cursor === undefined) return createInitialPositions(subscription.kinds)
+  const positions = decodeCursor(subscription, cursor)
+  if (positions && isBeforeRestore(subscription.service, cursor)) throw new ApiError('cursor_expired')
   if (positions) return positions
   const detail = `\`${header ?? 'after_cursor'}\` must be a cursor of the change feed with the same \`kinds\`.`
   if (header !== undefined) throw new ApiError('invalid_cursor', detail)

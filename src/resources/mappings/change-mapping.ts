@@ -12,15 +12,15 @@ import { mapSku } from '../../store/mappings/writes.ts'
 
 /** The names of each kind: in operation IDs and in messages. */
 export const names = {
-  stores: { name: 'Store', one: 'store' },
-  skus: { name: 'Sku', one: 'SKU' },
-  customers: { name: 'Customer', one: 'customer' },
+  stores: { name: 'Store', noun: 'store' },
+  skus: { name: 'Sku', noun: 'SKU' },
+  customers: { name: 'Customer', noun: 'customer' },
 } as const satisfies Record<MappedKind, object>
 
 /** Returns the path of a mapping. */
 export const buildPath = (kind: MappedKind, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
 
-/** Changes a mapping. Keeps fields that the change doesn't mention; null unmaps. */
+/** Changes a mapping. Fields that the change doesn't mention stay, null unmaps. */
 const mergers: Readonly<
   Record<MappedKind, (tx: Db, service: Service, id: string, change: MappingFields) => Promise<void>>
 > = {
@@ -44,15 +44,15 @@ const fields: Readonly<Record<MappedKind, readonly MappingField[]>> = {
   customers: ['ecommerceAdminId', 'ecommerceLegacyId'],
 }
 
-/** Returns the mapped fields of a record, given as JSON. */
+/** Returns the mapped fields of a record, which is JSON. */
 export function pickFields(kind: MappedKind, record: string): MappingFields {
   const values = JSON.parse(record) as Record<string, string | null>
   return Object.fromEntries(fields[kind].map(name => [name, values[name] ?? null]))
 }
 
 /** True if both mappings have the same values. */
-export const areSame = (kind: MappedKind, one: MappingFields, other: MappingFields) =>
-  fields[kind].every(field => one[field] === other[field])
+export const areSame = (kind: MappedKind, a: MappingFields, b: MappingFields) =>
+  fields[kind].every(field => a[field] === b[field])
 
 const lastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
 
@@ -83,7 +83,7 @@ export async function changeMapping(
   const after = await findMapping(tx, service, kind, id)
   if (!after) throw new Error('locked mapping not found')
   const targets = [before, after.record].flatMap(record => Object.values(pickFields(kind, record)))
-  const ids = targets.flatMap(one => (one === null ? [] : [one, lastSegment(one) ?? one]))
+  const ids = targets.flatMap(target => (target === null ? [] : [target, lastSegment(target) ?? target]))
   // An unmapped SKU uses its own ID.
   await checkChangedMapping(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...ids] : ids)])
   return after.record

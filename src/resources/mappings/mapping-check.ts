@@ -55,20 +55,20 @@ export const mappingCheck = [
   ),
 
   ...mappedKinds.map(kind => {
-    const { name, one } = names[kind]
+    const { name, noun } = names[kind]
     return list(
       `/mappings/issues/${kind}`,
       {
         operationId: `list${name}MappingIssues`,
         tag,
         role,
-        summary: `List ${one} mapping issues`,
+        summary: `List ${noun} mapping issues`,
         description:
           'Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`.',
         query: Type.Object({ state: Type.Optional(OneOf('Only this state.', issueStates)) }),
         item: MappingIssue,
       },
-      ({ db, service, query }, asked) => issuePage(db, service, kind, query.state, asked),
+      ({ db, service, query }, page) => issuePage(db, service, kind, query.state, page),
     )
   }),
 
@@ -82,7 +82,7 @@ export const mappingCheck = [
       description: 'The fixes of the last 90 days, newest first.',
       item: MappingFix,
     },
-    ({ db, service }, asked) => fixPage(db, service, asked),
+    ({ db, service }, page) => fixPage(db, service, page),
   ),
 
   post(
@@ -102,7 +102,7 @@ export const mappingCheck = [
     ({ service, body: { kind, id, from, to }, username, requestId }) =>
       async tx => {
         const locked = await lockMapping(tx, service, kind, id)
-        if (!locked) throw notFound(names[kind].one)
+        if (!locked) throw notFound(names[kind].noun)
         const before = pickFields(kind, locked.record)
         const subject = buildPath(kind, id)
         if (from !== undefined && !isMappedTo(id, before, from)) throw createMappingChanged(subject)
@@ -147,4 +147,4 @@ export const mappingCheck = [
 ]
 
 const createMappingChanged = (subject: string) =>
-  new ApiError('mapping_changed', `The mapping of ${subject} has changed since.`)
+  new ApiError('mapping_changed', `${subject} has changed since you read it.`)

@@ -60,7 +60,7 @@ interface MappingDefinition {
 }
 
 function defineMapping({ kind, id, state, about, item, body, errors = [] }: MappingDefinition) {
-  const { name, one } = names[kind]
+  const { name, noun } = names[kind]
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
 
@@ -71,14 +71,14 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
         operationId: `list${name}Mappings`,
         tag,
         role,
-        summary: `List ${one} mappings`,
+        summary: `List ${noun} mappings`,
         description: 'Ordered by ID.',
         query: Type.Object({
           state: Type.Optional(OneOf(`Only this state. \`mapped\`: the record ${state}.`, mappingStates)),
         }),
         item,
       },
-      ({ db, service, query }, asked) => mappingPage(db, service, kind, query.state, asked),
+      ({ db, service, query }, page) => mappingPage(db, service, kind, query.state, page),
     ),
 
     get(
@@ -87,11 +87,11 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
         operationId: `get${name}Mapping`,
         tag,
         role,
-        summary: `Get a ${one} mapping`,
+        summary: `Get a ${noun} mapping`,
         description: 'A field is null if it is not mapped.',
         params: { id },
         response: item,
-        recordName: one,
+        recordName: noun,
         etag: true,
       },
       ({ db, service, params }) => findMapping(db, service, kind, params.id),
@@ -103,7 +103,7 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
         operationId: `map${name}`,
         tag,
         role,
-        summary: `Map a ${one}`,
+        summary: `Map a ${noun}`,
         description: `Keeps fields that the body doesn't mention; null unmaps. ${about}`,
         params: { id },
         body,
@@ -114,7 +114,7 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
       ({ service, params, body, requireMatch }) =>
         async tx => {
           const before = await lockMapping(tx, service, kind, params.id)
-          if (!before) throw notFound(one)
+          if (!before) throw notFound(noun)
           requireMatch(before.record)
           const change = { id: params.id, before: before.record, change: body as MappingFields }
           const record = await changeMapping(tx, service, kind, change)

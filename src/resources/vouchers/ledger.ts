@@ -22,19 +22,19 @@ const decisions = [
   {
     decision: 'suspend',
     operationId: 'suspendVoucher',
-    leadsTo: 'suspended',
+    nextState: 'suspended',
     summary: 'Suspend a voucher',
   },
   {
     decision: 'resume',
     operationId: 'resumeVoucher',
-    leadsTo: 'active',
+    nextState: 'active',
     summary: 'Resume a voucher',
   },
   {
     decision: 'unlock',
     operationId: 'unlockVoucher',
-    leadsTo: 'active',
+    nextState: 'active',
     summary: 'Unlock a voucher',
   },
 ] as const
@@ -70,7 +70,7 @@ export const voucherLedgers = [
     },
   ),
 
-  ...decisions.map(({ decision, operationId, leadsTo, summary }) =>
+  ...decisions.map(({ decision, operationId, nextState, summary }) =>
     post(
       `/vouchers/:number/${decision}`,
       {
@@ -79,7 +79,7 @@ export const voucherLedgers = [
         role,
         status: 200,
         summary,
-        description: `Changes nothing if the voucher is already ${leadsTo}. Ends earlier validations. ${noPin}`,
+        description: `Changes nothing if the voucher is already ${nextState}. Ends earlier validations. ${noPin}`,
         params,
         body: NoBody,
         response: Voucher,
@@ -91,7 +91,7 @@ export const voucherLedgers = [
           const outcome = await decideOnVoucher(tx, service, number, decision)
           const voucher = outcome && (await readVoucher(tx, service, number))
           if (!outcome || !voucher) throw notFound(kind)
-          if (!outcome.isApplied && outcome.state !== leadsTo)
+          if (!outcome.isApplied && outcome.state !== nextState)
             throw createUnusable(outcome.state, voucher.currency, service)
           return { data: voucher, subject: buildPath(number) }
         }
@@ -118,8 +118,8 @@ export const voucherLedgers = [
       const subject = buildPath(number)
       return async tx => {
         const voucher = await resendVoucher({ tx, keys, service }, { number, receiverEmail }, async () => {
-          const against = checkResendLimit(await timesOfDay(tx, service, `POST ${resendPath}`, subject))
-          if (against) throw against
+          const error = checkResendLimit(await timesOfDay(tx, service, `POST ${resendPath}`, subject))
+          if (error) throw error
         })
         if (!voucher) throw notFound(kind)
         return { data: voucher, subject }

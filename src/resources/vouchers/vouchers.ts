@@ -56,16 +56,16 @@ const buildIssuedPath = ({ number, orderNumber }: IssuedVoucher) =>
   number === null ? `/orders/${encodeURIComponent(orderNumber ?? '')}` : buildPath(number)
 
 /** Returns a rejection instead of throwing it, because the failed attempt must be counted and committed. */
-const toResult = <T extends object>(found: T | ApiError, subject: string) =>
-  found instanceof ApiError ? found : { data: found, subject }
+const toResult = <T extends object>(voucher: T | ApiError, subject: string) =>
+  voucher instanceof ApiError ? voucher : { data: voucher, subject }
 
-/** Gift vouchers for shops: look up, validate, lock, issue. */
 /** The lock has a PUT and a POST route, for clients that can't send PUT. */
 const lockMethods = [
   ['lockVoucher', 'Lock a voucher', put],
   ['lockVoucherByPost', 'Lock a voucher (POST)', post],
 ] as const
 
+/** Gift vouchers for shops: look up, validate, lock, issue. */
 export const vouchers = [
   get(
     '/vouchers/:number',
@@ -96,14 +96,14 @@ export const vouchers = [
     },
     async ({ runInStages, backOffice, service, keys, origin, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: readPin(header('X-Voucher-Pin')) }
-      const found = await runInStages<object>(({ stage }) => {
+      const voucher = await runInStages<object>(({ stage }) => {
         const reading = { stage, service, keys, origin, isDryRun: false }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
       })
-      if (found instanceof ApiError) throw toQueryErrors(found)
-      return { data: found }
+      if (voucher instanceof ApiError) throw toQueryErrors(voucher)
+      return { data: voucher }
     },
   ),
 
@@ -127,7 +127,7 @@ export const vouchers = [
     },
     async ({ backOffice, body, ...write }) => {
       const subject = buildPath(body.number)
-      return mapCommitPhase(await backOffice.lookUpVoucher(write, body), found => toResult(found, subject))
+      return mapCommitPhase(await backOffice.lookUpVoucher(write, body), voucher => toResult(voucher, subject))
     },
   ),
 
@@ -153,7 +153,7 @@ export const vouchers = [
       if (!/[1-9]/.test(body.amount))
         throw toApiError([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` must be greater than 0.' }])
       const subject = buildPath(body.number)
-      return mapCommitPhase(await backOffice.validateVoucher(write, body), found => toResult(found, subject))
+      return mapCommitPhase(await backOffice.validateVoucher(write, body), voucher => toResult(voucher, subject))
     },
   ),
 
@@ -183,8 +183,8 @@ export const vouchers = [
         throwIfAny(validateLock(body))
         const { number } = params
         const { pin, amount, validationId = '', lockSeconds = 3_600 } = body
-        const by = pin === undefined ? { validationId } : { pin, amount }
-        const locked = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
+        const proof = pin === undefined ? { validationId } : { pin, amount }
+        const locked = await backOffice.lockVoucher(write, { number, lockSeconds, ...proof })
         return mapCommitPhase(locked, voucher => toResult(voucher, buildPath(number)))
       },
     ),
@@ -213,11 +213,11 @@ export const vouchers = [
   ),
 ]
 
-/** A lock needs either `validationId` or `pin`, and `amount` only with `pin`. */
+/** Checks that a lock has either `validationId` or `pin`, and `amount` only with `pin`. */
 function validateLock({ validationId, pin, amount }: VoucherLock): FieldError[] {
-  const fault = (detail: string): FieldError[] => [{ pointer: '', code: 'invalid_body', detail }]
-  if ((validationId === undefined) === (pin === undefined)) return fault('Send either `validationId` or `pin`.')
-  return amount !== undefined && pin === undefined ? fault('`amount` requires `pin`.') : []
+  const bodyError = (detail: string): FieldError[] => [{ pointer: '', code: 'invalid_body', detail }]
+  if ((validationId === undefined) === (pin === undefined)) return bodyError('Send either `validationId` or `pin`.')
+  return amount !== undefined && pin === undefined ? bodyError('`amount` requires `pin`.') : []
 }
 
 /** Returns the PIN. A missing or impossible PIN is invalid and does not count as a wrong PIN. */
@@ -228,16 +228,16 @@ function readPin(header = '') {
 }
 
 /** Checks an amount in a query like one in a body. */
-function validateAmount(text: string, currency: string): FieldError[] {
+function validateAmount(amount: string, currency: string): FieldError[] {
   const decimals = getDecimals(currency)
-  const units = parseAmount(text, decimals)
-  if (units !== undefined && units > 0n && canonical(units, decimals) === text) return []
+  const units = parseAmount(amount, decimals)
+  if (units !== undefined && units > 0n && canonical(units, decimals) === amount) return []
   const detail = `\`amount\` must be greater than 0, in ${currency} with ${decimals} decimals.`
   return [{ parameter: 'amount', code: 'invalid_parameter', detail }]
 }
 
 /** Converts field errors into errors of the query parameters with the same names. */
-function toQueryErrors({ code, message, errors: faults, members, headers }: ApiError) {
-  const asParameter = faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.slice(1) ?? '', ...fault }))
-  return new ApiError(code, message, { errors: asParameter, members, headers })
+function toQueryErrors({ code, message, errors, members, headers }: ApiError) {
+  const parameterErrors = errors.map(({ pointer, ...error }) => ({ parameter: pointer?.slice(1) ?? '', ...error }))
+  return new ApiError(code, message, { errors: parameterErrors, members, headers })
 }

@@ -16,13 +16,13 @@ import {
 import { generateSecret } from '../../webhooks/signature.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
 import {
+  applyChange,
   buildPath,
-  changing,
   kind,
   lockOrThrow,
   params,
   path,
-  readShown,
+  readWebhook,
   role,
   tag,
   type WebhookWriteContext,
@@ -47,9 +47,9 @@ export const actions = [
     },
     async ({ service, keys, params: { id }, sender, stage, read, isDryRun }) => {
       await stage(tx => lockOrThrow(tx, service, id))
-      const due = await read(db => readEndpointState(db, keys, service, id))
-      if (!due) throw notFound(kind)
-      const attempt = isDryRun ? dryRunAttempt : await sendTestEvent(sender, service.name, due)
+      const endpoint = await read(db => readEndpointState(db, keys, service, id))
+      if (!endpoint) throw notFound(kind)
+      const attempt = isDryRun ? dryRunAttempt : await sendTestEvent(sender, service.name, endpoint)
       return async tx => {
         const added = await addAttempt(tx, service, id, attempt)
         if (!added) throw notFound(kind)
@@ -84,7 +84,7 @@ export const actions = [
       errors: ['cursor_expired'],
     },
     context =>
-      changing(context, async (tx, { id, kinds }) => {
+      applyChange(context, async (tx, { id, kinds }) => {
         const { service, keys, body } = context
         await rewindWebhook(
           tx,
@@ -114,7 +114,7 @@ export const actions = [
         await lockOrThrow(tx, service, id)
         const secret = generateSecret()
         await rotateSecret(tx, keys, service, id, secret)
-        return { data: { ...(await readShown(tx, service, id)), secret }, subject: buildPath(id) }
+        return { data: { ...(await readWebhook(tx, service, id)), secret }, subject: buildPath(id) }
       },
   ),
 
@@ -129,9 +129,9 @@ export const actions = [
       params,
       item: WebhookAttempt,
     },
-    async ({ db, service, params: { id } }, asked) => {
+    async ({ db, service, params: { id } }, page) => {
       if (!(await findWebhookRecord(db, service, id))) throw notFound(kind)
-      return readAttemptPage(db, service, id, asked)
+      return readAttemptPage(db, service, id, page)
     },
   ),
 ]
@@ -141,7 +141,7 @@ function defineSwitch(
   verb: 'pause' | 'resume',
   summary: string,
   description: string,
-  turn: (tx: Db, context: WebhookWriteContext, id: string) => Promise<unknown>,
+  change: (tx: Db, context: WebhookWriteContext, id: string) => Promise<unknown>,
 ) {
   return post(
     `${path}/${verb}`,
@@ -156,7 +156,7 @@ function defineSwitch(
       body: NoBody,
       response: Webhook,
     },
-    context => changing(context, (tx, { id }) => turn(tx, context, id)),
+    context => applyChange(context, (tx, { id }) => change(tx, context, id)),
   )
 }
 

@@ -13,23 +13,23 @@ export const buildPath = (id: string) => `/webhooks/${id}`
 export type WebhookWriteContext = Pick<WriteContext<unknown, typeof params>, 'service' | 'params'>
 
 /** Locks and changes a webhook. Returns its new record. */
-export const changing =
+export const applyChange =
   ({ service, params: { id } }: WebhookWriteContext, change: (tx: Db, before: Endpoint) => Promise<unknown>) =>
   async (tx: Db) => {
     await change(tx, await lockOrThrow(tx, service, id))
-    return { data: await readShown(tx, service, id), subject: buildPath(id) }
+    return { data: await readWebhook(tx, service, id), subject: buildPath(id) }
   }
 
 /** Locks a webhook until the transaction ends. Throws a 404 if it does not exist. */
 export async function lockOrThrow(tx: Db, service: Service, id: string): Promise<Endpoint> {
-  const found = await lockWebhook(tx, service, id)
-  if (!found) throw notFound(kind)
-  return found
+  const endpoint = await lockWebhook(tx, service, id)
+  if (!endpoint) throw notFound(kind)
+  return endpoint
 }
 
 /** Returns a locked webhook as the API shows it. */
-export async function readShown(tx: Db, service: Service, id: string) {
-  const found = await findWebhookRecord(tx, service, id)
-  if (!found) throw new Error('locked webhook not found')
-  return JSON.parse(found.record)
+export async function readWebhook(tx: Db, service: Service, id: string) {
+  const webhook = await findWebhookRecord(tx, service, id)
+  if (!webhook) throw new Error('locked webhook not found')
+  return JSON.parse(webhook.record)
 }

@@ -8,7 +8,7 @@ import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, deleteWebhook, findWebhookRecord, readWebhookPage } from '../../store/webhooks/endpoints.ts'
 import { createWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
-import { buildPath, changing, kind, lockOrThrow, params, path, readShown, role, tag } from './webhook-write.ts'
+import { applyChange, buildPath, kind, lockOrThrow, params, path, readWebhook, role, tag } from './webhook-write.ts'
 
 /** Webhooks: create, list, update, delete. */
 export const webhooks = [
@@ -22,7 +22,7 @@ export const webhooks = [
       description: 'Each webhook has its state, cursor and lag.',
       item: Webhook,
     },
-    ({ db, service }, asked) => readWebhookPage(db, service, asked),
+    ({ db, service }, page) => readWebhookPage(db, service, page),
   ),
 
   get(
@@ -59,7 +59,7 @@ export const webhooks = [
       await checkUrl(context, body.url)
       return async tx => {
         const { id, secret } = await createWebhook(tx, keys, service, body)
-        return { data: { ...(await readShown(tx, service, id)), secret }, subject: buildPath(id) }
+        return { data: { ...(await readWebhook(tx, service, id)), secret }, subject: buildPath(id) }
       }
     },
   ),
@@ -81,7 +81,7 @@ export const webhooks = [
     async context => {
       const { service, keys, body } = context
       if (body.url !== undefined) await checkUrl(context, body.url)
-      return changing(context, async (tx, before) => {
+      return applyChange(context, async (tx, before) => {
         const kinds = body.kinds ? selectKinds(body.kinds) : before.kinds
         const cursor = await changeCursorKinds(
           tx,
