@@ -5,8 +5,9 @@ import type { FileTimes } from '../test/support/run/times.ts'
 import { runTests } from './run-tests.ts'
 
 /**
- * Runs all tests as `npm test` does, or the named files, and prints the seconds of each file, most CPU first: wall
- * time with three others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux only.
+ * Runs all tests as `npm test` does, or the named files, and prints the seconds of each file, most CPU first. These
+ * are wall time with three others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux
+ * only.
  */
 const named = process.argv.slice(2)
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))

@@ -27,7 +27,7 @@ const historyOf = async (personId: number, caller: Pick<typeof api, 'get'> = api
   assert.equal(status, 200, text)
   return { ids: json.data.map(({ id }: { id: string }) => id) as string[], meta: json.meta, data: json.data }
 }
-/** Imports what head office would export of sales now. */
+/** Imports the sales export of the back office. */
 async function importOrders(name: string) {
   const path = join(directory, name)
   await writeFile(path, await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text())
@@ -92,7 +92,7 @@ test('a new process makes each call once under concurrent requests', async () =>
   assert.ok(begun.size >= 3)
   for (const [call, calls] of begun) {
     const times = calls.map(({ at }) => Date.parse(at)).sort((one, other) => one - other)
-    // Each takes half a second: one that begins sooner after another is asked for beside it.
+    // Each takes half a second, so requests that begin sooner after each other overlap.
     assert.ok(
       times.every((at, i) => i === 0 || at - (times[i - 1] ?? 0) > 400),
       `${call}: ${times}`,

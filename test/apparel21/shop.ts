@@ -17,7 +17,7 @@ import type { CommitPhase } from '../../src/writes/write.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 
-/** What the simulated shop sells. */
+/** An item that the simulated shop sells. */
 export interface Sold {
   sku: string
   price: string
@@ -33,9 +33,12 @@ export interface Shop {
   undo(writes: number): void
   /** Follows up what was left open, as the job does once it is due, with settings as they are by then. Returns how many. */
   followUp(changed?: Partial<Settings>): Promise<number>
-  /** A further server of this installation, as another process is one: with a connection to the back office of its own, and, if told, another way to the database. */
+  /**
+   * Starts another server of this installation, as another process would be: with its own connection to the back
+   * office and, if given, another connection to the database.
+   */
   secondServer(connection?: string): Promise<TestService>
-  /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
+  /** Resets the simulator: no faults, no undoing, an empty ledger. */
   settle(): Promise<void>
   /** Two SKUs with a price. */
   sold(): { tee: Sold; hat: Sold }
@@ -148,7 +151,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   }
 }
 
-/** One for the tests of a file: settled after each of them, closed after all. */
+/** Opens a shop for the tests of a file. It is reset after each test and closed after all. */
 export async function shopOfTests(...given: Parameters<typeof openShop>): Promise<Shop> {
   const shop = await openShop(...given)
   after(() => shop.stop())

@@ -45,7 +45,7 @@ test('records agree after faults and kills, and the checks find planted errors',
   assert.ok(person)
   person.surname = 'Spoilt'
   simulator.state.orders.set(-1, { ...(simulator.state.orders.get(Number(orderId)) ?? assert.fail()), id: -1 })
-  // A customer whose client gave up is at the back office and not in our tables.
+  // A customer whose client abandoned the write is in the back office and not in our tables.
   customer.outcome.status = abandoned
   await db.run(
     sql`update customer set email = null where service_id = ${service.id} and email = ${`${customer.key}@shopper.test`}`,

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 /** A server of our own in a back office's place. */
 export interface StandIn {
   port: number
-  /** Where the back office would be. */
+  /** The address of the back office. */
   url: string
   /** The connections that are open. */
   sockets: ReadonlySet<Socket>
@@ -15,7 +15,7 @@ export interface StandIn {
   close(): Promise<void>
 }
 
-/** One that answers as it is told, over TLS where it has a certificate. */
+/** Starts a server with this listener, over TLS if it has a certificate. */
 export const answering = (listener: RequestListener, tls?: { key: string; cert: string }) =>
   tls ? listening(createSecureServer(tls, listener), 'https') : listening(createServer(listener))
 

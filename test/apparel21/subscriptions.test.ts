@@ -19,14 +19,14 @@ for (const [i, id] of [...simulator.state.persons.keys()].entries())
     })
 await sync('customers')
 
-/** Who takes e-mails and text messages, by our list. */
+/** Returns the customers who accept emails and text messages, by our list. */
 async function subscribed(after = '1970-01-01') {
   const { data } = (await api.get(`/customers/search?updated_after=${encodeURIComponent(after)}`)).json
   const whoever = (flag: string) =>
     data.filter((one: Record<string, boolean>) => one[flag]).map(({ id }: { id: string }) => id)
   return { all: data.length, email: whoever('emailSubscription').sort(), sms: whoever('smsSubscription').sort() }
 }
-/** The same by the references that head office has. */
+/** Returns the same by the references in the back office. */
 const withReference = (type: number, value: number) =>
   [...simulator.state.persons.values()]
     .filter(({ privacy, references }) => !privacy && references.get(type) === value)

@@ -12,7 +12,7 @@ interface Locked {
   hasInstallScript?: boolean
 }
 
-/** What `npm ci` installs, by its place. */
+/** Packages that `npm ci` installs, by path. */
 const installed = Object.entries<Locked>(read('package-lock.json').packages).filter(
   ([place, { link }]) => place.includes('node_modules/') && !link,
 )

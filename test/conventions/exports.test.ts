@@ -9,7 +9,10 @@ const everything = [...source, ...readSources('client', 'simulator', 'seed', 'sc
 const exported = /^export (?:async )?(?:const|function\*?|class|interface|type) (?:[{[]([^}\]]*)[}\]]|([\w$]+))/gm
 const imported = /^(?:import|export)\s([^'"`;]*?)\bfrom\s+'(\.[^']+)'|^(.*)\bimport\('(\.[^']+)'\)/gm
 
-/** The names in a list such as `a, type B, c as d` or `{ e: f }`: of what was called anew the one before, or the one after. */
+/**
+ * Returns the names in a list such as `a, type B, c as d` or `{ e: f }`. For renamed entries returns the name before
+ * or after.
+ */
 const namesIn = (list: string, which: 'before' | 'after') =>
   list
     .split(/[,{}]/)
@@ -17,13 +20,13 @@ const namesIn = (list: string, which: 'before' | 'after') =>
     .map(name => (which === 'before' ? name.split(' as ')[0] : name.split(':').at(-1))?.trim() ?? '')
     .filter(Boolean)
 
-/** What a file has others know, each with its place. */
+/** Returns the exports of a file with their module. */
 const exportsOf = ({ path, text }: Source) =>
   [...text.matchAll(exported)]
     .flatMap(([, list, name]) => (name === undefined ? namesIn(list ?? '', 'after') : [name]))
     .map(name => `${path} ${name}`)
 
-/** What a file knows of others, each with its place; ` *` for all that is there. */
+/** Returns the imports of a file with their module; ` *` for a namespace import. */
 const knownTo = ({ path, text }: Source) =>
   [...text.matchAll(imported)].flatMap(([, list, from, , lazy]) => {
     const target = normalize(join(dirname(path), from ?? lazy ?? ''))

@@ -17,7 +17,7 @@ function titlesIn(source: string) {
   )
 }
 
-/** What is named and not there: a file, or a title in it. */
+/** Returns the files and titles that don't exist. */
 function missing(named: typeof cases): string[] {
   return named.flatMap(([number, , ...shown]) =>
     shown.flatMap(([file, title]) => {

@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => database.drop())
 
-/** What may go without the service: each with its reason. */
+/** Keys that can omit the service, each with its reason. */
 const exceptions: Record<string, string> = {
   service: 'the list of services itself',
   account: 'an account belongs to the installation and may use several services',

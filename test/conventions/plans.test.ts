@@ -10,15 +10,15 @@ import { type Explainer, openExplainer, type Plan, type Step, statementsOf } fro
 import { type ListRequest, lists, requestsFor } from './plans/requests.ts'
 import { fill } from './plans/shop.ts'
 
-// Every list is asked over HTTPS, on tables with the statistics of services at work. What a request sends to PostgreSQL is
-// sent again until it has the plan that it keeps, and `auto_explain` tells that plan. `plans.md` holds all of them; where they
-// are meant to change, `npm run plans` writes it anew.
+// Requests every list over HTTPS, on tables with the statistics of production services. The statements that a request
+// sends to PostgreSQL are repeated until their plans are stable, and `auto_explain` logs the plans. `plans.md` holds
+// all of them. If they are meant to change, run `npm run plans`.
 
 type Fault = 'a whole table' | 'a sort' | 'more rows than a page'
 
 interface Exception {
   list: string
-  /** Wherever these filters are given, alone or with others. */
+  /** Filters of the request. The exception applies if these are used, alone or with others. */
   filters: string[]
   faults: Fault[]
   why: string
@@ -33,7 +33,7 @@ const sieved = {
   rows: 12_001,
 }
 
-/** What lists do that they should not, and why they do. What is mended has to go from here. */
+/** Known deviations and their reasons. Remove an entry when it is fixed. */
 const exceptions: Exception[] = [
   {
     list: '/stores',
@@ -111,12 +111,12 @@ suite('plans', { skip: await otherPostgres() }, () => {
     await shop?.stop()
   })
 
-  /** Asks for the first page, and for one behind the first record. None where the filters are refused. */
+  /** Requests the first page and one after the first record. Returns no pages if the filters are rejected. */
   async function pagesOf(request: ListRequest): Promise<Asked[]> {
     const ask = async (page: Asked['page'], url: string) => {
       const { answer, statements } = await statementsOf(() => shop.get(url))
       const plans: Plan[] = []
-      // What names no service the process asks for itself: accounts, back offices, the horizon.
+      // Statements without a service belong to the process: accounts, back offices, the watermark.
       for (const each of statements) if (/service_id = \$/.test(each.text)) plans.push(await explainer.explain(each))
       return { ...request, page, records: answer.json.data.length, plans }
     }
@@ -133,7 +133,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     const full = asked.filter(({ page, records }) => page === 'later page' && records >= 100)
     assert.deepEqual(
       [...new Set(full.map(({ list }) => list))],
-      // Of orders only the one with a number is asked for.
+      // Only the order with a number is requested.
       lists.map(({ path }) => path).filter(path => path !== '/orders'),
     )
   })

@@ -45,7 +45,7 @@ function schemaPatterns(): Found[] {
   return [...sources].map(source => ({ source, flags: 'u', place: 'a schema' }))
 }
 
-/** Returns the attack that recheck's exact checker finds; undefined if there is none, or if it can't decide. */
+/** Returns the attack that recheck's exact checker finds. Returns undefined if it finds no attack or can't decide. */
 function attackOn({ source, flags }: Found): string | undefined {
   const result = checkSync(source, flags, { checker: 'automaton', timeout: 2_000 })
   return result.status === 'vulnerable' ? `${result.complexity.summary}, e.g. ${result.attack.pattern}` : undefined

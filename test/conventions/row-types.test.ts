@@ -13,9 +13,9 @@ import { columnsOf, recordRows } from './row-types/recorder.ts'
 import { haveReplicas } from './row-types/replicas.ts'
 import { tour } from './row-types/tour.ts'
 
-// `rows<T>` takes the code's word for what a row is. Here the compiler says what that word is for each call in `src`; the
-// contract of the drivers and a tour of the rest make each call; and what `pg` was answered then - names, types, nulls -
-// has to be that.
+// `rows<T>` trusts the declared type of a row. This test takes the declared type of each call in `src` from the
+// compiler. The contract of the drivers and a tour of the rest make each call. Names, types and nulls of the rows that
+// `pg` returned must match.
 
 const recorded = recordRows()
 

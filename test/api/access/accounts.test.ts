@@ -70,7 +70,7 @@ test('an account shows when it last used the service, if it did', async () => {
   await waitUntil(async () => (await lastOf(shop, used)) !== null, 'its use is noted', 10_000)
   assert.match(await lastOf(shop, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   assert.deepEqual([await lastOf(shop, unused), await lastOf(other, used)], [null, null])
-  // Whoever asks time and again has it written once a minute, and the record that is changed by its ETag stays as it is.
+  // The last use of an account is stored once a minute, and doesn't change its ETag.
   const noted = () =>
     api.db.row<{ xmin: string }>(
       sql`select xmin::text from account_use where service_id = ${shop.service.id} and username = ${used.username}`,

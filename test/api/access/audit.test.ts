@@ -141,7 +141,7 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
       ['PUT /vouchers/:number/lock', `/vouchers/${number}`],
     ],
   )
-  // Six digits may stand in an identifier or a time by chance.
+  // Six digits can occur in an identifier or a time by chance.
   const told = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
   for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!told.includes(secret), secret)
 })

@@ -42,7 +42,7 @@ test('secrets appear only in the responses they belong to, never in logs', async
   const guess = Buffer.from(`${api.username}:${secretPhrase}`).toString('base64')
   await told(api.get('/stores', { authorization: `Basic ${guess}` }))
 
-  // The mail server refuses for now, and the worker says so.
+  // The mail server rejects the message temporarily, and the worker logs that.
   const sink = await startSink()
   await sink.close()
   const worker = startWorker({ db: api.db, keys: api.keys, log, mailTransport: createSmtpTransport(sink.url) })

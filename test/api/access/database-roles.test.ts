@@ -7,7 +7,8 @@ import { startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { fillWithCanaries } from './canaries.ts'
 
-// Services are kept apart by what statements say, not by policies of the database, which a role may pass: whoever is asked by.
+// Services are separated by the SQL of statements, not by row-level security, which some roles bypass. So the database
+// role makes no difference.
 
 const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())

@@ -16,7 +16,7 @@ export interface Operation {
 }
 
 const exampleOf = ({ example, examples }: Node) => example ?? Object.values<Node>(examples ?? {})[0]?.value
-/** What goes on where an answer left off, or waits. */
+/** Parameters that resume a list or wait. */
 const leftOut = ['after_cursor', 'Last-Event-ID', 'wait', 'X-Service-Name', 'If-Match', 'If-None-Match']
 
 /** The operations of an OpenAPI document that take credentials. */
@@ -63,7 +63,7 @@ export interface With {
   body?: Node | undefined
 }
 
-/** What nobody's record goes by. */
+/** An identifier that no record has. */
 export const unknown = 'nobody-has-this'
 
 /** Asks with the examples, but for what is given here. */

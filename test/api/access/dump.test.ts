@@ -25,12 +25,14 @@ async function dump(): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** Bytes as they may stand in other bytes: as they are, and encoded, in base64 wherever they begin in it. */
+/**
+ * Returns the forms in which bytes can occur in other bytes: raw and encoded, in base64 at each of its three offsets.
+ */
 function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
   const text = bytes.toString('latin1')
   const base64 = [0, 1, 2].map(before => {
     const all = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
-    // The first and the last characters tell of what is beside them.
+    // The first and the last characters also depend on the neighbouring bytes.
     return all.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3) - 1)
   })
   const hex = bytes.toString('hex')
@@ -50,7 +52,7 @@ function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
   ]
 }
 
-/** The encodings in which a secret stands in what was dumped. */
+/** Returns the encodings in which a secret occurs in the dump. */
 const encodingsIn = (dumped: Buffer, secret: string | Buffer) =>
   formsOf(Buffer.from(secret)).flatMap(([encoding, bytes]) => (dumped.includes(bytes) ? [encoding] : []))
 

@@ -15,7 +15,7 @@ after(async () => {
 
 const forget = () => clearFailures(service)
 
-/** Asks for what is known, or for what is not, and is refused with this status. */
+/** Requests an existing or an unknown name. Both must be rejected with this status. */
 type Guess = (i: number) => Promise<TestResponse>
 
 /** The times that the two take, asked by turns, and forgotten before they are too many; in milliseconds. */
@@ -33,7 +33,7 @@ async function timesOf(count: number, atMost: number, status: number, asks: { kn
   return times
 }
 
-/** Times that are compared: a machine that is busy with other things tells two alike apart now and then. */
+/** Attempts to compare times: on a busy machine two equal distributions differ sometimes. */
 const triesAtMost = 5
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
@@ -96,7 +96,7 @@ function share(a: readonly number[], b: readonly number[]) {
 }
 
 test('rejecting an unknown voucher number takes as long as a wrong PIN', async t => {
-  // 10,000 tell the two apart more finely, and take some minutes.
+  // 10,000 tries detect smaller differences, and take several minutes.
   const { PIN_TRIES } = process.env
   const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
   const numbers = Array.from({ length: triesAtMost * fresh }, (_, i) => `known${i}`)

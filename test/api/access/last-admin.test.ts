@@ -81,7 +81,7 @@ for (const [name, first, second] of moves)
     }
   })
 
-/** What is answered to writes that have all come as far as they can before one of them changes a role. */
+/** Returns the responses to concurrent writes that are all blocked until one of them changes a role. */
 async function whileHeld(send: () => Promise<TestResponse>[]) {
   const holder = await api.db.pool.connect()
   try {

@@ -67,11 +67,13 @@ test('a webhook delivery sent to the API is unauthenticated and changes nothing'
   assert.deepEqual(await everythingOf(own), before)
 })
 
-/** Something of the same form that nobody's record goes by. */
+/** Returns an identifier of the same form that no record has. */
 const likeIt = (name: string) =>
   name.replace(/[a-z\d]/i, first => (/[9z]/i.test(first) ? '7' : String.fromCharCode(first.charCodeAt(0) + 1)))
 
-/** What an answer tells, but for the name that was asked for. What was made here has identifiers of its own. */
+/**
+ * Returns the visible part of a response without the requested name. Records created here have their own identifiers.
+ */
 const told = (answer: TestResponse, name: string) =>
   answer.status < 300
     ? { status: answer.status }
@@ -92,17 +94,17 @@ async function everythingOf({ service }: Caller) {
   return Object.fromEntries(tables.map(({ name }, i) => [name, rows[i]?.map(({ row }) => row)]))
 }
 
-/** What a shopper says of addresses and parcels names nobody's record. */
+/** True for addresses and parcels, which a shopper enters and which identify no record. */
 const isSaid = (name: string) => /Address$/.test(name)
 
-// Settings name no record, and what they say changes how all that follows is answered; usernames are the installation's, taken by whomever.
+// Settings identify no record, and change all later responses. Usernames belong to the installation, not to a service.
 const apart = ['updateSettings', 'createAccount']
 
 test("another service's identifier gets the same response as an unknown identifier", async () => {
-  // What it asks itself is written a second late, among what the others ask.
+  // The matrix's own requests would appear in the request log a second late, among those of other accounts.
   const { shop, named: byKind } = await shopOfNames(api, { requestLogRetentionDays: 0 })
   const named = Object.values<string>(byKind)
-  // What a query or a body names; the others stand in paths only.
+  // Names in queries and bodies. The others occur only in paths.
   const { customer, email, storeNumber, sku, orderNumber, voucher, validation } = byKind
   const sent = [customer, email, storeNumber, sku, orderNumber, voucher, validation]
   const own = await api.createService(voucherSettings)

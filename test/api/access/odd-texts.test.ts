@@ -9,7 +9,7 @@ import { clearFailures, gift, pin, stockGiftCards, voucherSettings } from '../..
 import { ask, operationsOf, placesIn } from './documented.ts'
 import { identifierOf, shopOfNames } from './shop-of-names.ts'
 
-// Every field that takes a text, of every operation of the OpenAPI document that takes a body: a new one is among them by itself.
+// Every text field of every operation with a body, from the OpenAPI document, so new fields are tested automatically.
 
 const kept = captureLog('error')
 const api = await startTestService({
@@ -25,7 +25,7 @@ named.order = (await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 500 }])).id
 
 const operations = operationsOf((await api.sendRaw('/openapi.json')).json)
   .filter(({ body }) => Object.keys(placesIn(body)).length)
-  // What settings say changes how all that follows is answered.
+  // Settings come last, because they change all later responses.
   .sort((a, b) => Number(a.id === 'updateSettings') - Number(b.id === 'updateSettings'))
 
 let made = 0
@@ -52,7 +52,7 @@ const bodies: Record<string, (example: object) => object> = {
   createAccount: example => Object.assign({}, example, { username: `somebody-${++made}` }),
 }
 
-/** Texts that are stored as they are, or refused in words; they begin so that they are found again. */
+/** Texts that are stored unchanged or rejected with a message. They share a prefix, so that they can be found. */
 const mark = 'Zo\u00eb '
 const odd = [
   `${mark}\u{1f469}\u200d\u{1f467} \u212b e\u0301 \u0645\u062d\u0645\u062f \u05e9\u05e8\u05d4`,

@@ -37,7 +37,7 @@ export async function shopOfNames(api: TestService, more: Partial<Settings> = {}
   return { shop, named }
 }
 
-/** What the record that a path is about goes by; undefined where there is none of it. */
+/** Returns the identifier of the record that a path is about. Returns undefined if the shop has no such record. */
 export function identifierOf(
   path: string,
   named: Awaited<ReturnType<typeof shopOfNames>>['named'],

@@ -74,7 +74,8 @@ test('a reader receives every change and tombstone despite late and killed write
   const lose = (ids: readonly string[], of: 'customer' | 'product') =>
     slow.transaction(async tx => {
       const skus = sql`sku_id = any(${ids.map(id => `k-${id}`)})`
-      // As `store/sync/removal.ts` does: stock that comes meanwhile would go with its SKU unnoticed.
+      // As `store/sync/remove-unseen.ts` does: stock that arrives concurrently would be deleted with its SKU
+      // unnoticed.
       if (of === 'product')
         await lockRows(
           tx,

@@ -80,7 +80,7 @@ test('an order, return or points entry that commits late is still delivered', as
   const bought = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
   const one = follower(shop, '')
   await readAll(one)
-  // Who holds the stock has both wait in the midst of their transactions.
+  // The lock on stock blocks both writes in the middle of their transactions.
   const held = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const holding = db.transaction(async tx => {

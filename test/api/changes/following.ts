@@ -5,7 +5,7 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { sources } from '../../../src/store/change-feed/sources.ts'
 import type { Caller, TestService } from '../../support/service.ts'
 
-/** A change as it is told. */
+/** A change as the API returns it. */
 export interface Told {
   kind: Kind
   id: string
@@ -15,13 +15,13 @@ export interface Told {
   record?: object
 }
 
-/** Who keeps a copy by following changes. */
+/** A client that keeps a copy by following changes. */
 export interface Follower {
   shop: Pick<Caller, 'get'>
   /** Parameters, the cursor apart: `limit=3&kinds=customer`. */
   asking: string
   cursor: string | undefined
-  /** What each record, by kind and id, was last told to have changed at. */
+  /** The newest change timestamp of each record, by type and ID. */
   copy: Map<string, string>
 }
 
@@ -32,7 +32,7 @@ export const follower = (shop: Follower['shop'], asking: string): Follower => ({
   copy: new Map(),
 })
 
-/** Takes a change into a copy. What comes later of a record is later. */
+/** Applies a change to a copy. A later change of a record has a later timestamp. */
 export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, changedAt }: Told) {
   const name = `${kind} ${id}`
   assert.ok(changedAt >= (copy.get(name) ?? ''), `${name} was told of as it was later`)
@@ -40,7 +40,7 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
   else copy.delete(name)
 }
 
-/** Takes one answer; whether more follows. One whose cursor has expired begins anew. */
+/** Reads one page. Starts again if the cursor has expired. */
 export async function readOn(one: Follower): Promise<{ changes: Told[]; hasMore: boolean; expired: boolean }> {
   const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
   const { status, json } = await one.shop.get(`/changes?${one.asking}${after}`)
@@ -55,7 +55,7 @@ export async function readOn(one: Follower): Promise<{ changes: Told[]; hasMore:
   return { changes: json.data, hasMore: json.meta.hasNextPage, expired: false }
 }
 
-/** Reads to the end; all that was told on the way. */
+/** Reads to the end. Returns all changes. */
 export async function readAll(one: Follower): Promise<Told[]> {
   const all: Told[] = []
   for (;;) {
@@ -65,7 +65,7 @@ export async function readAll(one: Follower): Promise<Told[]> {
   }
 }
 
-/** What is there of some kinds, and since when: what a copy should be. */
+/** Returns the current records of some types with their change timestamps: the expected copy. */
 export async function standing(
   { db }: Pick<TestService, 'db'>,
   service: Service,

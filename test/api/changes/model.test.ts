@@ -17,8 +17,9 @@ import { mapSku } from '../../../src/store/mappings/writes.ts'
 import { startTestService } from '../../support/service.ts'
 import { follower, readAll, readOn, sorted, standing } from './following.ts'
 
-// Random histories of records that come, change, are renamed, leave and come back, while readers who stand somewhere else read on now
-// and then, and what has left is forgotten. Whatever a history was, each reader's copy is what is there in the end.
+// Random histories of records that are created, changed, renamed, deleted and created again. Readers with different
+// cursors read from time to time, and tombstones are purged. After every history each reader's copy equals the current
+// records.
 
 const api = await startTestService()
 after(() => api.stop())
@@ -33,7 +34,7 @@ const readers: { asking: string; kinds?: Kind[] }[] = [
   { asking: 'limit=1000&records=true&kinds=inventory,product', kinds: ['inventory', 'product'] },
 ]
 
-/** What may happen to some of the records of a service; `turn` makes what is said new. */
+/** Events that can happen to some records of a service. `turn` makes each text new. */
 const happenings = {
   staff: (service, ids, turn, updateTimeStamp) =>
     upsertStaff(
@@ -89,7 +90,7 @@ type Happening = keyof typeof happenings
 const happening = fc.record({
   what: fc.constantFrom(...(Object.keys(happenings) as Happening[])),
   ids: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }),
-  /** What the source tells; undefined: nothing, so that it is of now. */
+  /** The timestamp of the source; undefined for now. */
   time: fc.constantFrom(undefined, undefined, '2024-05-01 10:00:00', '2025-05-01 10:00:00', '2030-01-01 00:00:00'),
 })
 const step = fc.oneof(
@@ -107,7 +108,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
       await upsertStores(db, service, [{ storeId: '1-2', storeNumber: '12', name: 'Collins Street' }])
       await happenings.products(service, ['a', 'b', 'c', 'd'], -1, undefined)
       const followers = readers.map(({ asking }) => follower(shop, asking))
-      /** Who has been told everything, so that nothing that is forgotten can matter to them. */
+      /** Readers that are up to date, so a purge can't affect them. */
       const upToDate = new Set<unknown>()
       const mayExpire = new Set<unknown>()
       const read = async (i: number) => {
@@ -145,7 +146,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
           )
           for (const each of followers) if (!upToDate.has(each)) mayExpire.add(each)
         } else {
-          // Stock of a product that has left, a name that is taken: refused, as it should be.
+          // Stock of a deleted product, or a name that is taken, is rejected, as it should be.
           await happenings[one.what](service, one.ids, turn, one.time).catch(() => {})
           upToDate.clear()
         }
@@ -158,7 +159,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
     }),
     { numRuns: histories, endOnFailure: true },
   )
-  // Of some hundred histories; a few may have had nothing that was forgotten too early.
+  // Some histories have no tombstone that was purged too early.
   assert.ok(
     removals > histories / 2 && (expiries > 0 || histories < 200),
     JSON.stringify({ answers, expiries, removals }),

@@ -34,7 +34,8 @@ test('an order that waits for stock after its timestamp is still delivered', asy
     const { status, json, text } = await order('does-not', 'TEE')
     assert.equal(status, 201, text)
     later = json.data.id
-    // The later one is there, and not told: the one that has its stamp already would be behind it.
+    // The later order is committed but not listed: the earlier one already has its change timestamp and would be
+    // skipped.
     for (let i = 0; i < 3; i++) {
       const { ids, cursor: next } = await read(cursor)
       assert.deepEqual(ids, [])

@@ -8,7 +8,7 @@ import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import type { Told } from './following.ts'
 
-// Those who wait in one process are told by one look, and those who stand at the same place by one read and one text.
+// Clients that wait in one process share one poll. Clients with the same cursor share one read and one rendered text.
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
@@ -21,7 +21,7 @@ const write = ({ service }: Pick<Caller, 'service'>, firstname: string, ids: rea
     ids.map(id => ({ id, firstname })),
   )
 
-/** Where somebody stands who has been told everything. */
+/** Returns the cursor of a client that is up to date. */
 const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
   (await who.get(`/changes?limit=1000${how}`)).json.meta.endCursor
 
@@ -49,7 +49,7 @@ test('readers served together receive the same changes as single readers', async
     const ask = ({ who, how, limit, at }: (typeof readers)[number], wait: number) =>
       who.get(`/changes?after_cursor=${at}${how}${limit}&wait=${wait}`)
     const waiting = readers.map(reader => ask(reader, 20))
-    // Most wait by now; who does not is told the same.
+    // Most clients wait by now; the others get the same response.
     await delay(400)
     await db.transaction(async tx => {
       const inTx = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
@@ -61,7 +61,7 @@ test('readers served together receive the same changes as single readers', async
     })
     for (const [i, reader] of readers.entries()) {
       const { how, limit, who } = reader
-      // Staff has had nothing before the first turn, and its changes nobody is told twice.
+      // Staff had no changes before the first turn, and no client gets them twice.
       const { json } = (await waiting[i]) as Awaited<ReturnType<typeof ask>>
       assert.deepEqual(json, (await ask(reader, 0)).json)
       assert.equal(json.meta.timeZone, who.service.settings.timeZone)
@@ -110,7 +110,7 @@ test('a slow reader delays no other reader and receives everything in order', as
   slow.pause()
   const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`)
   const isTold = ({ events }: EventStream, id: string) => events.some(({ data = '' }) => JSON.parse(data).id === id)
-  // In all more than what may be on its way to somebody who does not read.
+  // In total more than can be buffered for a client that doesn't read.
   for (let turn = 0; turn < 4; turn++) {
     await write(shop, `${turn}`.repeat(4_000), [...ids, `last of ${turn}`])
     for (const other of others) await waitUntil(() => isTold(other, `last of ${turn}`), 'the others are told', 20_000)

@@ -13,11 +13,11 @@ const { db } = api
 
 const write = (id: string, firstname: string, service = api.service) =>
   upsertCustomers(db, service, [{ id, firstname }])
-/** Where somebody stands who has been told everything. */
+/** Returns the cursor of a client that is up to date. */
 const endOf = async (shop: Pick<typeof api, 'get'> = api, asking = '') =>
   (await shop.get(`/changes?limit=1000${asking}`)).json.meta.endCursor
 
-/** What a process asks in a second of its own, at most; who looks asks eight. */
+/** Maximum statements of a waiting process per second. A poll takes eight. */
 const few = 2
 
 const timed = async <T>(work: Promise<T>) => {
@@ -141,7 +141,7 @@ test('a waiting request returns immediately with its cursor at shutdown', async 
   assert.ok(ms < 900, `${ms} ms`)
 })
 
-/** How often the database was asked in so many milliseconds. */
+/** Counts the statements that the database receives within this many milliseconds. */
 async function countedFor(ms: number, onAsk = () => {}) {
   let count = 0
   const asked = () => {

@@ -106,7 +106,10 @@ test('an import that overlaps a change loses no field of it', async () => {
   )
 })
 
-/** Merges rows beside a write that has put the customer `id` in, and commits once they wait for it. Returns the customer's record. */
+/**
+ * Merges rows while a write inserts the customer `id`, and commits the write once the merge waits for it. Returns the
+ * customer's record.
+ */
 async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: string }[]) => Promise<unknown>) {
   let merging: Promise<unknown> | undefined
   await shop.db.transaction(async tx => {

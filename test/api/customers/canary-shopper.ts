@@ -23,7 +23,7 @@ const inOrder = { ...address, contactName: 'Canary Contact', companyName: 'Canar
 
 let made = 0
 
-/** Somebody all of whose texts are canaries, who has done all that a shopper can: the customer, and what came of it. */
+/** Creates a customer whose every text is a canary and who does everything that a shopper can. Returns its records. */
 export async function canaryShopper(api: TestService, caller: Caller = api) {
   const n = ++made
   const email = `canary${n}@canary.example`
@@ -104,7 +104,7 @@ export const tillSales = (api: TestService, { service }: Caller, customerId: str
     })) as never,
   )
 
-/** Where each table has a text; the whole database is looked through. */
+/** Returns the tables and columns that contain a text. Searches the whole database. */
 export async function tablesWith({ db }: TestService, text: string): Promise<string[]> {
   const tables = await db.rows<{ name: string }>(
     sql`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
@@ -119,7 +119,7 @@ export async function tablesWith({ db }: TestService, text: string): Promise<str
   return found
 }
 
-/** A folder for e-mails, and what is in it. */
+/** Opens a folder for emails and reads them. */
 export function mailFolder() {
   const dataDir = mkdtempSync(join(tmpdir(), 'tillbridge-canary-'))
   return {
@@ -127,7 +127,7 @@ export function mailFolder() {
     async texts() {
       const folder = join(dataDir, 'mail')
       const names = await readdir(folder).catch(() => [])
-      // What is still being written has another name, and may have gone by the time it is read.
+      // Unfinished files have another name and can disappear before they are read.
       const whole = names.filter(name => name.endsWith('.eml'))
       return Promise.all(whole.map(name => readFile(join(folder, name), 'utf8')))
     },

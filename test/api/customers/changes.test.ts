@@ -145,7 +145,7 @@ const changes = some({
   ),
 })
 
-/** What a record is after a change, by the rule: what is not mentioned stays, null clears, what is given is there. */
+/** Returns the expected record after a change: omitted fields stay, null clears, other values replace. */
 function merged(record: Record<string, unknown>, change: object): Record<string, unknown> {
   const cleared = (value: unknown): unknown =>
     typeof value === 'object' && value !== null

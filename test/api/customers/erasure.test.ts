@@ -75,7 +75,7 @@ test('erasure leaves no personal text in any table, log or email', async () => {
 
   assert.deepEqual(await tablesWith(api, 'canary'), [])
   assert.deepEqual(await tablesWith(api, '0999 000'), [])
-  // What is encrypted cannot be searched: it is gone.
+  // Encrypted content can't be searched, so its row must be deleted.
   const sealed = await api.db.rows(sql`
     select operation from idempotent_response where response is not null and operation <> 'POST /vouchers' union all select status from email where encrypted_content is not null`)
   assert.deepEqual(sealed, [])

@@ -13,7 +13,7 @@ const called = (firstname: string, surname: string) => ({ ...buildCustomer(), fi
 
 const path = (name: string, more = '') => `/customers/search?name=${encodeURIComponent(name)}${more}`
 
-/** Who is found by a name, in the order of the list. */
+/** Returns the customers that a name finds, in list order. */
 async function found(caller: Caller, name: string) {
   const { status, json, text } = await caller.get(path(name))
   assert.equal(status, 200, text)

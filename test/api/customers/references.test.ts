@@ -198,7 +198,7 @@ test('a service can restrict the references of a customer', async () => {
     'invalid_field',
     '/references/favouriteStore',
   )
-  // What was there before may stay, also where the cache does not know it.
+  // Stored references can stay even if the cache doesn't know them.
   const { references: stored } = (await few.get('/customers/old')).json.data
   assert.deepEqual((await updateCustomer(few, 'old', { references: stored })).references, stored)
   assert.deepEqual(

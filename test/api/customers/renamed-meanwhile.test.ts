@@ -20,8 +20,8 @@ const columns = {
 }
 
 /**
- * Renames something while rows that show it are merged: these have to wait for somebody's row of the identifier `9`. Returns whether the
- * renaming waited for them, as it has to where they may be rendered already.
+ * Renames something while rows that show it are merged and wait for the locked row of the identifier `9`. Returns
+ * whether the renaming waited for them, as it must if they may be rendered already.
  */
 async function renamedWhile(into: keyof typeof columns, merge: () => Promise<unknown>, rename: () => Promise<unknown>) {
   await upsertReferences(db, service, [running])

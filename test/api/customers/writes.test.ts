@@ -100,7 +100,7 @@ test('an email belongs to one customer, however it is written', async () => {
   }
   assert.equal(await countCustomers(shop), before)
   assert.deepEqual((await shop.get(`/customers/${other.id}`)).json.data, other)
-  // Its own is not another's, and it is free again once it is given up.
+  // The address of one customer is rejected for another, and is available again after it is removed.
   assert.equal((await updateCustomer(shop, id, { contact: { email: forms[2] } })).contact.email, forms[2])
   await updateCustomer(shop, id, { contact: { email: newEmail() } })
   await updateCustomer(shop, other.id, { contact: { email: forms[3] } })

@@ -39,7 +39,7 @@ const stored = ({ service: { id } }: Caller) =>
     sql`select id, firstname from customer where service_id = ${id} order by id`,
   )
 
-/** Follows `asOf` from the beginning until told to stop, and once more. */
+/** Follows `asOf` from the beginning until `isOver`, and once more. */
 async function follow(shop: Caller, isOver: () => boolean, limit: number) {
   const seen = new Map<string, string>()
   let asOf = beginning
@@ -83,7 +83,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
   const some = (name: string) => ids.filter(() => Math.random() < 0.08).map(id => ({ id, firstname: name }))
   const counts = { commits: 0, killed: 0 }
   const polled = [0, 0]
-  // Until enough has gone on beside each other, in however much time the machine takes for it.
+  // Continues until enough writes overlapped, however long the machine takes.
   const [least, latest] = [performance.now() + 4_000, performance.now() + 60_000]
   const goesOn = () =>
     performance.now() < least ||

@@ -154,7 +154,7 @@ test('a polling reader misses nothing from eight writers committing out of order
       const waits = Math.random() ** 3 * 150
       const rows = chosen.map(id => ({ id, firstname: `${name}/${turn}` }))
       try {
-        // As whoever brings rows in does it: of two that wait for each other one begins anew.
+        // Imports do the same: of two transactions in a deadlock one is repeated.
         await retryOnContention(() =>
           upsertCustomers(
             held(async () => {
@@ -173,7 +173,7 @@ test('a polling reader misses nothing from eight writers committing out of order
     }
   }
 
-  // What a client without `asOf` would do: go on from the newest change that it has seen.
+  // A client without `asOf` would continue from the newest change that it has seen.
   const naive = { at: await newestChange(shop), last: new Map<string, string>() }
   const naiveReader = async () => {
     const rows = await service.db.rows<{ id: string; firstname: string; at: string }>(

@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers'
 import { buildCredentials } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 
-/** A whole list that is being told. */
+/** A running bulk export. */
 export interface Telling {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: of HTTP/1.1 or HTTP/2
   headers: any
-  /** Not read before somebody does. */
+  /** Isn't read until a test reads it. */
   body: Readable
   /** Its records; rejects where it is cut. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
@@ -30,11 +30,11 @@ interface Asking {
 
 export const ndjson = 'application/x-ndjson'
 
-/** Asks for a whole list. */
+/** Requests a bulk export. */
 export async function openLines({ at, caller, path, headers = {}, http2 = false }: Asking): Promise<Telling> {
   const sent = { ...buildCredentials(caller), accept: ndjson, ...headers }
   const { status, headers: got, body, close } = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
-  // Whoever reads is told.
+  // Readers get the error.
   body.on('error', () => {})
   return {
     status,

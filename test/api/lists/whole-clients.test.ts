@@ -24,14 +24,14 @@ after(async () => {
 const { db } = api
 const path = '/customers/search'
 
-/** More than connections hold, so that whoever does not read has the service wait. */
+/** More than connections buffer, so that the service must wait for clients that don't read. */
 const count = 3_000
 const ids = Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'))
 const large = await api.createService({ readsPerMinute: 'off' })
 await upsertCustomers(
   db,
   large.service,
-  // Of nothing that can be packed.
+  // Random text can't be compressed.
   ids.map(id => ({ id, firstname: randomBytes(7_500).toString('base64') })),
 )
 
@@ -77,7 +77,7 @@ test('a stalled export client holds no transaction, connection or lock', async (
   const busy = sql`
     select query from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and query like '%from customer%' and (state <> 'idle' or backend_xmin is not null)`
-  // What is read ahead may be under way still.
+  // Read-ahead may still be in flight.
   let looks = 0
   const isQuiet = async () => {
     looks = (await db.rows(busy)).length ? 0 : looks + 1
@@ -138,7 +138,7 @@ test('a bulk export ends if its account loses access', async () => {
   const leaver = await api.createAccount('visitor', large.service)
   const told = await tell(leaver)
   await db.transaction(tx => unassign(tx, leaver.username, large.service))
-  // Until then nothing is asked of them, because the client has not taken what there is.
+  // No statement is sent until then, because the client has not read the buffered lines.
   await delay(3_000)
   await assert.rejects(text(told.body))
 })

@@ -15,7 +15,7 @@ const variantUntilBarcode =
   'Variant SKU,Variant Grams,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Variant Fulfillment Service,Variant Price,Variant Compare At Price,Variant Requires Shipping,Variant Taxable,Variant Barcode,Image Src,Image Position,Image Alt Text,Gift Card,SEO Title,SEO Description'
 const inventory = `Handle,Title,${options},SKU,HS Code,COO`
 
-/** What came of a file of this first line: lines read, new ones, refused ones. */
+/** Imports a file with this header. Returns the numbers of lines, new rows and rejected rows. */
 async function came(kind: string, header: string, rows: Record<string, string>[]) {
   const names = header.split(',')
   const cell = (text = '') => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -97,7 +97,7 @@ test("a fix is rejected if the record's mapping has changed since", async () => 
   for (const [kind, id, from, to] of [
     ['skus', '12001', 'theirs', 'MH01-S'],
     ['skus', '12002', null, 'MH01-M'],
-    // It goes by its own identifier, and nobody has said so.
+    // It has its own identifier, which no import has mapped.
     ['skus', '12003', '12003', 'other'],
     ['stores', '1001', null, '7'],
     ['stores', '1001', '7', null],

@@ -16,7 +16,7 @@ after(() => api.stop())
 const keys = { stores: 'storeId', skus: 'skuId', customers: 'customerId' } as const
 type Kind = keyof typeof keys
 
-/** The identifiers of a whole list, page by page; `between` runs after each page but the last. */
+/** Returns the identifiers of a complete list, page by page. `between` runs after each page except the last. */
 async function walk(shop: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
   const found: string[] = []
   let cursor = ''

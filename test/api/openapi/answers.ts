@@ -13,12 +13,12 @@ export interface Traffic {
   shop: TestService
   document: Node
   check: ReturnType<typeof createConformanceCheck>
-  /** Everything that was asked and answered, by its operation. */
+  /** All requests and responses, by operation. */
   exchanges: { operation: string | undefined; answer: TestResponse }[]
   asked(method: Method, path: string, answering: Promise<TestResponse>): Promise<TestResponse>
   get(path: string, headers?: Headers, caller?: Caller): Promise<TestResponse>
   getOpenly(path: string, headers?: Headers): Promise<TestResponse>
-  /** A body that is carried out has to be one that the document allows. */
+  /** Sends a body. If it is accepted, it must be valid by the document. */
   post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
   put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
   remove(path: string, caller?: Caller): Promise<TestResponse>

@@ -42,7 +42,7 @@ for (const [what, damage] of damages)
     assert.notDeepEqual(await lintOpenApi(JSON.stringify(broken)), [])
   })
 
-/** What is served, as the router draws it: a line a node of the tree, its depth told by the indentation. */
+/** Returns the served paths from the router's printed tree: one line per node, its depth shown by the indentation. */
 function servedPaths() {
   const above: string[] = []
   return server
@@ -57,7 +57,7 @@ function servedPaths() {
 }
 
 test('every served path is documented, and no other', () => {
-  // What leads to the docs page, and what it loads, belongs to the page; so does the console, which is no operation.
+  // The docs page and its assets are not operations, and neither is the console.
   const served = servedPaths().filter(path => path !== '/' && !/^\/(docs\/|console)/.test(path))
   const documented = Object.keys(document.paths).map(path => path.replace(/\{(\w+)\}/g, ':$1'))
   assert.deepEqual(served.sort(), documented.sort())
@@ -138,7 +138,7 @@ function leavesOf(schema: Node, pointer: string): Leaf[] {
   return [{ pointer, schema }]
 }
 
-/** Every place of the document at which `key` stands, with what stands there. */
+/** Yields every pointer of the document at which `key` occurs, with its value. */
 function* places(node: Node, key: string, pointer = ''): Generator<[string, Node]> {
   if (node === null || typeof node !== 'object') return
   for (const [name, child] of Object.entries(node)) {

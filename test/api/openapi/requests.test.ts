@@ -14,7 +14,7 @@ const faultsOf = compileSchemas(document)
 /** A parameter as the document has it, wherever it stands. */
 const resolved = (node: Node): Node => (node.$ref ? document.components.parameters[node.$ref.split('/').at(-1)] : node)
 
-/** Whether the document lets a parameter of GET have the value. */
+/** True if the document allows the value for a parameter of GET. */
 function isDocumented(path: string, name: string, value: string) {
   const place = document.paths[path].get.parameters.findIndex((each: Node) => resolved(each).name === name)
   return faultsOf(toPointer('paths', path, 'get', 'parameters', place, 'schema'), value).length === 0

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Traffic } from './answers.ts'
 
-/** What an admin is answered who sets the service up. */
+/** Tests the responses to an admin who configures the service. */
 export function testConfiguration(traffic: () => Traffic) {
   test('settings changes and the audit log match the document', async () => {
     const { shop, get, put, refused } = traffic()

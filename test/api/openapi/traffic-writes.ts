@@ -11,7 +11,7 @@ let made = 0
 const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `traffic${++made}@example.com` } })
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
 
-/** What the writes of the API answer, in every way that they can. */
+/** Tests every possible response to the writes of the API. */
 export function testWrites(traffic: () => Traffic) {
   test('customer writes match the document', async () => {
     const { shop, get, post, put, refused } = traffic()

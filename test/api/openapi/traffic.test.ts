@@ -197,7 +197,7 @@ const elsewhere: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: '../requests/methods.test.ts',
   request_timeout: '../requests/slow-clients.test.ts',
 }
-/** What only a back office of somebody else's can be the cause of. */
+/** Errors that only an external back office can cause. */
 const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']
 
 test('the traffic covered every operation and every testable error', async () => {

@@ -110,7 +110,7 @@ test('each command in a remedy exists and accepts its arguments', async () => {
   }
 })
 
-/** Whether the program has this command, with these arguments and options; it is not carried out. */
+/** True if the program has this command with these arguments and options. Doesn't run it. */
 async function takes(words: string) {
   const [name = '', verb, ...rest] = words.split(' ')
   const program = await buildProgram(name)

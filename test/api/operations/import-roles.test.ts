@@ -8,7 +8,7 @@ import { startTestService } from '../../support/service.ts'
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
 
-/** What the contract leaves to admins: mappings, and the gateways, which are a setting. */
+/** Import types that are reserved for admins: mappings, and gateways, which are a setting. */
 const ofAdmins = [
   'payment-gateways',
   'store-mapping',

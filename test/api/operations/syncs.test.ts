@@ -25,7 +25,7 @@ const defaults = { driver: 'apparel21', url: simulator.url, country: 'AU' } as c
 const offices = await openBackOffices({ db, keys, defaults, log })
 let worker: Worker
 before(() => {
-  // Nothing is pulled here unless somebody asks for it.
+  // Syncs run only if a test requests them.
   const { 'run-sync': runSync } = backOfficeJobs(offices, [])
   assert.ok(runSync)
   worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'run-sync': runSync })

@@ -21,7 +21,7 @@ import { post } from '../../support/write.ts'
 const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
-/** Asserts that one was made and the others were refused for want of units. */
+/** Asserts that one return was created and the others were rejected because too few units remained. */
 function onlyMade(answers: TestResponse[], count: number) {
   assert.equal(answers.filter(answer => answer.status === 201).length, count)
   for (const answer of answers)

@@ -45,7 +45,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     status: 'requested',
     restock: false,
     currency: 'AUD',
-    // Of 80.00 for three.
+    // 80.00 for three units.
     total: '63.33',
     lines: [
       {

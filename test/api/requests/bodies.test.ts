@@ -166,7 +166,7 @@ test("a write with a query is rejected together with the body's errors", () =>
     assertProblem(await put(service, '/customers/1?dry=true', {}), 'invalid_parameter', service.baseUrl, '/customers/1')
   }))
 
-/** What comes back for a head alone, while the body that it announces never comes. */
+/** Returns the response to a head whose body never arrives. */
 async function answerToHead(request: string) {
   const socket = await tlsTo(service)
   const data = once(socket.setEncoding('utf8'), 'data')

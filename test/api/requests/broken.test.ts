@@ -22,7 +22,7 @@ const reading = `GET /stores?limit=1 HTTP/1.1\r\n${own}\r\n`
 const body = JSON.stringify(order())
 const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-/** What bytes that are no request are told. */
+/** The response to bytes that are not a request. */
 const refusal = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
 
 test('an order with trailing bytes is placed and answered before the rejection', async () => {

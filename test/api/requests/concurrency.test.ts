@@ -75,7 +75,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
       if (!validationId) continue
       last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 })
       if (last.status !== 200) continue
-      // From the answer that gives it to the request that gives it back, nobody else may be told the same.
+      // From the response that locks the voucher to the request that unlocks it, no other client may lock it.
       held++
       most = Math.max(most, ++holders)
       await delay(5)

@@ -10,7 +10,7 @@ import { post, withKey } from '../../support/write.ts'
 const { api, createShop: another } = await startOrderShop()
 after(() => api.stop())
 
-/** What all connections to come go by that say nothing of it. */
+/** Sets a default for new connections. */
 const setDefault = (setting: string) =>
   api.db.run(sql`${raw(`alter database "${new URL(api.database.connection).pathname.slice(1)}" set ${setting}`)}`)
 
@@ -42,7 +42,8 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
     return Number(row?.deadlocks)
   }
   const already = await deadlocks()
-  // Whoever waits for longer than this looks for a deadlock, and is ended where it finds one: not the other one.
+  // A session that waits longer than this checks for a deadlock and is aborted if it finds one. The other session
+  // isn't.
   const other = new pg.Client(api.database.connection)
   await other.connect()
   await other.query("set deadlock_timeout = '10 min'")

@@ -11,7 +11,10 @@ const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 const ask = createRequester(service)
 
-/** Has a crowd ask without a pause until somebody else was answered ten times; how often the crowd was answered what. */
+/**
+ * Lets a crowd send requests without a pause until another client has ten responses. Counts the crowd's responses by
+ * status.
+ */
 async function beside(size: number, ask: (i: number) => Promise<TestResponse>): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
   let asked = 0

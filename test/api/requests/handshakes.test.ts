@@ -38,7 +38,7 @@ function clientHello({ version = '0303', suites, compressions = ['00'] }: Hello)
   return Buffer.concat([hex('16', version), length(2, message.length), message])
 }
 
-/** What the server answers to an offer: the suite and the compression it takes, or its alert. */
+/** Returns the server's response to a ClientHello: suite and compression, or its alert. */
 async function answerTo(hello: Hello) {
   const socket = connect(portOf(service), '127.0.0.1')
   socket.write(clientHello(hello))

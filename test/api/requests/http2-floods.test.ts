@@ -67,7 +67,7 @@ async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
   socket.once('close', () => {
     isOver = true
   })
-  // What is answered is read only where the flood is not one of answers that pile up.
+  // Responses are read unless the flood is one of unread responses.
   if (atMost === 1) socket.resume()
   socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
   socket.write(frame('settings', 0, 0))

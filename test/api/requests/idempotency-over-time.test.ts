@@ -91,7 +91,7 @@ test('a disconnected client gets the response by repeating the request', async (
   assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
 })
 
-/** Sends a request and breaks the connection once told to. */
+/** Sends a request and closes the connection when the signal fires. */
 async function leave(body: unknown, key: string, signal: AbortSignal) {
   const asked = request(`${service.baseUrl}/customers`, {
     method: 'POST',

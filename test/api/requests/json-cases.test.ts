@@ -4,8 +4,9 @@ import { assertCreatesNoCustomer } from '../../support/customer-bodies.ts'
 import { startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-// What parsers of JSON are tried with, by the grammar of RFC 8259: what has to be read, what must not be, and what may be either. None of
-// it is a customer: what is read is refused by the shape, `invalid_body`; what is not read is `malformed_json`.
+// Cases for JSON parsers by the grammar of RFC 8259: those that must be parsed, those that must not, and those that
+// may be either. None of them is a customer: parsed bodies are rejected by the schema with `invalid_body`, other
+// bodies with `malformed_json`.
 
 const service = await startTestService({ settings: { writesPerMinute: 'off' } })
 after(() => service.stop())
@@ -32,14 +33,14 @@ null  true  false  0  42  -1  0.5  -0.25  ""  "a"  []  {}  [[]]  [{}]  {"":0}  [
 "\"\ufdd0\ud83f\udffe\""]`) as string[]),
 ]
 
-/** JSON that is read by other parsers, and loses something there or says it twice: contract 1, "Bodies", refuses it. */
+/** JSON that other parsers accept, although it loses data or repeats a member. It is rejected. */
 const refusedAllTheSame: Body[] = [
   ...lines(`
 1e1  1E1  1e+2  1E+2  1E-2  0e1  0e+1  -0  -0.0  123e45  1.5e3  123.456e78  {"a":1,"a":2}  {"a":1,"a":1}
 [{"b":{"a":1,"a":[]}}]`),
 ]
 
-/** What a parser may read or not. */
+/** Cases that a parser can accept or reject. */
 const either: { [body: string]: 'invalid_body' | 'malformed_json' } = {
   '123123e100000': 'malformed_json',
   '-1e9999': 'malformed_json',
@@ -76,7 +77,7 @@ const eitherInBytes: Body[] = [
   Buffer.from('["é"]', 'utf16le').swap16(),
 ]
 
-/** What is no JSON. */
+/** Cases that are not JSON. */
 const bad: Body[] = [
   ...lines(String.raw`
 [  ]  [1  [1,  [,]  [,1]  [1,,2]  [1,]  [1,,]  ["a",]  ["a"  ["",  []]  [[]  [1 2]  ["a" "b"]  [1:2]  ["":1]  ["x"]]

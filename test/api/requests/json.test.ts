@@ -125,7 +125,7 @@ test('thousands of names and values are validated quickly', async () => {
   }
 })
 
-/** Where the faults of an answer are, with their codes. */
+/** Returns the pointers of a response's field errors, with their codes. */
 const faultsOf = ({ json }: TestResponse) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${code} ${pointer}`)
 

@@ -22,7 +22,7 @@ after(async () => {
 
 const rows = (table: string) => api.db.run(sql`select from ${raw(table)} where service_id = ${api.service.id}`)
 
-/** What a write is answered whose transaction is committed, while nobody hears of it. */
+/** Returns the response to a write whose transaction is committed, although the confirmation is lost. */
 async function unheard(write: () => Promise<TestResponse>) {
   const lost = proxy.loseCommit()
   const [answer] = await Promise.all([write(), lost])

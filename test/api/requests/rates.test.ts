@@ -79,7 +79,7 @@ test('public pages do not count towards the limit', async () => {
 })
 
 test('the remaining time of a minute is from 1 to 60 seconds', t => {
-  // A clock that has run for a while, in the fractions of milliseconds that it tells.
+  // A clock that has run for a while, with fractions of milliseconds.
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const rate = createRateLimiter()

@@ -17,7 +17,10 @@ after(async () => {
   await api.stop()
 })
 
-/** How often a request waits for the database: the fewest of some, for now and then an account is looked up anew. */
+/**
+ * Returns the number of round trips to the database: the minimum of several requests, because an account is sometimes
+ * looked up again.
+ */
 async function roundTripsOf(ask: () => Promise<TestResponse>, status: number) {
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {

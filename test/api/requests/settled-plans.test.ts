@@ -11,7 +11,7 @@ import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 
 const { api } = await startOrderShop()
 const { keys, service } = api
-// As the service opens the pool of its writes; of one connection, so that it can be asked what it has planned.
+// Opens the pool as the service does for writes, with one connection, so that its prepared statements can be listed.
 const db = openDatabase(api.database.connection, { max: 1, genericPlans: true })
 after(async () => {
   await db.close()

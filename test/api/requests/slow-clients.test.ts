@@ -16,7 +16,9 @@ import { startTestService } from '../../support/service.ts'
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 
-/** Clients that each send a beginning and then, again and again, a little more; with what they are told in the end. */
+/**
+ * Opens clients that each send a beginning and then, again and again, a few more bytes. Returns their final responses.
+ */
 async function dripping(
   server: { baseUrl: string; ca: string },
   clients: number,

@@ -12,7 +12,10 @@ await fillShop(api.db, api.service)
 
 const trial = { prefer: 'respond-async, tx=rollback' }
 
-/** What a trial of settings, accounts and mappings could change; when an account was last used is told later, by itself. */
+/**
+ * Returns everything that a dry run of settings, accounts and mappings could change. The last use of an account is
+ * stored later anyway.
+ */
 const standing = async () => {
   const [settings, accounts, mapping] = [
     await api.get('/settings'),

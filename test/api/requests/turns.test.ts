@@ -13,7 +13,7 @@ beforeEach(() => {
 const service = (name: string): Service => ({ id: name.charCodeAt(0), name, settings: defaultSettings })
 const [a, b, own] = [service('a'), service('b'), service('own')]
 
-/** Asks for turns of services, and tells in which order they came. */
+/** Requests permits for services and records the order in which they are granted. */
 function asking(connections: number) {
   const queue = writeQueue(connections)
   const begun: { name: string; end: () => void }[] = []

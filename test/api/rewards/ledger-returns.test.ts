@@ -29,7 +29,7 @@ test('a return first takes its own lot, then the earliest expiring lots', async 
   const ann = await createMember(api)
   await ann.earn('W1', '100.00')
   await ann.earn('W2', '90.00')
-  // Somebody has used most of the first order's points elsewhere.
+  // Another order has used most of the first order's points.
   await api.db.run(
     sql`update reward_lot set redeemed = 80 where service_id = ${ann.service.id} and description = 'Order W1'`,
   )
@@ -145,7 +145,7 @@ test('a cancelled return restores at most the qualifying spend it took', async (
         sql`select trim_scale(qualifying_spend)::text as spend from reward_account where service_id = ${ann.service.id}`,
       )
     )?.spend
-  // The year begins anew by a sync.
+  // A sync starts the year again.
   const begin = (left: string) =>
     api.db.run(sql`update reward_account set qualifying_spend = ${left}::numeric where service_id = ${ann.service.id}`)
   for (const [left, after] of [

@@ -35,7 +35,7 @@ function follow(steps: readonly Step[], tiers: TierRules[]) {
     if (giveBack) own.giveBack(giveBack, amount)
     if (pass) own.pass(pass)
     if (use) own.useReward()
-    // Whether there are enough points for a reward is seen by the next order.
+    // The next order detects that there are enough points for a reward.
     if (earn) own.check()
   }
   return own

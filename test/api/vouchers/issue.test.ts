@@ -192,7 +192,7 @@ test('a million numbers and PINs are uniform, unique and unordered', () => {
     pins[front] = (pins[front] ?? 0) + 1
     pinEnds[end] = (pinEnds[end] ?? 0) + 1
   }
-  // Of so many from 10^14, one in 200 such runs has two alike: those the database refuses, and another is drawn.
+  // With so many numbers from 10^14, one in 200 runs repeats one. The database rejects it, and another is drawn.
   assert.ok(numbers.size >= many - 1, `${many - numbers.size} repeats`)
   for (const [at, counts] of digits.entries()) if (at > 0) isEven(counts, `digit ${at}`)
   isEven(pins, 'the first half of PINs')

@@ -22,7 +22,7 @@ interface Entry {
   locked: boolean
 }
 
-/** What the store does to vouchers of a service: each step answers with the code of the error that it comes to. */
+/** Runs voucher operations of the store. Each returns the code of its error. */
 export function ledgerOf({ db, keys, service }: TestService) {
   /** The code of the error that some work comes to, thrown or returned; what it throws is undone. */
   async function outcome<T>(work: (tx: Db) => Promise<T>): Promise<T | string> {

@@ -56,7 +56,8 @@ test('one of several clients locking concurrently holds the voucher', async () =
     const statuses = answers.map(({ status }) => status)
     // The newest validation was sent twice: the second time it renews its own lock.
     assert.equal(statuses.filter(status => status === 200).length, 2, statuses.join())
-    // Whoever comes before the holder has an older validation that opens nothing yet held; after it, a lock.
+    // Before the holder, a client has an older validation that can't lock yet. After the holder, the voucher is
+    // locked.
     for (const answer of answers)
       if (answer.status !== 200) assert.ok(['voucher_locked', 'validation_id_incorrect'].includes(answer.json.code))
     const later = await Promise.all(ids.slice(0, -1).map(id => lockVoucher(other, number, id)))

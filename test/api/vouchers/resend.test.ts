@@ -35,12 +35,12 @@ const again = (number: string, body: object = {}, headers: Record<string, string
   post(shop, `/vouchers/${number}/resend`, body, headers)
 const opens = async (number: string, pin: string) => (await post(shop, '/vouchers/lookup', { number, pin })).status
 const emails = async (number: string) => (await shop.get(`/vouchers/${number}/ledger`)).json.data.emails
-/** Waits until the newest e-mail of a voucher has come so far. */
+/** Waits until a voucher's newest email has this status. */
 const has = (status: string, number: string) =>
   waitUntil(async () => (await emails(number))[0].status === status, `the e-mail is ${status}`)
 const told = (number: string) => sink.delivered.filter(({ text }) => text?.includes(number))
 const pinIn = (text = '') => /PIN: +(\S+)/.exec(text)?.[1] ?? ''
-/** Puts what was asked for into the past. */
+/** Back-dates earlier requests. */
 const wait = (interval: string) => shop.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
 
 test('a resent voucher gets one new PIN, however often it is requested', async () => {

@@ -36,7 +36,7 @@ for (const [way, opened] of Object.entries(ways))
     const { status, json } = await open(pin, key)
     assert.equal(status, 200)
     for (const one of wrong.slice(0, 5)) assertProblem(await open(one, key), 'idempotency_key_reused', api.baseUrl)
-    // The right one as well: nobody is told which it is.
+    // The right PIN is rejected as well, so that guessing reveals nothing.
     for (const one of [...wrong.slice(5), pin]) assertProblem(await open(one, key), 'voucher_not_accepted', api.baseUrl)
     assertProblem(await open(pin, withKey()), 'voucher_not_accepted', api.baseUrl)
     await clearFailures(api)

@@ -51,7 +51,7 @@ test('a webhook starts with new changes, or with everything if requested', async
   const [second] = await customers('John')
   const told = (path: string) =>
     new Set(parseChanges(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
-  // One of them may be told in one delivery, or in two.
+  // One endpoint may receive the changes in one delivery or in two.
   await until(() => told('/hooks/all').size === 2 && told('/hooks').size === 1, 'both are told')
   await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all is told')
   assert.deepEqual([...told('/hooks/all')], [first, second])

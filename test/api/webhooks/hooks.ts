@@ -54,7 +54,7 @@ export function setUpHooks({ settings = {} } = {}) {
     get logged() {
       return logged.text
     },
-    /** What was sent by e-mail. */
+    /** Sent emails. */
     mails,
     until,
     /** A worker; it is stopped after the test. */

@@ -15,7 +15,7 @@ export const hostileUrls = [
   'shop.example/hooks',
   'not a url',
   'https://shop example/hooks',
-  // What a host hides behind.
+  // Forms that hide the host.
   'https://user@shop.example/hooks',
   'https://user:password@shop.example/hooks',
   'https://shop.example@127.0.0.1/hooks',
@@ -112,7 +112,7 @@ export const hostileUrls = [
   'https://anything.localhost/',
 ]
 
-/** What a name may lead to, so that nothing is sent there: one address that is not public is enough. */
+/** Answers of a name server that forbid a delivery: one address that is not public is enough. */
 export const hostileAnswers: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['10.1.2.3'],
@@ -134,7 +134,7 @@ export const hostileAnswers: readonly (readonly string[])[] = [
   ['8.8.8.8', '1.1.1.1', '9.9.9.9', '192.168.0.1'],
 ]
 
-/** What is public, and taken for it. */
+/** Public addresses. */
 export const publicAnswers: readonly (readonly string[])[] = [
   ['8.8.8.8'],
   ['1.1.1.1', '2606:4700:4700::1111'],

@@ -43,7 +43,7 @@ test('an endpoint failing for a week is reported, then catches up gently', async
 
   assert.match(hooks.mails[0] ?? '', /^Subject: \[Tillbridge\] /m)
 
-  // What happens in a week: some records change time and again.
+  // The changes of a week: some records change several times.
   for (const round of ['Ann', 'Bea', 'Eve'])
     await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 500, round))
   await upsertCustomers(hooks.api.db, hooks.api.service, named(500, 1_400, 'Zoe'))

@@ -6,12 +6,12 @@ import { type Client, createClient } from '../../../src/backoffice/apparel21/cli
 import type { Connection, Limits } from '../../../src/backoffice/apparel21/client/connection.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
 
-/** What calls of one client after the other go to. */
+/** The server that calls of one client go to. */
 export interface Calls {
   simulator: Simulator
   /** A client of the simulator, or of what else the connection names, until the test is over. */
   open(limits?: Partial<Limits>, connection?: Partial<Connection>): Client
-  /** What the clients have logged. */
+  /** Log lines of the clients. */
   logged: string[]
 }
 

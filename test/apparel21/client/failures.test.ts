@@ -55,7 +55,7 @@ test('a write is never repeated: its outcome is unknown unless never sent', asyn
   await simulator.accept()
 })
 
-test('a refused connection is 503 with Retry-After', async () => {
+test('a failed connection is 503 with Retry-After', async () => {
   const client = open()
   await client.document(stores)
   await simulator.refuse()

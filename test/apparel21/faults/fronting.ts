@@ -14,7 +14,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
 import { answering, type StandIn, speaking } from '../stand-in.ts'
 
-/** Short, so that nobody waits for deadlines. */
+/** Short timeouts, so that tests don't wait for deadlines. */
 export const short = { deadlineMs: 700, patienceMs: 0 }
 /** A reward account, as a stand-in for the back office answers with it. */
 export const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
@@ -31,7 +31,7 @@ export interface Fronting {
   simulator: Simulator
   /** A service in front of the back office that is there. */
   fronting(url: string, limits?: Partial<Limits>): Promise<Fronted>
-  /** A server of our own in a back office's place, that answers as it is told; returns its address. */
+  /** Starts a server in the back office's place. Returns its address. */
   serving(...listener: Parameters<typeof answering>): Promise<string>
   /** One that says bytes of its own choice. */
   speaking(...speak: Parameters<typeof speaking>): Promise<StandIn>
@@ -43,7 +43,7 @@ export interface Fronting {
   /** The path of what is read at the back office. */
   live(): string
   aPerson(): Person
-  /** Asserts a 503 that says when to come again. */
+  /** Asserts a 503 with `Retry-After`. */
   isAway(answer: TestResponse, baseUrl?: string): void
   /** Asserts a 502 that nothing of the back office's answer passes through. */
   isNonsense(answer: TestResponse, what?: string): void

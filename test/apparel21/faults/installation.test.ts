@@ -80,7 +80,7 @@ const services = {
 const front = await startTestService({ sharedWith: api, log })
 closes({ close: () => front.stop() })
 
-test('refused connections affect only live requests, and service recovers', async () => {
+test('failed connections affect only live requests, and service recovers', async () => {
   const caller = await front.createAccount('maintainer', services.fed)
   const { client, release } = behind(simulator)
   closes(client)

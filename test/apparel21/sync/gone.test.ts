@@ -18,7 +18,7 @@ const restore = (id: string) => simulator.change({ kind: 'restore-person', id: N
 const notes = async () => (await rows("select notes from sync_state where sync = 'customers'"))[0].notes
 const personReads = () => simulator.ledger.callsTo({ method: 'GET', path: '/Persons/*' }).length
 
-/** A customer who has ordered, and whom head office has no more. */
+/** Creates a customer who has ordered and whom the back office no longer has. */
 async function gone() {
   const maintainer = await api.createAccount('maintainer')
   const customer = await createCustomer(maintainer, buildCustomer({ ecommerceAdminId: 'gid://shop/Customer/1' }))

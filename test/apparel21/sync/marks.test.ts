@@ -47,7 +47,7 @@ test('a change of an ambiguous hour is never before the checkpoint', () =>
         const [seen, later] = [from + Math.min(a, b), from + Math.max(a, b)]
         const shown = toLocalTime(seen * 1_000, timeZone)
         const since = mark(shown, new Date((seen + 1) * 1_000).toISOString(), took) ?? ''
-        // Whatever changes from the moment on that the pull began.
+        // The checkpoint includes every change since the sync began.
         assert.ok(
           toLocalTime(later * 1_000, timeZone) >= since,
           `${toLocalTime(later * 1_000, timeZone)} before ${since}`,

@@ -14,7 +14,7 @@ async function pullWhile(work: () => Promise<unknown>) {
   const { db, service } = api
   let pulled: Promise<void> | undefined
   await db.transaction(async tx => {
-    // Rows are locked in their order: whoever has the first one stops the whole page.
+    // Rows are locked in their order, so a lock on the first row blocks the whole page.
     await tx.row(sql`select id from customer where service_id = ${service.id} order by id limit 1 for update`)
     pulled = shop.sync('customers')
     const waits = sql`

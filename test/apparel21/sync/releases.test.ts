@@ -67,7 +67,7 @@ test('a failed full sync without change support stays failed and retries', async
   await assert.rejects(old.sync('customers'))
   const { error } = (await old.state('customers')) ?? {}
   assert.ok(error)
-  // The first time it finds that nothing can be asked for.
+  // The first sync finds that it can request nothing.
   const idle = await old.sync('customers')
   assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.error], [true, {}, error])
   for (let again = 0; again < 2; again++) await assert.rejects(old.sync('customers'))

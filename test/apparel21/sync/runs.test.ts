@@ -48,7 +48,7 @@ test('a record missing from a full run is zeroed or deleted', async t => {
   const sku = state.skus.get(item.skuId)
   const store = state.stores.get(item.storeId)
   assert.ok(sku && store)
-  // Nobody notes it, so that changes alone would never tell.
+  // The simulator records no change, so an incremental sync would never see it.
   state.stock.set(sku.row, store.column, 0, 0)
   const style = [...state.styles.values()].find(one => one !== sku.colour.style && one.colours.length > 0)
   assert.ok(style)

@@ -4,7 +4,7 @@ import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
 import { paginate } from '../../support/walk.ts'
 
-// The head office is in Melbourne, the service in London.
+// The back office is in Melbourne, the service in London.
 const zone = 'Europe/London'
 const head = await startApparel21Service({ settings: { ...settings, timeZone: zone } })
 const { simulator, api } = head
@@ -15,7 +15,7 @@ interface Shown {
   updateTimeStamp: string
 }
 
-/** What is on the wall in London when this, in milliseconds, is on the wall of the head office. */
+/** Converts the back office's local time to London's, both in milliseconds. */
 const inLondon = (wallMs: number) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(wallMs / 1_000) * 1_000)
     .toZonedDateTimeISO('UTC')

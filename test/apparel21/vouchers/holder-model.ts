@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 
-/** What a shopper does with the voucher. Whoever locks, renews, unlocks or draws does it with the newest validation that it was given. */
+/** Operations of a shopper. Lock, renew, unlock and redeem use the newest validation that the shopper received. */
 export const deeds = ['look up', 'validate', 'lock', 'unlock', 'lock by PIN', 'draw', 'repeat'] as const
 export type Deed = (typeof deeds)[number]
 
-/** What goes wrong on the way; `late` is a process that is halted for longer than it may hold anything. */
+/** Faults during an operation. `late` is a process that is halted for longer than its lease. */
 export const mishaps = ['lost-answer', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
 export type Mishap = (typeof mishaps)[number]
 
 export interface Act {
   deed: Deed
   cents: number
-  /** Which of two servers is asked. */
+  /** Which of two servers gets the request. */
   server: 0 | 1
   /** Milliseconds that it waits first. */
   waitMs: number
   mishap: Mishap | undefined
 }
 
-/** What the shoppers do at once, each at most one thing; then time may pass, or what is open is followed up. */
+/** Concurrent operations, at most one per shopper. After them time passes, or open writes are recovered. */
 export interface Round {
   acts: (Act | undefined)[]
   next: 'nothing' | 'locks run out' | 'follow up'
@@ -44,13 +44,16 @@ export const rounds = fc.array(
   { minLength: 2, maxLength: 12 },
 )
 
-/** What any deed may come to: a mishap, or another one in the way. */
+/** Outcomes of any operation: a fault, or another operation in the way. */
 const always = ['outcome_unknown', 'back_office_unavailable', 'concurrent_update']
 const refused = ['voucher_locked', 'validation_id_incorrect']
 const over = ['voucher_unusable', 'insufficient_voucher_balance']
-/** A process that was halted for too long finds that somebody else finds out what has become of its order. */
+/** A process that was halted for too long finds that another one recovers its order. */
 export const leaseLost = 'idempotency_in_progress'
-/** What may happen; `held` is to whoever held the voucher when it began, and had not begun to give it back. */
+/**
+ * Permitted outcomes. `held` applies to a shopper that held the voucher at the beginning and had not begun to release
+ * it.
+ */
 const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] }> = {
   'look up': { anybody: ['200', 'voucher_unusable'], held: ['200', 'voucher_unusable'] },
   validate: { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
@@ -61,7 +64,7 @@ const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] 
   repeat: { anybody: ['201', leaseLost, ...refused, ...over], held: ['201', leaseLost, ...refused, ...over] },
 }
 
-/** What only one may do who has the voucher, or to whom it is free. */
+/** Operations for which the voucher must be free or held by this shopper. */
 const needsIt: ReadonlySet<Deed> = new Set(['validate', 'lock', 'unlock', 'lock by PIN', 'draw'])
 
 interface Done {
@@ -77,7 +80,7 @@ interface Held {
   to: number
 }
 
-/** Holds a history against the table: what each was told, and when somebody certainly held the voucher. */
+/** Checks a history against the table: each response, and the times at which a shopper certainly held the voucher. */
 export function historyOf() {
   const history: Done[] = []
   const holds: Held[] = []
@@ -86,7 +89,7 @@ export function historyOf() {
   const told = () => JSON.stringify(history, null, 1)
   return {
     holding,
-    /** Somebody begins something: who gives a voucher back, or pays with it, holds it no more for certain. */
+    /** A shopper begins an operation. One that releases the voucher or pays with it no longer certainly holds it. */
     begins(shopper: number, deed: Deed) {
       const held = holding(shopper)
       if (held && (deed === 'unlock' || deed === 'draw')) held.to = performance.now()
@@ -99,7 +102,7 @@ export function historyOf() {
       const { anybody, held } = table[deed]
       const mayBe = [...always, ...(wasHolding ? held : anybody)]
       assert.ok(mayBe.includes(outcome), `${shopper}: ${deed} came to ${outcome}, holding: ${wasHolding}\n${told()}`)
-      // Who was told for certain that nothing was drawn, or given back, has it as before.
+      // A response that excludes any effect leaves the voucher with its holder.
       const isKept = wasHolding && (outcome === 'back_office_unavailable' || over.includes(outcome))
       if (
         (outcome === '200' && (deed === 'lock' || deed === 'lock by PIN') && !holding(shopper)) ||
@@ -110,7 +113,7 @@ export function historyOf() {
     locksRunOut() {
       for (const held of holds) held.to = Math.min(held.to, performance.now())
     },
-    /** Nobody else did anything with a voucher that somebody held all the while. */
+    /** Checks that no other shopper used a voucher while one held it. */
     validateLine() {
       for (const held of holds)
         for (const { shopper, deed, from, to, outcome } of history)

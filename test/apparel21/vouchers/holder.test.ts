@@ -22,7 +22,7 @@ const { tee, order, voucher } = await ordersOf(shop)
 const { number, pin } = voucher('6000001')
 const lockSeconds = 60
 
-/** A voucher of 100.00 that nobody has done anything with. */
+/** Creates an unused voucher of 100.00. */
 async function fresh() {
   await shop.settle()
   for (const table of ['upstream_voucher', 'intent', 'reservation']) await api.db.run(sql`delete from ${raw(table)}`)
@@ -60,9 +60,9 @@ const body = (act: Act, validationId: string) => {
   return order({ payments: [paid, ...(rest ? [{ gateway: 'visa', amount: toDollars(rest) }] : [])] })
 }
 
-/** What one shopper knows. */
+/** State of one shopper. */
 interface Shopper {
-  /** What it has begun, and is not done with: what is late goes on while others do what they do. */
+  /** Operations in flight: a late one continues while others run. */
   doing: Promise<unknown>
   validationId: string | undefined
   open: { body: object; headers: Record<string, string> } | undefined

@@ -60,7 +60,7 @@ test('an unknown number, wrong PIN and malformed number get the same response', 
 })
 
 test('a voucher with another number than requested is not returned', async () => {
-  // A back office that takes no notice of case, or of zeros in front, would otherwise let everybody guess under many names.
+  // A back office that ignores case or leading zeros would otherwise allow guesses under many names.
   simulator.state.vouchers.set('A1', { ...voucherOf(number), number: 'a1' })
   assertProblem(await lookUp(api, 'A1'), 'voucher_not_accepted', api.baseUrl)
 })
@@ -130,7 +130,7 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   refuse('/Voucher/GVValid/*', 5060)
   const query = await api.get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })
   assert.deepEqual(query.json.errors[0].parameter, 'amount')
-  // Somebody outside holds it; until when is not told.
+  // Another system has locked it. The back office doesn't return until when.
   refuse('/Voucher/GVValid/*', 5067)
   const held = await validate(api)
   assert.deepEqual([held.status, held.json.code, held.json.lockedUntil], [409, 'voucher_locked', undefined])

@@ -18,7 +18,7 @@ export const validationOf = async (by: Caller, amount?: string): Promise<string>
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.validationId
 }
-/** How often the back office was asked to validate a voucher. */
+/** Counts the calls that validated a voucher. */
 export const validations = ({ ledger }: Simulator, of = number) =>
   ledger.callsTo({ path: `/Voucher/GVValid/${of}` }).length
 

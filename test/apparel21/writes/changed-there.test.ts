@@ -19,7 +19,7 @@ const { bought, giveBack } = returnsOf(shop, shopper)
 const listed = async (id: string) => (await api.get(`/customers/${id}/orders`)).json.data as Order[]
 const statusOf = async (id: string) => (await listed(customerId)).find(one => one.id === id)?.lines[0]?.status
 
-/** An order of two tees, which head office then has as lines with these quantities and statuses. */
+/** Places an order of two tees. The back office then has these lines with quantities and statuses. */
 async function changed(...lines: (readonly [quantity: number, status: 'Processing' | 'Shipped' | 'Cancelled'])[]) {
   const { id } = await bought({ [tee.sku]: 2 }, { isShipped: false })
   const there = upstream(id)

@@ -118,7 +118,7 @@ test('an email in use is rejected, even if only upstream', async () => {
   assert.equal(made(), 0)
 })
 
-test('an email given up by its owner upstream is free', async () => {
+test('an email that its owner released upstream is free', async () => {
   const someone = fullPerson()
   await shop.sync('customers')
   const email = someone.email

@@ -53,7 +53,7 @@ test('a late order keeps a newer validation of its voucher', async () => {
   const [body, key] = [await paidByVoucher(), withKey()]
   loseAnswer()
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  // As where it was given up, and arrives late.
+  // As if the write had been abandoned and arrived late.
   for (const table of [sql`intent`, sql`reservation`]) await api.db.run(sql`delete from ${table}`)
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 s' where number = ${number}`)
   const theirs = await validated(number, pin, '1.00')

@@ -11,7 +11,9 @@ const shop = await shopOfTests()
 const { api, simulator } = shop
 const { order, placed, rows, tee, upstream, validated, voucher } = await ordersOf(shop)
 
-/** Sends an order that arrives only when it was looked for in vain, and given up. Returns it as the back office has it then. */
+/**
+ * Sends an order that arrives only after recovery has looked for it and abandoned it. Returns the back office's order.
+ */
 async function late(body: object, headers: Record<string, string>) {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)

@@ -28,7 +28,7 @@ for (const [which, commits] of [
     assert.deepEqual([placed(), await rows(), await open()], [1, already + 1, [0, 0]])
   })
 
-/** Waits until the back office has been told. */
+/** Waits until the back office has the order. */
 async function afterPlacing() {
   while (!simulator.ledger.callsTo({ method: 'POST', path: '/Persons/*/Orders' }).length)
     await new Promise(resolve => setTimeout(resolve, 5))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import type { Shop } from '../shop.ts'
 
-/** The persons whom a shop's back office has, and what was asked of it about them. */
+/** Returns the persons in the back office and the calls about them. */
 export function personsOf({ api, simulator }: Shop) {
   const personOf = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`no person ${id}`)
   const withEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)

@@ -28,7 +28,7 @@ export type Answered = { status: number; retryAfter: string | undefined; code: s
 export interface Asked {
   method?: 'POST' | 'PUT'
   key?: string
-  /** Whose service; the one in front of the simulator unless something else is said. */
+  /** Credentials of a service. Default: the one that uses the simulator. */
   by?: Record<string, string>
 }
 
@@ -67,7 +67,7 @@ export async function shopOfProcesses() {
     db,
     service,
     neighbour: await headersOf(neighbour),
-    /** What a process needs; each has a directory of its own. */
+    /** Returns the environment of a process. Each has its own directory. */
     environmentOf: (name: string, more: Environment = {}): Environment => ({
       DATA_DIR: join(home, name),
       DATABASE_URL: urlOf(connection),
@@ -103,7 +103,7 @@ export async function shopOfProcesses() {
           service.id,
         ])
       ).rows[0].n as number,
-    /** As when the time of every claim is over; `isDue`: nobody has repeated it either. */
+    /** Expires the lease of every write intent. `isDue`: the job can recover them as well. */
     async claimsRunOut(isDue = false) {
       await db.run(sql`
         update intent set claimed_until = now() - interval '1 s', next_check_at = now() + ${isDue ? -1 : 3_600} * interval '1 s'`)

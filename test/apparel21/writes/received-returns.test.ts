@@ -20,7 +20,7 @@ test('items already returned another way cannot be returned again', async () => 
   for (const line of there.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
   assertRejected(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
   getCreated(await giveBack(order.id, { [hat.sku]: 1 }))
-  // Of our own returns the back office says the same, when it has received them.
+  // The back office reports our own returns in the same way once it has received them.
   const own = await bought({ [tee.sku]: 2 })
   getCreated(await giveBack(own.id, { [tee.sku]: 1 }))
   simulator.change({ kind: 'receive-return', id: lastReturn().id })

@@ -24,12 +24,12 @@ const lose = (kind: 'lost-answer' | 'reset-before', path: string, method = 'POST
 const refusing = (path: string, code: number) =>
   simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
 const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
-/** What is left open, or held. */
+/** Counts open write intents and reservations. */
 const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const persons = () => simulator.ledger.effectsOf('person created').length
 const sales = () => simulator.ledger.effectsOf('voucher sold').length
 
-/** Has the service set so, and in force: lists tell a zone, which has Melbourne's time. */
+/** Changes settings and waits until they apply: lists show the time zone, which has Melbourne's time. */
 async function set(changed: object, timeZone: string) {
   assert.equal((await put(admin, '/settings', { ...changed, timeZone })).status, 200)
   await waitUntil(async () => (await api.get('/stores')).json.meta.timeZone === timeZone, 'it is in force', 5_000)

@@ -106,7 +106,7 @@ test('upstream rejections have stable codes and quote the original code', async 
     assert.match(answer.json.detail, new RegExp(String(code)))
     assert.doesNotMatch(answer.text, /words of theirs/)
   }
-  // What was learned meanwhile is kept: it has been sent.
+  // Facts that the back office returned are stored, because the request was sent.
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 1, returned: 0, returnable: 1 }])
   getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
 })
@@ -120,7 +120,8 @@ test('a return with a lost response is unknown until its repeat', async () => {
   const record = getCreated(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
   assert.deepEqual([returnsThere(), await rows()], [1, before + 1])
   assert.equal(record.returnNumber, lastReturn().number)
-  // The one there cannot be looked up by its number: the head office finds it by that number as well.
+  // The existing return can't be looked up by its number, because the back office finds the new one by that number as
+  // well.
   assert.equal(record.returnAuthorisationNumber, record.returnNumber)
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 3, returned: 2, returnable: 1 }])
   assert.equal((await giveBack(order.id, { [tee.sku]: 2 }, {}, key)).headers['idempotent-replayed'], 'true')

@@ -6,7 +6,7 @@ import type { ordersOf } from './orders.ts'
 
 type Units = { [sku: string]: number }
 
-/** What a shopper gives back of orders, and what the shop's back office and we have of it. */
+/** Returns the helpers for returns of orders, and the records of the back office and of our tables. */
 export function returnsOf({ api, simulator }: Shop, { buy }: Pick<Awaited<ReturnType<typeof ordersOf>>, 'buy'>) {
   /** Places an order, and has it despatched unless it is to wait. */
   async function bought(units: Units, { isShipped = true } = {}) {

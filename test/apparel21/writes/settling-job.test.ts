@@ -17,7 +17,7 @@ const placed = () => simulator.ledger.effectsOf('order created').length
 /** Leaves so many orders open that the back office has; returns how many there are here. */
 async function leave(orders: number) {
   for (let i = 0; i < orders; i++) {
-    // One that goes well, so that nobody takes the back office to be away.
+    // A successful call, so that the circuit breaker stays closed.
     assert.equal((await send(steady, '/orders', order(i))).status, 201)
     simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
     assert.equal((await send(steady, '/orders', order(i))).code, 'outcome_unknown')

@@ -14,7 +14,7 @@ const shopper = await ordersOf(shop)
 const { tee, customerId, order, placed, rows, validated, voucher } = shopper
 const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
 
-/** What is left open, or held. */
+/** Counts open write intents and reservations. */
 const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const audited = () => count(api, api, 'audit')
 const loseAnswer = (path: string, method = 'POST') =>

@@ -27,7 +27,7 @@ const loseAnswer = (path: string, method: string) =>
 async function asked(path: string, times = 1) {
   while (simulator.ledger.callsTo({ path }).length < times) await new Promise(resolve => setTimeout(resolve, 10))
 }
-/** As when somebody has thought for so long that what they held is anybody's. */
+/** Expires reservations, as if their owner had taken too long. */
 const holdsRunOut = () => api.db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
 const read = () => api.request(`/vouchers/${number}?amount=5.00`, { headers: { 'x-voucher-pin': pin } })
 

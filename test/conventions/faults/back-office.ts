@@ -6,8 +6,8 @@ export const backOffice: Section = {
     [
       73,
       'The back office refuses connections',
-      ['apparel21/faults/installation.test.ts', 'refused connections affect only live requests, and service recovers'],
-      ['apparel21/client/failures.test.ts', 'a refused connection is 503 with Retry-After'],
+      ['apparel21/faults/installation.test.ts', 'failed connections affect only live requests, and service recovers'],
+      ['apparel21/client/failures.test.ts', 'a failed connection is 503 with Retry-After'],
     ],
     [
       74,

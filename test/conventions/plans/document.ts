@@ -1,7 +1,7 @@
 import type { Plan } from './explain.ts'
 import type { ListRequest } from './requests.ts'
 
-/** A page that was asked for, and how its statements were carried out. */
+/** A requested page and the plans of its statements. */
 export interface Asked extends ListRequest {
   page: 'first page' | 'later page'
   records: number
@@ -10,14 +10,14 @@ export interface Asked extends ListRequest {
 
 const head = `# Plans
 
-How PostgreSQL 18 carries out what each list asks of it, as \`plans.test.ts\` saw it; written by \`npm run plans\`.
+Plans of PostgreSQL 18 for the statements of each list, recorded by \`plans.test.ts\` and written by \`npm run plans\`.
 
 A statement is planned once for all values, or each time for the values that it has. Below it stands what reads a table, and what
 keeps rows back; what hands them on is left out. Behind \`by\` stands what is looked up in the index or sorted by, behind \`then\` what
 rows are thrown away by once they are read. \`?\` is a value, \`last\` the end of the page.
 `
 
-/** All plans, by list. What is carried out alike stands together. */
+/** Renders all plans, by list. Requests with equal plans are grouped. */
 export function documentOf(asked: readonly Asked[]): string {
   const sections = [...Map.groupBy(asked, ({ list }) => list)].map(([list, pages]) => {
     const alike = [...Map.groupBy(pages, ({ plans }) => plans.map(written).join(''))]

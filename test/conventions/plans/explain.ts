@@ -18,24 +18,24 @@ interface Node {
 
 /** One step of a plan: what reads a table, or does more with rows than hand them on. */
 export interface Step {
-  /** What it does to which index or table. */
+  /** The operation and its index or table. */
   does: string
-  /** What it finds by the index, or sorts by, without the values. */
+  /** The condition of the index or the sort order, without values. */
   by: string
-  /** What it throws rows away by after it has read them. */
+  /** The condition that discards rows after they were read. */
   filter: string
   /** Rows that it reads or takes each time it is done, those that it throws away included. */
   rows: number
 }
 
-/** How a statement is carried out. */
+/** The plan of a statement. */
 export interface Plan {
-  /** Made once for all values; else anew for those of each call. */
+  /** True if the plan is generic, false if it is made again for the values of each call. */
   generic: boolean
   steps: Step[]
 }
 
-/** What was answered to `work`, and the statements that were sent meanwhile. */
+/** Runs `work`. Returns its result and the statements that it sent. */
 export async function statementsOf<T>(work: () => Promise<T>): Promise<{ answer: T; statements: pg.QueryConfig[] }> {
   const statements: pg.QueryConfig[] = []
   const { query } = BatchingClient.prototype
@@ -53,7 +53,7 @@ export async function statementsOf<T>(work: () => Promise<T>): Promise<{ answer:
 /** So many times PostgreSQL plans a prepared statement for its values, before it weighs one plan for all. */
 const plannedAnew = 5
 
-/** A connection of its own, where statements are sent again, and `auto_explain` tells how each was carried out. */
+/** A separate connection that repeats statements. `auto_explain` logs how each was executed. */
 export interface Explainer {
   /** The plan that a statement comes to have on a connection that stays open. */
   explain(statement: pg.QueryConfig): Promise<Plan>
@@ -92,7 +92,7 @@ export async function openExplainer(connectionString: string): Promise<Explainer
   }
 }
 
-/** What hands rows on and keeps none. */
+/** Nodes that pass rows on without storing them. */
 const passing = ['Result', 'Limit', 'Aggregate', 'CTE Scan', 'Subquery Scan', 'Nested Loop']
 
 function stepsOf(node: Node): Step[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A list as `openapi.json` tells it. */
+/** A list as described by `openapi.json`. */
 interface List {
   path: string
   filters: string[]
@@ -36,7 +36,7 @@ const sold = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
 const state = ['mapped', 'unmapped']
 const found = ['unmapped']
 
-/** What `shop.ts` has made, by list and filter. */
+/** Values that `shop.ts` has created, by list and filter. */
 const values: Record<string, Record<string, readonly string[]>> = {
   '/stores': { ecommerce_location_id: ['l7'] },
   '/staff': { email: ['f7@example.com'], code: ['f7'] },
@@ -69,7 +69,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   },
   '/changes': { kinds: ['customer,inventory'], records: ['true'] },
 }
-/** Of each kind that a list is of, the one of which there is more than a page. */
+/** For each record type, the ID with more than a page of records. */
 const ids: Record<string, string> = {
   '/customers/{id}': '/customers/c1',
   '/orders/{id}': '/orders/o1',
@@ -77,7 +77,7 @@ const ids: Record<string, string> = {
   '/syncs/{sync}': '/syncs/sync1',
 }
 
-/** Lists of so many filters that each is shown by itself. */
+/** Lists with so many filters that each is tested alone. */
 const alone: ReadonlySet<string> = new Set(['/requests'])
 
 /** The requests that there are for a list: without a filter, with each, and with several. */
@@ -88,7 +88,7 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
     if (!given) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
     queries = queries.flatMap(query => [query, ...given.map(value => [...query, `${filter}=${value}`])])
   }
-  // What has left is told of a time, and goes by nothing else.
+  // Tombstones are listed only with a time and without other filters.
   const isTold = (query: string[]) => query.length === 2 && query.some(given => given.startsWith('updated_after'))
   queries = queries.filter(query => !query.includes('removed=true') || isTold(query))
   if (alone.has(path)) queries = queries.filter(query => query.length <= 1)

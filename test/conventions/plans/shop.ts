@@ -15,8 +15,8 @@ const one = (of: string, count: number) =>
   sql`case when i % 50 = 0 then ${`${of}1`} else ${of}::text || 1 + (hashint4(i) & 2147483647) % ${count}::integer end`
 
 /**
- * Fills a service as SQL does it in a moment, so that tables have the statistics of services at work: `scale` times 15,000
- * customers, 30,000 transactions, and what belongs to them.
+ * Fills a service by SQL, so that tables have the statistics of production services: `scale` times 15,000 customers,
+ * 30,000 transactions, and their related rows.
  */
 export async function fill(db: Database, { id }: Service, scale: number) {
   const service = sql`${id}::integer`
@@ -96,7 +96,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'm' || (i + 1) / 2, 'points', i::text, '2024-01-01', 10 ${upTo(times(10_000))}`,
     'tombstone (service_id, kind, id, changed_at)': sql`
       select ${service}, kind, 'gone' || i, ${moment} ${upTo(times(2_000))}, unnest(array['customer', 'inventory', 'product']) kind`,
-    // Of services that are being filled themselves, and of others that have forgotten.
+    // Rows of services that are being filled, and of others whose tombstones are purged.
     'tombstone_purge (service_id, kind, purged_until)': sql`select ${service} * 10000 + i, 'customer', now() ${upTo(times(1_000))}`,
     'initial_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,
   }
@@ -105,7 +105,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     sql`create table if not exists request_block_whole partition of request_block for values from (minvalue) to (maxvalue)`,
   )
   await db.transaction(async tx => {
-    // What foreign keys would look up is right by the way it is made.
+    // The rows are generated consistently, so foreign keys need no check.
     await tx.run(sql`set local session_replication_role = replica`)
     for (const [columns, source] of Object.entries(rows)) await tx.run(sql`insert into ${raw(columns)} ${source}`)
   })

@@ -4,7 +4,7 @@ import { API, type Checker, type Type, type TypeReference } from 'typescript/uns
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What the code takes a column to be. */
+/** The declared type of a column. */
 export interface Field {
   /** As TypeScript writes it, null apart; one of several texts is a `string`. */
   type: string

@@ -8,7 +8,7 @@ import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
 import { askMoving } from './moving.ts'
 
-/** A file was taken in, another one was interrupted, and one told what the e-commerce platform has. */
+/** Imports a file, interrupts another, and imports the platform's items. */
 export async function tookAFile(api: TestService) {
   const { db, service } = api
   const run = { importType: 'stores', id: 'toured' }

@@ -4,7 +4,7 @@ import { checkMappings } from '../../../src/store/mappings/check-all.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-/** Mappings are judged, mended, and mended back. */
+/** Checks mappings, fixes them, and reverts the fixes. */
 export async function askMappingDoctor(api: TestService) {
   const { db, service } = api
   const { open, write } = ecommerceTypes['ecommerce-locations']

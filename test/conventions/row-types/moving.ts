@@ -73,7 +73,7 @@ export async function askMoving(shop: TestService) {
   await moves.endMove(db, move)
 }
 
-/** A server of its own, whose log can be read, tells of a row that is written, and what slots would be called by which it copies. */
+/** Opens a server whose WAL can be read. Checks the names of replication slots and the keys of changed rows. */
 export async function askChangedKeys() {
   const home = createDirectory()
   const server = await startPostgres(join(home, 'postgres'), { settings: { shared_buffers: '16MB' } })

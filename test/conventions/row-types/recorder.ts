@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { BatchingClient } from '../../../src/database/pg/batching.ts'
 
-/** What a call of `row` or `rows` was answered. */
+/** The result of a call of `row` or `rows`. */
 export interface Recorded {
-  /** Where the call stands: `src/store/….ts:12:34`. */
+  /** The position of the call: `src/store/….ts:12:34`. */
   at: string
   /** OIDs of the columns' types, by the columns' names. */
   columns: Record<string, number>
@@ -26,7 +26,10 @@ function callSite(): string | undefined {
   }
 }
 
-/** Listens to all that `pg` sends in this process. A statement of the pool's belongs to where a connection was asked for. */
+/**
+ * Records everything that `pg` sends in this process. A statement of the pool belongs to the call that requested the
+ * connection.
+ */
 export function recordRows(): Recorded[] {
   Error.stackTraceLimit = 50
   const recorded: Recorded[] = []
@@ -46,7 +49,7 @@ export function recordRows(): Recorded[] {
     const [config, done] = given
     const at = callSite() ?? asking.get(this)
     const heard = (error: unknown, result: pg.QueryResult | undefined) => {
-      // What a transaction begins with where there is a pooler is nobody's row.
+      // With a pooler, transactions begin with a setting, which isn't a row of a call.
       const isSetting = result?.fields[0]?.name === 'set_config'
       if (at && result?.fields.length && !isSetting) recorded.push({ at, ...columnsOf(result) })
       ;(done as typeof heard)(error, result)

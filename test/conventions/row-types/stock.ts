@@ -4,7 +4,7 @@ import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
 import { changeSettings } from '../../../src/store/tenancy/settings.ts'
 import type { TestService } from '../../support/service.ts'
 
-/** All stock is rendered anew for the buffer of the service, and that of a store and of a SKU by the job. */
+/** Renders all stock again for the service, and that of a store and of a SKU by the job. */
 export async function renderStale({ db, service }: TestService) {
   for (const inventoryBuffer of [1, null]) await db.transaction(tx => changeSettings(tx, service, { inventoryBuffer }))
   await db.run(sql`

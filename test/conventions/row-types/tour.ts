@@ -187,7 +187,7 @@ export async function tour(api: TestService) {
   await cancelReturn('order')
 }
 
-/** Somebody who has bought a voucher and goods, some of which came back, is exported and erased. */
+/** Exports and erases a customer who has bought a voucher and goods, some of which were returned. */
 async function haveErased({ db, keys, service }: TestService) {
   const buyer = await db.row<{ id: string }>(sql`
     select customer_id as id from sales_order join sales_return r using (service_id)
@@ -230,7 +230,7 @@ async function removeOne({ db, createService: tenant }: TestService) {
   await end(db, service)
 }
 
-/** A write that is left open, is asked for by somebody else, and is followed up. */
+/** Leaves a write open, requests it from another caller, and recovers it. */
 async function leaveOpen({ db, keys, service }: TestService) {
   const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '' }
   const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]

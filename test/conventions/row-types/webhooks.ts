@@ -9,7 +9,7 @@ import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { generateSecret } from '../../../src/webhooks/signature.ts'
 import type { TestService } from '../../support/service.ts'
 
-/** An endpoint is told, and takes nothing. */
+/** Sends a delivery to an endpoint that rejects it. */
 export async function tellWebhook({ db, keys, service }: TestService) {
   const wanted = { url: 'https://shop.example/hooks', fromBeginning: true }
   const { id } = await db.transaction(tx => createWebhook(tx, keys, service, wanted))
