@@ -35,7 +35,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
     const [backup, beside] = await Promise.all([runCommand(bench, loaded, ['backup', file]), pages(seconds)])
     taken.push(backup)
     tails.push(beside.p99 / alone.p99)
-    bench.say(`  p99 of pages ${tenths(alone.p99)} ms alone, ${tenths(beside.p99)} ms beside a backup`)
+    bench.say(`  p99 of pages ${tenths(alone.p99)} ms alone, ${tenths(beside.p99)} ms during a backup`)
   }
   await service.stop()
   const { size } = await stat(file)
@@ -58,8 +58,8 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   return {
     title: 'Backup and restore',
     about:
-      `All of an installation, ${whole(rows)} rows of ${whole(megabytes)} MB as PostgreSQL copies them, by \`tillbridge backup\`, which takes ${whole(defaultCpuShare * 100)} % of one core's time unless told otherwise, to a file of ${whole(size / 1e6)} MB, read back, and by \`tillbridge restore\` into an empty database of the same server, with all indexes. ` +
-      `Pages meanwhile are the deepest of the list of customers, ${pagesPerSecond} a second at even intervals. All processes share the cores.`,
+      `A complete installation of ${whole(rows)} rows, which are ${whole(megabytes)} MB in COPY format. \`tillbridge backup\` writes and verifies a file of ${whole(size / 1e6)} MB, by default with ${whole(defaultCpuShare * 100)} % of one core. \`tillbridge restore\` fills an empty database of the same server, with all indexes. ` +
+      `At the same time clients read the deepest page of the customer list, ${pagesPerSecond} a second at even intervals. All processes share the cores.`,
     tables: [
       {
         caption: 'How long',

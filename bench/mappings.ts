@@ -30,7 +30,7 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
   const client = clientOf(served, name, password)
   try {
     const checks: [what: string, seconds: number][] = []
-    for (const what of ['the first one', 'again, with nothing new']) {
+    for (const what of ['first check', 'repeated without changes']) {
       bench.say(`  mapping check, ${what}`)
       const begun = performance.now()
       await checkMappings(db, service)
@@ -38,11 +38,11 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
     }
     await db.run(sql`analyze mapping_issue`)
     const requests: [what: string, send: (round: number) => Promise<unknown>][] = [
-      ['how all of it stands', () => client.read('/mappings/check')],
+      ['summary of the check', () => client.read('/mappings/check')],
       ['a page of issues', () => client.read('/mappings/issues/skus?state=nearMatch&limit=50')],
-      ['a SKU is mapped', round => fix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
-      ['a store is mapped to what all of them share', round => fix(client, 'stores', `s${round + 1}`, 'all')],
-      ['and to something of its own', round => fix(client, 'stores', `s${round + 1}`, `own${round}`)],
+      ['map a SKU', round => fix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
+      ['map a store to the shared location', round => fix(client, 'stores', `s${round + 1}`, 'all')],
+      ['map a store to its own location', round => fix(client, 'stores', `s${round + 1}`, `own${round}`)],
     ]
     const times: [what: string, ms: number][] = []
     for (const [what, send] of requests) {
@@ -57,7 +57,7 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
     }
     return {
       title: 'The mapping check',
-      about: `A service with ${whole(skus)} SKUs, all of them in each of ${stores} stores, which share one location of the platform, ${whole(customers)} customers and ${whole(sales)} sales of 90 days; a third of the SKUs and customers is mapped, a third almost. Requests one at a time, the median of ${bench.rounds}.`,
+      about: `A service with ${whole(skus)} SKUs, which have stock in each of ${stores} stores. The stores share one location of the platform. It has ${whole(customers)} customers and ${whole(sales)} sales of 90 days. A third of the SKUs and customers is mapped, a third almost. Requests run one at a time; the median of ${bench.rounds}.`,
       tables: [
         {
           caption: 'Check of all mappings',

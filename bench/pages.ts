@@ -34,7 +34,7 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
   return {
     title: 'Pages',
     about:
-      `Full load: ${connections} connections, each asking again as soon as it is answered. Half load: requests at even intervals, half as many as at full load, ` +
+      `Full load: ${connections} connections, each sending the next request as soon as it has a response. Half load: requests at even intervals, half as many as at full load, ` +
       'each timed from the moment it was due. TLS as in production. CPU is microseconds for each answer, PostgreSQL and the generator included, because all share the machine.',
     tables: [
       {
@@ -71,7 +71,7 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
         ]),
       },
       {
-        caption: 'Beside its limits',
+        caption: 'Compared with its limits',
         head: [
           'request',
           'bytes',
@@ -143,11 +143,11 @@ const wantedBare = 50_000
 function targetsOf({ scenario: { name }, plain, full, half, share, bareTail }: Found): Target[] {
   const tail = tailOf(half)
   return [
-    { what: `${name}: of the SQL alone`, wanted: '≥ 60 %', found: percent(share.sql), met: share.sql >= 0.6 },
+    { what: `${name}: of SQL alone`, wanted: '≥ 60 %', found: percent(share.sql), met: share.sql >= 0.6 },
     {
       what: `${name}: pages/s`,
       wanted: `≥ ${whole(wantedPages)} where the bare HTTP server makes ${whole(wantedBare)}: ≥ ${percent(wantedPages / wantedBare)} of it`,
-      found: `${whole(full.answersPerSecond)} beside ${whole(plain)}: ${tenths(share.plain * 100)} %`,
+      found: `${whole(full.answersPerSecond)} of ${whole(plain)}: ${tenths(share.plain * 100)} %`,
       met: share.plain >= wantedPages / wantedBare,
     },
     {

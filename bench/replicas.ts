@@ -54,8 +54,8 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
   return {
     title: 'Replicas',
     about:
-      `Pages of customers by one process with 0, 1 and 2 replicas in \`DATABASE_READ_URL\`, ${connections} connections, each asking again as soon as it is answered. ` +
-      'Generator, service, primary and replicas share the cores of one machine, so that the rate cannot grow: what the table shows is whose CPU a page takes. On machines of their own, pages that go on cost the primary nothing; a first page asks it where its log is.',
+      `Pages of customers by one process with 0, 1 and 2 replicas in \`DATABASE_READ_URL\`, ${connections} connections, each sending the next request as soon as it has a response. ` +
+      'Generator, service, primary and replicas share the cores of one machine, so the rate cannot grow. The table shows which process uses the CPU of a page. If replicas have their own machines, next pages cost the primary nothing. A first page reads the WAL position of the primary.',
     tables: [
       {
         caption: 'At full load; CPU in microseconds for each answer',

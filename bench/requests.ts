@@ -77,11 +77,11 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
     title: 'What the request log costs',
-    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, until what a turn leaves to be written is written. How much more it is than in the turn without the log that belongs to it is the median of all turns; beside it stands the standard error of their mean.`,
+    about: `The same requests in turn for two services of one process. One service keeps a request log. Each service has ${whole(copied)} customers. There are ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections send the next request as soon as they have a response. CPU is microseconds per response, of the service and of PostgreSQL, until all writes of a turn are finished. The increase over the adjacent turn without the log is the median of all turns, with the standard error of the mean.`,
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'more than without', 'standard error'],
+        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'increase', 'standard error'],
         rows: found.flatMap(({ name, without, with: own }, i) =>
           [without, own].map((samples, on) => {
             const middle = (value: (sample: Turn) => number) => median(samples.map(value))

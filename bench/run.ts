@@ -57,7 +57,7 @@ const atLeast = (least: number) => (text: string) => {
 }
 
 const { customers, transactions, stores, skus, seconds, rounds, only } = new Command('npm run bench --')
-  .description('Measures the service beside what limits it, prints tables and writes them to bench/results/.')
+  .description('Measures the service and its limits, prints tables and writes them to bench/results/.')
   .option('--customers <number>', 'customers in the list', atLeast(20_000), 1_000_000)
   .option('--transactions <number>', 'retail transactions in the list', atLeast(20_000), 1_000_000)
   .option('--stores <number>', 'stores of the back office whose stock is pulled', atLeast(2), 83)
@@ -65,7 +65,10 @@ const { customers, transactions, stores, skus, seconds, rounds, only } = new Com
   .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
   .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
   .addOption(new Option('--only <parts...>', 'only these parts').choices(parts).default(parts, 'all'))
-  .addHelpText('after', '\nThe data is loaded once, into .data/bench, and kept: remove that directory to begin anew.\n')
+  .addHelpText(
+    'after',
+    '\nThe data is loaded once, into .data/bench, and kept: remove that directory to start again.\n',
+  )
   .parse()
   .opts<Options>()
 

@@ -19,7 +19,7 @@ const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
 const ways = [
   { way: 'all', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', isTarget: false },
   {
-    way: 'as set unless told otherwise',
+    way: 'by default',
     traceparent: 'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00',
     isTarget: true,
   },
@@ -81,13 +81,13 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
   await service.stop()
   collector.close()
   return {
-    title: 'What traces cost',
+    title: 'The cost of traces',
     about:
-      'The same load on one process, with nothing traced and with all, in turn; then with nothing traced and with as many as where nothing else is set, some hundred a second: the caller says which (`traceparent`). 32 connections, each asking again as soon as it is answered. CPU is microseconds of the service for each answer, its posting to a collector included, which takes everything; and how much more it is than without traces in the same turn, the median of all turns.',
+      'The same load on one process, in turn without traces and with a trace for every request. Then in turn without traces and with the default rate of about a hundred traces a second. The header `traceparent` selects the requests. 32 connections, each sending the next request as soon as it has a response. CPU is microseconds of the service per response, including the export to a collector. The increase over the same turn without traces is the median of all turns.',
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'traced', 'requests/s', 'p99 ms', 'CPU service', 'more than without'],
+        head: ['request', 'traced', 'requests/s', 'p99 ms', 'CPU service', 'increase'],
         rows,
       },
     ],

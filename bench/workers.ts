@@ -39,7 +39,7 @@ export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Sect
   return {
     title: 'Two processes',
     about:
-      '`WEB_CONCURRENCY=1` and `WEB_CONCURRENCY=2` in turn, 32 connections, each asking again as soon as it is answered. CPU is microseconds for each answer.',
+      '`WEB_CONCURRENCY=1` and `WEB_CONCURRENCY=2` in turn, 32 connections, each sending the next request as soon as it has a response. CPU is microseconds for each answer.',
     tables: [
       {
         caption: 'At full load',

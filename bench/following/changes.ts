@@ -179,10 +179,10 @@ function sectionOf(
   const flat = median(pages.slice(5)) / median(pages.slice(0, 5))
   return {
     title: 'Following changes',
-    about: `One process serves; those who follow are in one other, and share the machine with it and with PostgreSQL. One record is changed ${updates} times, and told to all. The lag is from its commit to when it is heard, the work of those who hear it included; they read bytes off their connections and do little else. CPU at rest is that of the service while everybody waits; that of an update is what one more takes. The whole feed has ${whole(size.customers + size.transactions)} records and more, read in pages of ${whole(pageSize)}; writers write customers one after the other, and how much slower they are while ten streams and ten long polls follow them is the median of the rounds.`,
+    about: `One process serves. All followers are in another process on the same machine, and so is PostgreSQL. One record is changed ${updates} times, and each change is sent to all followers. The lag is the time from the commit until a follower has the change, including its own work. Followers only read bytes from their connections. CPU at rest is the CPU of the service while all followers wait. CPU of an update is the CPU of one more update. The complete change feed has ${whole(size.customers + size.transactions)} records or more and is read in pages of ${whole(pageSize)}. Writers write customers one after the other. Their slowdown with ten streams and ten long polls is the median of the rounds.`,
     tables: [
       {
-        caption: 'Waiting, and being told',
+        caption: 'Lag',
         head: [
           'streams and long polls, each',
           'stream p50 ms',
@@ -192,8 +192,8 @@ function sectionOf(
           'MB more',
           'CPU at rest',
           'CPU ms of an update',
-          'of those who hear of it',
-          'not told',
+          'CPU ms of followers',
+          'not sent',
         ],
         rows: found.map(one => [
           String(one.crowd),
@@ -208,28 +208,28 @@ function sectionOf(
         ]),
       },
       {
-        caption: 'The whole feed, pages/s in each tenth of it',
+        caption: 'Pages/s in each tenth of the change feed',
         head: pages.map((_, i) => `${i + 1}`),
         rows: [pages.map(tenths)],
       },
     ],
     targets: [
-      { what: 'commit to heard, p99', wanted: '< 1 s', found: `${whole(slowest)} ms`, met: slowest < 1_000 },
+      { what: 'lag, p99', wanted: '< 1 s', found: `${whole(slowest)} ms`, met: slowest < 1_000 },
       {
-        what: 'the second half of the feed beside the first, medians of their tenths',
+        what: 'second half of the feed compared with the first, medians of the tenths',
         wanted: '≥ 90 % of its pages/s',
         found: percent(flat),
         met: flat >= 0.9,
       },
       {
-        what: `writers while they are followed (${whole(cost.rate)} writes/s alone)`,
+        what: `writers with followers (${whole(cost.rate)} writes/s alone)`,
         wanted: '< 3 % slower',
         found: `${(cost.more * 100).toFixed(1)} %`,
         met: cost.more < 0.03,
       },
       {
-        what: `${crowd?.crowd} of each: all are told`,
-        wanted: '0 not told',
+        what: `${crowd?.crowd} of each: all receive the change`,
+        wanted: '0 not sent',
         found: String(crowd?.missed),
         met: crowd?.missed === 0,
       },

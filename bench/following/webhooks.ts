@@ -132,7 +132,7 @@ function sectionOf(
   const most = Math.ceil(size.customers * (5_100 / 500_000))
   return {
     title: 'Webhooks',
-    about: `One process serves and does the jobs; the endpoints are in one other, and share the machine. Of ${endpoints} endpoints of one service ${live / 2} do not exist and ${live / 2} never answer; a record is changed, and the lag is from its commit until the last of the ${live} others has it. Then one endpoint that answers at once is told of all customers, from the beginning.`,
+    about: `One process serves and runs the jobs. All endpoints are in another process on the same machine. There are ${endpoints} endpoints of one service: ${live / 2} don't exist and ${live / 2} never respond. A record is changed. The lag is the time from its commit until the last of the ${live} others has it. Then all customers are sent to one endpoint that responds at once.`,
     tables: [
       {
         caption: `Lag of the slowest of ${live} live endpoints`,
@@ -140,7 +140,7 @@ function sectionOf(
         rows: [[String(lags.length), whole(median(lags)), whole(slowest)]],
       },
       {
-        caption: 'One fast endpoint that is told of everything',
+        caption: 'All changes to one fast endpoint',
         head: ['customers', 'deliveries', 'deliveries/s', 'customers/s', 'seconds'],
         rows: [
           [
@@ -153,7 +153,7 @@ function sectionOf(
     targets: [
       { what: 'lag of the live endpoints', wanted: '< 2 s', found: `${whole(slowest)} ms`, met: slowest < 2_000 },
       {
-        what: `${whole(size.customers)} customers told`,
+        what: `${whole(size.customers)} customers sent`,
         wanted: `≤ ${whole(most)} deliveries (500,000 in 5,100)`,
         found: whole(deliveries),
         met: deliveries <= most,

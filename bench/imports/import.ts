@@ -57,12 +57,12 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
   return {
     title: 'Imports',
     about:
-      `\`tillbridge import\` of generated CSV into a service of its own beside the one of the bench, ${whole(lines)} lines, each run a process, whose start counts; every line changes in the second run, and none in the third. ` +
-      `COPY is that of the rows which the first run made, by the server from a file into a table with the same indexes. ${stores} of the stores have stock, ${whole(lines / stores)} rows each: what becomes of it when they, or its SKUs, are mapped is the job's, which is timed behind the run. Where it is ${whole(10 * lines)} lines, what a start takes until all code is compiled is next to nothing.`,
+      `\`tillbridge import\` of generated CSV into another service of the bench, ${whole(lines)} lines. Each run is a process, including its start. Every line changes in the second run, and no line changes in the third. ` +
+      `COPY copies the rows of the first run, by the server from a file into a table with the same indexes. ${stores} of the stores have stock, ${whole(lines / stores)} rows each. If stores or SKUs are mapped, a job renders that stock again, which is timed after the run. If a file has ${whole(10 * lines)} lines, the start of the process is negligible.`,
     tables: [
       {
         caption: 'Files',
-        head: ['kind', 'run', 'seconds', 'lines/s', 'of COPY', 'then the job, s', 'peak MB'],
+        head: ['kind', 'run', 'seconds', 'lines/s', 'of COPY', 'job, s', 'peak MB'],
         rows: found.map(({ kind, way, seconds, rate, share, after, peak }) => [
           ...[kind, way, tenths(seconds), whole(rate), Number.isNaN(share) ? '-' : percent(share)],
           ...[after < 0.1 ? '-' : tenths(after), whole(peak)],
@@ -70,8 +70,8 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       },
       largeFiles.table,
       {
-        caption: 'A row on disk, in bytes, as COPY leaves it',
-        head: ['table', 'rows', 'row', 'of it the record', 'indexes', 'all'],
+        caption: 'A row on disk after COPY, in bytes',
+        head: ['table', 'rows', 'row', 'its record', 'indexes', 'all'],
         rows: disk.map(({ table, rows, row, text, indexes, whole: size }) => [
           ...[table, whole(rows), whole(row), whole(text), whole(indexes), whole(size)],
         ]),

@@ -67,7 +67,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
   }
   return {
     title: 'Writes through a slow back office',
-    about: `Shoppers who order through an Apparel21 (the simulator) that takes ${delaySeconds} s for an order, each anew as soon as it is answered; each order has an Idempotency-Key. The limit is what the back office takes: so many at a time, each for ${delaySeconds} s. The simulator runs on the same cores. A measurement takes ${seconds} s, after ${warmSeconds} s to get going.`,
+    about: `Shoppers order through an Apparel21 (the simulator) that takes ${delaySeconds} s for an order. Each sends the next order as soon as it has a response, with an Idempotency-Key. The limit is the capacity of the back office: this many orders at a time, each for ${delaySeconds} s. The simulator runs on the same cores. A measurement takes ${seconds} s, after ${warmSeconds} s of warm-up.`,
     tables: [
       {
         caption: 'Orders',
@@ -79,12 +79,12 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
         ]),
       },
       {
-        caption: 'Others meanwhile: p99 ms',
-        head: ['who', 'alone', 'meanwhile', 'ratio'],
+        caption: 'Other clients at the same time: p99 ms',
+        head: ['client', 'alone', 'with orders', 'ratio'],
         rows: [
           ['customers pages, 64 shoppers ordering', pages],
-          ['the same of a server of its own that repeats one from memory', repeated],
-          ["another tenant's writes, 300 look-ups of a back office that hangs", neighbours],
+          ['the same from a server that repeats one page from memory', repeated],
+          ["another service's writes, 300 look-ups of a back office that hangs", neighbours],
         ].map(([who, times]) => {
           const { alone, meanwhile } = mediansOf(times as typeof pages)
           return [who as string, tenths(alone), tenths(meanwhile), (meanwhile / alone).toFixed(2)]
@@ -136,11 +136,11 @@ function ofOrders({ clients, perSecond, limit, p99, refused, other }: Found): Ta
   if (clients !== loads[0].clients)
     return [
       rate,
-      { what: 'answers that are neither an order nor 503', wanted: 'none', found: String(other), met: !other },
+      { what: 'responses that are neither an order nor 503', wanted: 'none', found: String(other), met: !other },
     ]
   return [
     rate,
-    { what: 'refused', wanted: 'none', found: String(refused + other), met: refused + other === 0 },
+    { what: 'rejected', wanted: 'none', found: String(refused + other), met: refused + other === 0 },
     { what: 'p99', wanted: `at most ${most} ms`, found: `${whole(p99)} ms`, met: p99 <= most },
   ]
 }
@@ -148,7 +148,7 @@ function ofOrders({ clients, perSecond, limit, p99, refused, other }: Found): Ta
 function ratio(what: string, times: { alone: number[]; meanwhile: number[] }): Target {
   const { alone, meanwhile } = mediansOf(times)
   return {
-    what: `p99 of ${what} meanwhile`,
+    what: `p99 of ${what} with load`,
     wanted: 'at most 1.3 times that alone',
     found: (meanwhile / alone).toFixed(2),
     met: meanwhile <= 1.3 * alone,

@@ -208,11 +208,11 @@ function section(
   return {
     title: 'Writes',
     about:
-      'Clients on connections that stay open, each writing again as soon as it is answered, every write with an Idempotency-Key of its own. ' +
-      `The limit is what the same database does that writes and does nothing else${hasPgbench ? ': pgbench with as many clients, its own transaction (TPC-B, scale 50, prepared), for the contended voucher one row that all update' : '; there is no pgbench on this machine'}. ` +
-      `The orders are of ${whole(shoppers)} members of a reward programme, and shipped at once. Each client returns goods of orders of its own, one unit at a time; placing those is not timed, but shares the machine. ` +
-      `The contended voucher is held anew by ${contenders} clients at once. Waits for the database are counted by a proxy, of one write at a time: what goes out together is one. ` +
-      `The generator runs on the same cores, in a process that serves ${clients} clients. A measurement takes ${seconds} s, after ${warmMs / 1_000} s to get going.`,
+      'Clients keep their connections open. Each sends the next write as soon as it has a response, with a new Idempotency-Key. ' +
+      `The limit is the write rate of the database alone${hasPgbench ? ': pgbench with as many clients and its own transaction (TPC-B, scale 50, prepared). For the contended voucher all clients update one row' : '; there is no pgbench on this machine'}. ` +
+      `The orders are of ${whole(shoppers)} members of a reward programme, and shipped at once. Each client returns its own orders, one unit at a time. Placing those orders is not timed, but uses the same machine. ` +
+      `The contended voucher is locked again and again by ${contenders} clients at once. A proxy counts the round trips to the database of one write at a time; pipelined statements count once. ` +
+      `The generator runs on the same cores, in a process that serves ${clients} clients. A measurement takes ${seconds} s, after ${warmMs / 1_000} s of warm-up.`,
     tables: [
       {
         caption: 'Over HTTPS, and the limit',
