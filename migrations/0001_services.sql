@@ -83,9 +83,10 @@ create table account (
   created_at timestamptz not null default now(),
   trusts_shopper_ip boolean not null default false
 );
-comment on table account is 'Who may ask. An account belongs to the installation, and may be assigned to several services.';
+comment on table account is 'API clients and people who sign in. An account belongs to the installation and can be assigned to several services.';
 comment on column account.trusts_shopper_ip is
-  'Whether X-Shopper-IP counts of it: all shoppers of a web shop come from one address, and wrong PINs are counted by address.';
+  'True if the header X-Shopper-IP of this account is trusted. All shoppers of a web shop share one IP address, and wrong PINs are counted '
+  'per address.';
 
 create table account_password (
   username text collate "C" not null references account on delete cascade,
@@ -93,8 +94,8 @@ create table account_password (
   created_at timestamptz not null default now(),
   primary key (username, password_hash)
 );
-comment on table account_password is 'The live passwords of an account: two at most, so that one can be replaced without an outage.';
-comment on column account_password.password_hash is 'A fast hash will do: a password is 256 random bits.';
+comment on table account_password is 'Active passwords of an account, at most two, so that a password can be replaced without an outage.';
+comment on column account_password.password_hash is 'A fast hash is sufficient, because a password has 256 random bits.';
 
 create table console_session (
   token_hash bytea primary key,
@@ -107,11 +108,11 @@ create table console_session (
 create index on console_session (username, password_hash);
 create index on console_session (begun_at);
 comment on table console_session is
-  'Browsers that are signed in to the console, for 12 hours at most and an hour without a request. A session ends with the password that '
-  'opened it, and with its account.';
-comment on column console_session.token_hash is 'A hash of what the cookie holds: a stolen dump signs nobody in.';
-comment on column console_session.password_hash is 'The password that opened it; null where a link did.';
-comment on column console_session.seen_at is 'When it was last used, to the minute.';
+  'Browsers that are signed in to the console, for at most 12 hours, and one hour without a request. A session ends with its account, and '
+  'with the password that it was opened with.';
+comment on column console_session.token_hash is 'Hash of the session cookie, so that a stolen dump signs nobody in.';
+comment on column console_session.password_hash is 'Password that opened the session. Null: a sign-in link opened it.';
+comment on column console_session.seen_at is 'Last use, to the minute.';
 
 create table console_link (
   link_hash bytea primary key,
@@ -121,7 +122,7 @@ create table console_link (
 create index on console_link (username);
 create index on console_link (made_at);
 comment on table console_link is 'Links that sign in to the console, once, within 60 seconds. The first use deletes them.';
-comment on column console_link.link_hash is 'A hash of what the link holds.';
+comment on column console_link.link_hash is 'Hash of the token in the link.';
 
 create table account_service (
   service_id integer not null references service on delete cascade,
@@ -133,8 +134,8 @@ create table account_service (
 create index on account_service (username);
 create index account_service_changed on account_service (service_id, changed_at);
 comment on table account_service is 'The services that an account is assigned to.';
-comment on column account_service.role is 'A ladder: each may do what the ones before it may.';
-comment on column account_service.changed_at is 'Since when the account has this role.';
+comment on column account_service.role is 'Each role includes the permissions of the previous ones.';
+comment on column account_service.changed_at is 'When the account received this role.';
 
 create table account_use (
   service_id integer not null,
@@ -144,7 +145,7 @@ create table account_use (
   foreign key (service_id, username) references account_service on delete cascade
 );
 comment on table account_use is
-  'When an account last asked something of a service, to the minute: beside its assignment, whose row is held by whoever changes it.';
+  'Last request of an account to a service, to the minute. Separate from its assignment, whose row is locked by changes.';
 
 create table failure (
   subject bytea not null,
@@ -153,9 +154,9 @@ create table failure (
   primary key (subject, window_start)
 );
 create index on failure (window_start);
-comment on table failure is 'Wrong passwords, PINs and validation ids, counted by the minute for all processes. They are forgotten after an hour.';
-comment on column failure.subject is 'Who failed, and where: a hash, so that neither a name nor an address is kept.';
-comment on column failure.window_start is 'When the minute began.';
+comment on table failure is 'Wrong passwords, PINs and validation IDs per minute, counted for all processes and deleted after an hour.';
+comment on column failure.subject is 'Hash of the account or IP address and of what failed, so that neither is stored.';
+comment on column failure.window_start is 'Start of the minute.';
 
 comment on table migration is 'Applied migrations. The runner creates this table before it applies the first one.';
 comment on column migration.sha256 is 'Hexadecimal digest of the applied file. A file with the same number and another digest is rejected.';

@@ -1,4 +1,4 @@
--- Gift vouchers: our own, each with a ledger, and what is known of those that a back office behind us keeps.
+-- Gift vouchers: those of the embedded back office, each with a ledger, and the state of vouchers in external back offices.
 
 create table voucher (
   service_id integer not null,
@@ -27,24 +27,25 @@ create index voucher_owed on voucher (service_id, currency) include (balance, ex
   where balance > 0 and state in ('active', 'locked', 'suspended');
 create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
 comment on table voucher is
-  'Gift vouchers of the embedded back office. Balance, state and lock follow the ledger (voucher_entry), and nothing else changes them. '
-  'Time alone moves no row: until the next step, or the daily job, writes it down, whoever reads a voucher takes a lock that has run out '
-  'for none, and a voucher past its last day for expired.';
-comment on column voucher.pin_hash is 'Null: no PIN opens it.';
-comment on column voucher.state is 'Which step leads from one to another is a table of src/domain.';
-comment on column voucher.balance is 'What can still be drawn: the sum of the ledger, and never below zero.';
-comment on column voucher.expiry_date is 'The last day on which it can be used. Null: it never expires.';
-comment on column voucher.locked_until is 'Until when somebody holds it, so that no other sale can draw on it.';
-comment on column voucher.locked_by is 'The account that holds it.';
-comment on column voucher.validation_hash is 'The newest validation: only it opens the voucher, for a lock or an order. Null once it is spent.';
-comment on column voucher.validated_until is 'For 24 hours; a lock keeps the validation that it was made with alive for longer.';
-comment on column voucher.superseded_hashes is
-  'The validations before, the newest first: who comes with one is told that it opens nothing any more, and not that it never did.';
+  'Gift vouchers of the embedded back office. Only the ledger (voucher_entry) changes balance, state and lock. The passage of time changes '
+  'no row: readers treat an expired lock as none and a voucher after its last day as expired, until the next entry or the daily job records '
+  'it.';
+comment on column voucher.pin_hash is 'Null: no PIN opens the voucher.';
+comment on column voucher.state is 'The permitted transitions are a table in src/domain/vouchers.';
+comment on column voucher.balance is 'Remaining amount: the sum of the ledger, never negative.';
+comment on column voucher.expiry_date is 'Last day of use. Null: it does not expire.';
+comment on column voucher.locked_until is 'End of the lock, which prevents other sales from using the voucher.';
+comment on column voucher.locked_by is 'Account that locked the voucher.';
+comment on column voucher.validation_hash is 'Newest validation. Only this one opens the voucher for a lock or an order. Null: it has been used.';
+comment on column voucher.validated_until is
+  'End of the validation, 24 hours after it was created. A lock extends the validation that it was made with.';
+comment on column voucher.superseded_hashes is 'Previous validations, newest first. Their use is reported as superseded instead of unknown.';
 comment on column voucher.imported_entry is
-  'The last entry that an import wrote: with a later one, something has happened to the voucher here. Null: it was issued here.';
-comment on column voucher.import_digest is 'Of what the import said, the PIN by its hash: who says it again changes nothing.';
-comment on index voucher_locked_by is 'How many an account holds: there is a limit.';
-comment on index voucher_expiring is 'What the daily job looks at.';
+  'Last entry that an import wrote. A later entry means that the voucher has changed here. Null: the voucher was issued here.';
+comment on column voucher.import_digest is
+  'Digest of the imported content, with the PIN as a hash. Importing the same content again changes nothing.';
+comment on index voucher_locked_by is 'Counts the locks of an account, which are limited.';
+comment on index voucher_expiring is 'For the daily job.';
 
 create table voucher_entry (
   service_id integer not null,
@@ -64,11 +65,11 @@ create table voucher_entry (
   constraint voucher_entry_amount check
     (case kind when 'issue' then amount > 0 when 'refund' then amount > 0 when 'redeem' then amount < 0 else amount = 0 end)
 );
-comment on table voucher_entry is 'The ledger of a voucher: each step that it took, and what that led to. Only added to.';
-comment on column voucher_entry.entry is 'From 1 on.';
-comment on column voucher_entry.amount is 'Below zero for what was drawn; zero for a step that moves no money.';
-comment on column voucher_entry.state is 'After the step; so are the lock and its holder.';
-comment on column voucher_entry.order_number is 'The order that drew on it, or was given back to it, or that it was sold with.';
+comment on table voucher_entry is 'Ledger of vouchers: each action and the resulting state. Append-only.';
+comment on column voucher_entry.entry is 'From 1.';
+comment on column voucher_entry.amount is 'Negative if money was redeemed. Zero if the action moved no money.';
+comment on column voucher_entry.state is 'State after the action. So are the lock and its owner.';
+comment on column voucher_entry.order_number is 'Order that the voucher paid, was refunded from, or was sold with.';
 
 create function apply_voucher_entry() returns trigger
 language plpgsql as $$
@@ -78,18 +79,18 @@ begin
    where service_id = new.service_id and number = new.number;
   return null;
 end $$;
-comment on function apply_voucher_entry is 'Lets the voucher follow its ledger, in the statement that adds the entry.';
+comment on function apply_voucher_entry is 'Updates the voucher in the statement that adds the ledger entry.';
 create trigger voucher_entry_applied after insert on voucher_entry for each row execute function apply_voucher_entry();
 
-create function refuse_voucher_entry_change() returns trigger
+create function reject_voucher_entry_update() returns trigger
 language plpgsql as $$
 begin
   raise exception 'the voucher ledger is append-only';
 end $$;
-comment on function refuse_voucher_entry_change is 'An entry of a voucher''s ledger is never changed.';
-create trigger voucher_entry_append_only before update on voucher_entry for each row execute function refuse_voucher_entry_change();
+comment on function reject_voucher_entry_update is 'Rejects updates of ledger entries.';
+create trigger voucher_entry_append_only before update on voucher_entry for each row execute function reject_voucher_entry_update();
 
-create function refuse_voucher_entry_delete() returns trigger
+create function reject_voucher_entry_delete() returns trigger
 language plpgsql as $$
 begin
   if exists (select from voucher where service_id = old.service_id and number = old.number)
@@ -98,13 +99,13 @@ begin
   end if;
   return old;
 end $$;
-comment on function refuse_voucher_entry_delete is 'An entry goes with its voucher, or with the whole service.';
-create trigger voucher_entry_kept before delete on voucher_entry for each row execute function refuse_voucher_entry_delete();
+comment on function reject_voucher_entry_delete is 'Rejects deletions of ledger entries unless the voucher or the service is deleted.';
+create trigger voucher_entry_kept before delete on voucher_entry for each row execute function reject_voucher_entry_delete();
 
 create table voucher_sale (
   service_id integer not null,
   number text collate "C" not null,
-  gateway text,                     -- Null: nobody said how it was paid.
+  gateway text,                     -- Null: unknown.
   order_number text collate "C",
   sender_name text,
   receiver_name text,
@@ -119,27 +120,26 @@ create table voucher_sale (
 );
 create index voucher_sale_sender on voucher_sale (service_id, lower(sender_name));
 create index voucher_sale_receiver on voucher_sale (service_id, lower(normalize(receiver_email, NFC)));
-comment on table voucher_sale is
-  'What was said when a voucher was bought through the API. The words to its receiver are not here but in the mail, encrypted.';
-comment on column voucher_sale.order_number is 'An order is sold once: that there is one by this number refuses a repeat without an Idempotency-Key.';
-comment on column voucher_sale.receiver_email is 'Null, as the others that name somebody: they were erased.';
-comment on column voucher_sale.mobile is 'The receiver''s.';
-comment on column voucher_sale.delivery_date is 'The receiver is told nothing before this day.';
+comment on table voucher_sale is 'Details of a voucher that was sold through the API. The message to the receiver is only in the email, encrypted.';
+comment on column voucher_sale.order_number is 'Unique, so that a repeated request without an Idempotency-Key is rejected.';
+comment on column voucher_sale.receiver_email is 'Null, like the other personal fields, if the person was erased.';
+comment on column voucher_sale.mobile is 'Of the receiver.';
+comment on column voucher_sale.delivery_date is 'The email is not sent before this day.';
 
 create table pin_guard (
   service_id integer not null references service on delete cascade,
   subject bytea not null,
   failures integer not null,
-  refused_until timestamptz not null,
+  blocked_until timestamptz not null,
   primary key (service_id, subject)
 );
-create index pin_guard_refused_until on pin_guard (service_id, refused_until);
+create index pin_guard_blocked_until on pin_guard (service_id, blocked_until);
 comment on table pin_guard is
-  'Wrong PINs, for numbers that exist and for numbers that do not, so that the two cannot be told apart. They are forgotten with the '
-  'right PIN, or when nobody has tried for a day.';
-comment on column pin_guard.subject is 'The hash of the number.';
-comment on column pin_guard.failures is 'In a row.';
-comment on column pin_guard.refused_until is 'Until then no PIN opens the number: after some wrong ones, for longer with each, a day at most.';
+  'Wrong PINs per voucher number, also of numbers that do not exist, so that callers cannot distinguish the two. A row is deleted with the '
+  'right PIN, or after a day without attempts.';
+comment on column pin_guard.subject is 'Hash of the number.';
+comment on column pin_guard.failures is 'Consecutive wrong PINs.';
+comment on column pin_guard.blocked_until is 'Until then every PIN is rejected. The block grows with each wrong PIN, up to a day.';
 
 create table upstream_voucher (
   service_id integer not null references service on delete cascade,
@@ -162,16 +162,16 @@ create table upstream_voucher (
 );
 create index upstream_voucher_locked_by on upstream_voucher (service_id, locked_by, locked_until) where locked_by is not null;
 comment on table upstream_voucher is
-  'Gift vouchers that a back office behind us keeps: whose validation of one is the newest, and who holds it. Such a back office ends the '
-  'validation before when it is asked for the next one, whoever asks; so it is only asked for a voucher that nobody holds here. A row '
-  'goes when nobody can have any use for it.';
-comment on column upstream_voucher.original_amount is 'The amounts: what the back office said at the newest validation, less what was drawn here since.';
-comment on column upstream_voucher.validation_hash is 'The newest validation, by the id that we gave. Null once it is spent.';
-comment on column upstream_voucher.upstream_validation is 'What the back office calls it, encrypted.';
-comment on column upstream_voucher.superseded_hashes is 'The validations before, the newest first.';
-comment on column upstream_voucher.locked_until is 'Our lock; the back office has been told of it, or is about to be.';
-comment on column upstream_voucher.locked_by is 'The account that holds it.';
-comment on index upstream_voucher_locked_by is 'How many an account holds: there is a limit.';
+  'Gift vouchers of an external back office: newest validation and lock. Such a back office ends the previous validation whenever a new one '
+  'is requested, so it is only called for vouchers that no account has locked here. A row is deleted when it is no longer needed.';
+comment on column upstream_voucher.original_amount is
+  'Amounts that the back office returned at the newest validation, minus what was redeemed here since.';
+comment on column upstream_voucher.validation_hash is 'Newest validation, by the ID that Tillbridge issued. Null: it has been used.';
+comment on column upstream_voucher.upstream_validation is 'ID of the validation in the back office, encrypted.';
+comment on column upstream_voucher.superseded_hashes is 'Previous validations, newest first.';
+comment on column upstream_voucher.locked_until is 'End of the lock. The back office has been informed of it, or is about to be.';
+comment on column upstream_voucher.locked_by is 'Account that locked the voucher.';
+comment on index upstream_voucher_locked_by is 'Counts the locks of an account, which are limited.';
 
 create table upstream_voucher_sale (
   service_id integer not null references service on delete cascade,
@@ -185,6 +185,7 @@ create table upstream_voucher_sale (
   primary key (service_id, order_number)
 );
 comment on table upstream_voucher_sale is
-  'Vouchers that were sold as orders of a back office behind us, which makes number and PIN later and tells nobody but the receiver.';
-comment on column upstream_voucher_sale.order_id is 'What the back office calls the order. Null where it does not tell, or where another order turned out to have the number.';
-comment on column upstream_voucher_sale.customer_id is 'The receiver, as the back office knows them.';
+  'Vouchers that were sold as orders of an external back office, which creates number and PIN later and sends them only to the receiver.';
+comment on column upstream_voucher_sale.order_id is
+  'ID of the order in the back office. Null: the back office does not return it, or another order had the number.';
+comment on column upstream_voucher_sale.customer_id is 'Receiver, as a customer of the back office.';

@@ -1,4 +1,4 @@
--- Back offices: what stands behind each service, and how far its syncs have been pulled.
+-- Back offices: the connection settings of each service, and the state of its syncs.
 
 create table back_office (
   service_id integer primary key references service on delete cascade,
@@ -9,34 +9,33 @@ create table back_office (
   password bytea,
   ca text,
   time_zone text,
-  release text,
+  back_office_version text,
   concurrency text,
-  exports text,
-  exports_host_key text,
-  exports_key text,
-  exports_password bytea,
+  export_folder text,
+  sftp_host_key text,
+  sftp_key_file text,
+  sftp_password bytea,
   sync_intervals jsonb not null default '{}',
   gateways jsonb not null default '{}',
   version uuid not null default gen_random_uuid(),
   check ((username is null) = (password is null))
 );
 comment on table back_office is
-  'What stands behind a service, and how it is reached, where that is not what the environment says for all services: what '
-  '`tillbridge back-office set` was given.';
-comment on column back_office.country is 'What the back office calls the country, or the web store.';
-comment on column back_office.password is 'Encrypted, for this service alone.';
+  'Connection settings of a service''s back office (`tillbridge back-office set`). Services without a row use the settings of the '
+  'environment.';
+comment on column back_office.country is 'Country or web store, as the back office names it.';
+comment on column back_office.password is 'Encrypted for this service.';
 comment on column back_office.ca is 'Certificates (PEM) to trust.';
-comment on column back_office.time_zone is 'Of the head office. Null: the service''s.';
-comment on column back_office.release is 'Where the back office does not tell it.';
-comment on column back_office.concurrency is 'How many calls of one process may be under way with it.';
-comment on column back_office.exports is 'The folder that its exports arrive in: a path, or an address of an SFTP server.';
-comment on column back_office.exports_host_key is 'Fingerprints of the keys that the SFTP server may show, separated by commas.';
-comment on column back_office.exports_key is 'The path of a private key to sign in with.';
-comment on column back_office.exports_password is 'Of the user, or of the private key. Encrypted, for this service alone.';
+comment on column back_office.time_zone is 'Time zone of the back office. Null: the time zone of the service.';
+comment on column back_office.back_office_version is 'Version of the back office, if its API doesn''t report it.';
+comment on column back_office.concurrency is 'Maximum concurrent calls of one process.';
+comment on column back_office.export_folder is 'Folder of the scheduled exports: a path, or the URL of a folder on an SFTP server.';
+comment on column back_office.sftp_host_key is 'Fingerprints of the SFTP server''s keys, separated by commas.';
+comment on column back_office.sftp_key_file is 'Path of the private key for the SFTP server.';
+comment on column back_office.sftp_password is 'Password of the SFTP user or of the private key. Encrypted for this service.';
 comment on column back_office.sync_intervals is 'Seconds between two runs of a sync, if not the default: {"stock": 60}.';
-comment on column back_office.gateways is
-  'What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP", "cardType": "PP"}}.';
-comment on column back_office.version is 'Another one with each change: by it processes notice that they have to open it anew.';
+comment on column back_office.gateways is 'Names of payment gateways in the back office: {"paypal": {"merchantId": "LUMA-PP", "cardType": "PP"}}.';
+comment on column back_office.version is 'Changes with each update, so that processes notice it and open the back office again.';
 
 create table call_minute (
   service_id integer not null references service on delete cascade,
@@ -48,10 +47,10 @@ create table call_minute (
   primary key (service_id, minute)
 );
 comment on table call_minute is
-  'How many calls each minute had of the back office, of requests and of jobs alike, and how long they took, for the day that is charted: '
-  'counted in each process, and added up here each few seconds.';
-comment on column call_minute.failed is 'Those without an answer, and those that were answered with a 5xx.';
-comment on column call_minute.milliseconds is 'All of them together, and in slowest the one that took longest.';
+  'Calls to the back office per minute, of requests and of jobs, for the charts of one day. Counted in each process and added up here every '
+  'few seconds.';
+comment on column call_minute.failed is 'Calls without a response or with a 5xx response.';
+comment on column call_minute.milliseconds is 'Total duration of the calls; `slowest` is the longest one.';
 
 create table sync_source (
   service_id integer primary key references service on delete cascade,

@@ -1,4 +1,4 @@
--- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (contributing/decisions/0017).
+-- Webhooks: endpoints that receive changes. Each reads the change feed from its own cursor (contributing/decisions/0017).
 
 create table webhook (
   service_id integer not null references service on delete cascade,
@@ -11,8 +11,8 @@ create table webhook (
   state text collate "C" not null default 'active' check (state in ('active', 'failing', 'paused')),
   state_reason text,
   secret bytea not null,
-  former_secret bytea,
-  former_until timestamptz,
+  previous_secret bytea,
+  previous_until timestamptz,
   cursor text not null,
   pending_since timestamptz,
   delivery_id text collate "C",
@@ -30,19 +30,22 @@ create table webhook (
 );
 create index webhook_changed on webhook (service_id, changed_at);
 comment on table webhook is
-  'Endpoints that are told of changes. What is about to be delivered is kept beside the place that it leads to, before it goes out: a '
-  'repeat is the same delivery, and the place moves with the mark that it was taken.';
-comment on column webhook.state is 'failing: nothing was taken for an hour, and it is tried on. paused: nothing is sent until it is resumed.';
-comment on column webhook.secret is 'What deliveries are signed with, encrypted.';
-comment on column webhook.former_secret is 'The one before the last rotation: it signs too, until `former_until`.';
-comment on column webhook.cursor is 'Where it stands in the feed: an `after_cursor` of GET /changes with the same kinds.';
-comment on column webhook.pending_since is 'Since when there has been something to tell. Null: all has been told.';
-comment on column webhook.delivery_id is 'The delivery under way. Who marks it names it: a mark that comes late, after another one''s, marks nothing.';
-comment on column webhook.delivery_cursor is 'Where the endpoint stands once the delivery is taken.';
-comment on column webhook.delivery_is_last is 'Whether nothing more was there to tell when it was put together.';
+  'Endpoints that receive changes. A delivery is stored together with the cursor after it before it is sent, so a retry sends the same '
+  'delivery. The statement that records its success moves the cursor.';
+comment on column webhook.state is
+  'failing: every delivery of an hour has failed; attempts continue. paused: nothing is sent until the webhook is resumed.';
+comment on column webhook.secret is 'Signing secret, encrypted.';
+comment on column webhook.previous_secret is 'Secret before the last rotation. It also signs, until `previous_until`.';
+comment on column webhook.cursor is 'Position in the change feed: an `after_cursor` of GET /changes with the same kinds.';
+comment on column webhook.pending_since is 'Since when changes are undelivered. Null: all changes have been delivered.';
+comment on column webhook.delivery_id is
+  'Pending delivery. Success and failure are recorded by this ID, so a late record of an earlier attempt changes nothing.';
+comment on column webhook.delivery_cursor is 'Cursor of the endpoint after the delivery succeeds.';
+comment on column webhook.delivery_is_last is 'True if no further changes were available when the delivery was created.';
 comment on column webhook.not_before is 'When the next attempt is due.';
-comment on column webhook.failures is 'How many attempts have failed since the last that did not.';
-comment on column webhook.is_catching_up is 'It has failed, and has not been told everything since: it is told slowly.';
+comment on column webhook.failures is 'Failed attempts since the last success.';
+comment on column webhook.is_catching_up is
+  'True if a delivery has failed and not all changes since have been delivered. Deliveries are then slower.';
 
 create table webhook_attempt (
   service_id integer not null,
@@ -53,15 +56,15 @@ create table webhook_attempt (
   changes integer not null,
   status integer,
   fault text,
-  answer text,
+  response text,
   milliseconds integer not null,
   primary key (service_id, webhook_id, attempt_id),
   foreign key (service_id, webhook_id) references webhook on delete cascade
 );
 create index webhook_attempt_changed on webhook_attempt (service_id, changed_at);
 create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, changed_at, attempt_id);
-comment on table webhook_attempt is 'Attempts at deliveries, for 30 days. What was delivered is not kept.';
-comment on column webhook_attempt.changed_at is 'When it ended.';
-comment on column webhook_attempt.changes is 'How many changes the delivery told of; none in one that was a test.';
-comment on column webhook_attempt.fault is 'Why it failed. Null: the delivery was taken.';
-comment on column webhook_attempt.answer is 'The beginning of what the endpoint answered, at most 1 KiB.';
+comment on table webhook_attempt is 'Attempts at deliveries, for 30 days. The delivered content is not stored.';
+comment on column webhook_attempt.changed_at is 'When the attempt ended.';
+comment on column webhook_attempt.changes is 'Number of changes in the delivery. Zero for a test.';
+comment on column webhook_attempt.fault is 'Cause of the failure. Null: the delivery succeeded.';
+comment on column webhook_attempt.response is 'Beginning of the endpoint''s response, at most 1 KiB.';

@@ -1,4 +1,4 @@
--- The request log: what was asked, by whom, and what became of it (contributing/decisions/0021).
+-- The request log: each request, its account and its result (contributing/decisions/0021).
 
 create table request_block (
   service_id integer not null,
@@ -10,17 +10,17 @@ create table request_block (
 ) partition by range (second);
 alter table request_block alter marks set storage plain, alter lines set storage external;
 comment on table request_block is
-  'Lines of the request log, for as long as a service''s setting requestLogRetentionDays says: those of one second that one process wrote '
-  'together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a '
-  'process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view '
-  'request_log has them line by line.';
-comment on column request_block.second is 'In which all of it was answered: blocks in the order of their seconds are lines in the order of time.';
-comment on column request_block.block_id is 'Given by the process that answered: its own prefix, and a number that grows.';
+  'Entries of the request log, for as long as the setting requestLogRetentionDays says. A block has up to 500 entries that one process '
+  'wrote for one second. Each day (UTC) is a partition, which is dropped completely. Blocks are written after the responses, so the entries '
+  'of a killed process can be missing. No foreign key, because it would be checked for each row. The view request_log shows single entries.';
+comment on column request_block.second is 'Second of the responses. Blocks in the order of their seconds have their entries in the order of time.';
+comment on column request_block.block_id is 'Prefix of the process and an increasing number.';
 comment on column request_block.marks is
-  'A Bloom filter of all by which its lines can be searched: each value has set four bits. A block that lacks one of them has no such line, '
-  'and is not read. Never out of line, nor compressed.';
+  'Bloom filter of all searchable values: each value sets four bits. A block that lacks one of them does not contain the value and is not '
+  'read. Stored inline and uncompressed.';
 comment on column request_block.lines is
-  'A JSON array in each line of text, durations as tenths of a millisecond. Not compressed, which would take longer than all else: a day''s partition goes soon enough.';
+  'One JSON array per line, durations in tenths of a millisecond. Uncompressed, because compression would take longer than everything else '
+  'and a partition is dropped soon.';
 
 create view request_log as
   select b.service_id, b.second, b.second + (l.fields ->> 0)::integer * interval '1 millisecond' as changed_at,
@@ -37,18 +37,18 @@ create view request_log as
    cross join lateral string_to_table(b.lines, E'\n') with ordinality as t(line, place)
    cross join lateral (select t.line::jsonb as fields offset 0) l;
 comment on view request_log is
-  'Each request that was answered. Along time it is ordered by second and line_id. Whoever looks for a value asks first whether a block has '
-  'its marks, and whether the text of a line has it: only what is left is read as JSON.';
-comment on column request_log.changed_at is 'When it was answered.';
-comment on column request_log.line_id is 'Of this line alone; those of a second grow with time.';
-comment on column request_log.request_id is 'X-Request-Id: the caller''s own where there was one, so that it may come twice.';
-comment on column request_log.operation is 'Method and path, its parameters by their names: PUT /customers/:id.';
-comment on column request_log.path is 'As it was asked for, without its query.';
-comment on column request_log.subject is 'What it was about: the path of what was made, else its own.';
-comment on column request_log.code is 'The error that was answered. Null: there was none.';
-comment on column request_log.key_hash is 'A keyed hash of the Idempotency-Key, in hexadecimal.';
-comment on column request_log.statements is 'How many statements were asked of the database, and in database_ms how long they took together.';
-comment on column request_log.steps is 'What else it took time for.';
+  'Request log, one row per request, ordered by second and line_id. A search first filters blocks by their marks, then lines by their text, '
+  'and parses only the remaining lines as JSON.';
+comment on column request_log.changed_at is 'Time of the response.';
+comment on column request_log.line_id is 'Unique. Increases within a second.';
+comment on column request_log.request_id is 'X-Request-Id. Not unique, because clients can send their own.';
+comment on column request_log.operation is 'Method and path with parameter names: PUT /customers/:id.';
+comment on column request_log.path is 'Path of the request without its query.';
+comment on column request_log.subject is 'Path of the created record, otherwise the path of the request.';
+comment on column request_log.code is 'Error code of the response. Null: no error.';
+comment on column request_log.key_hash is 'Keyed hash of the Idempotency-Key, in hexadecimal.';
+comment on column request_log.statements is 'Number of SQL statements; `database_ms` is their total duration.';
+comment on column request_log.steps is 'Other steps with their durations.';
 
 create table request_minute (
   service_id integer not null,
@@ -74,14 +74,14 @@ begin
     name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
 end $$;
 comment on function request_block_day is
-  'Makes the partition of a day, unless it is there. It is not vacuumed for its new rows: it is dropped long before that would gain anything.';
+  'Creates the partition of a day unless it exists. Vacuum after inserts is off: the partition is dropped before it would help.';
 
-create function forget_request_days(days integer) returns integer language plpgsql as $$
+create function drop_request_days(days integer) returns integer language plpgsql as $$
 declare
   part text;
   dropped integer := 0;
 begin
-  -- A reader that takes long keeps nobody waiting: it is tried again.
+  -- A slow reader must not block writers: the job tries again.
   set local lock_timeout = '2s';
   for part in
     select inhrelid::regclass::text from pg_inherits
@@ -93,4 +93,4 @@ begin
   end loop;
   return dropped;
 end $$;
-comment on function forget_request_days is 'Drops the partitions of all days that ended so many days ago, or longer. Returns how many there were.';
+comment on function drop_request_days is 'Drops the partitions of days that ended at least this many days ago. Returns their number.';

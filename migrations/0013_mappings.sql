@@ -1,23 +1,23 @@
 -- Mappings: the items of the e-commerce platform, and the results of the mapping check (contributing/decisions/0026).
 
-create function near_form(said text) returns text
+create function near_form(value text) returns text
 language sql immutable strict parallel safe return
-  coalesce(nullif(ltrim(regexp_replace(lower(normalize(said collate "default", NFC)), '^gid://.*/|\s', '', 'g'), '0'), ''), '0');
+  coalesce(nullif(ltrim(regexp_replace(lower(normalize(value collate "default", NFC)), '^gid://.*/|\s', '', 'g'), '0'), ''), '0');
 comment on function near_form is
-  'What of an identifier, a name or an address is left where case, blanks, zeros in front and the way in which a platform writes '
-  'global identifiers do not count: two that are the same in this form are near to each other.';
+  'Returns an identifier, a name or an address without case, whitespace, leading zeros and the prefix of global identifiers. Values with '
+  'the same form are near matches.';
 
 create function address_form(email text) returns text
 language sql immutable strict parallel safe return lower(normalize(email collate "default", NFC));
 comment on function address_form is 'An email address in the form that is compared. Leading zeros count: 7@ and 007@ are two people.';
 
-create function likeness(own text[], there text) returns text
+create function likeness(own text[], platform text) returns text
 language sql immutable parallel safe return
-  (select case when bool_or(o = there) then 'same'
-               when bool_or(lower(o) = lower(there)) then 'case'
-               when bool_or(regexp_replace(lower(o), '\s', '', 'g') = regexp_replace(lower(there), '\s', '', 'g')) then 'whitespace'
-               when bool_or(ltrim(lower(o), '0') = ltrim(lower(there), '0')) then 'leadingZeros'
-               when bool_or(near_form(o) = near_form(there)) then 'form' end
+  (select case when bool_or(o = platform) then 'same'
+               when bool_or(lower(o) = lower(platform)) then 'case'
+               when bool_or(regexp_replace(lower(o), '\s', '', 'g') = regexp_replace(lower(platform), '\s', '', 'g')) then 'whitespace'
+               when bool_or(ltrim(lower(o), '0') = ltrim(lower(platform), '0')) then 'leadingZeros'
+               when bool_or(near_form(o) = near_form(platform)) then 'form' end
      from unnest(own) o);
 comment on function likeness is 'How one of several identifiers differs from a similar one. Null: none is similar.';
 
@@ -37,8 +37,8 @@ create index ecommerce_item_id on ecommerce_item (service_id, kind, ecommerce_id
 create index ecommerce_item_near_id on ecommerce_item (service_id, kind, near_id);
 create index ecommerce_item_near_other on ecommerce_item (service_id, kind, near_other);
 comment on table ecommerce_item is
-  'What the e-commerce platform has, as its exports tell it: locations, by the kind of what they are here (stores), variants (skus), '
-  'customers. A copy that the next whole file replaces; what it says of a customer goes when they are erased.';
+  'Items of the e-commerce platform from its exports: locations (stores), variants (skus) and customers. The next complete file replaces '
+  'them. The data of a customer is deleted when they are erased.';
 comment on column ecommerce_item.item_key is 'Identifies the item among its kind: variants can share a SKU.';
 comment on column ecommerce_item.ecommerce_id is 'The value of a mapping: the location, SKU or customer identifier.';
 comment on column ecommerce_item.name is 'The name on the platform.';
@@ -148,4 +148,4 @@ comment on table mapping_fix is 'Mappings that a fix changed. A fix can be undon
 comment on column mapping_fix.before is 'The mapped fields before the fix; `after` has those after it.';
 
 create index customer_ecommerce_id on customer (service_id, (coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) collate "C"));
-comment on index customer_ecommerce_id is 'By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.';
+comment on index customer_ecommerce_id is 'Finds a customer by the platform''s legacy ID, which is also the end of the admin ID.';

@@ -75,32 +75,32 @@ create table service_move (
 create index service_move_source_idx on service_move (source);
 create index service_move_target_idx on service_move (target);
 
--- Who may ask. An account belongs to the installation, and may be assigned to several services.
+-- API clients and people who sign in. An account belongs to the installation and can be assigned to several services.
 create table account (
   username text collate "C" not null,
   created_at timestamptz not null default now(),
-  trusts_shopper_ip boolean not null default false,  -- Whether X-Shopper-IP counts of it: all shoppers of a web shop come from one address,
-                                                     -- and wrong PINs are counted by address.
+  trusts_shopper_ip boolean not null default false,  -- True if the header X-Shopper-IP of this account is trusted. All shoppers of a web
+                                                     -- shop share one IP address, and wrong PINs are counted per address.
   primary key (username)
 );
 
--- The live passwords of an account: two at most, so that one can be replaced without an outage.
+-- Active passwords of an account, at most two, so that a password can be replaced without an outage.
 create table account_password (
   username text collate "C" not null,
-  password_hash bytea not null,  -- A fast hash will do: a password is 256 random bits.
+  password_hash bytea not null,  -- A fast hash is sufficient, because a password has 256 random bits.
   created_at timestamptz not null default now(),
   primary key (username, password_hash),
   foreign key (username) references account(username) on delete cascade
 );
 
--- Browsers that are signed in to the console, for 12 hours at most and an hour without a request. A session ends with the password that
--- opened it, and with its account.
+-- Browsers that are signed in to the console, for at most 12 hours, and one hour without a request. A session ends with its account, and
+-- with the password that it was opened with.
 create table console_session (
-  token_hash bytea not null,                   -- A hash of what the cookie holds: a stolen dump signs nobody in.
+  token_hash bytea not null,                   -- Hash of the session cookie, so that a stolen dump signs nobody in.
   username text collate "C" not null,
-  password_hash bytea,                         -- The password that opened it; null where a link did.
+  password_hash bytea,                         -- Password that opened the session. Null: a sign-in link opened it.
   begun_at timestamptz not null default now(),
-  seen_at timestamptz not null default now(),  -- When it was last used, to the minute.
+  seen_at timestamptz not null default now(),  -- Last use, to the minute.
   primary key (token_hash),
   foreign key (username) references account(username) on delete cascade,
   foreign key (username, password_hash) references account_password(username, password_hash) on delete cascade
@@ -110,7 +110,7 @@ create index console_session_username_password_hash_idx on console_session (user
 
 -- Links that sign in to the console, once, within 60 seconds. The first use deletes them.
 create table console_link (
-  link_hash bytea not null,  -- A hash of what the link holds.
+  link_hash bytea not null,  -- Hash of the token in the link.
   username text collate "C" not null,
   made_at timestamptz not null default now(),
   primary key (link_hash),
@@ -123,8 +123,8 @@ create index console_link_username_idx on console_link (username);
 create table account_service (
   service_id integer not null,
   username text collate "C" not null,
-  role text not null,  -- A ladder: each may do what the ones before it may.
-  changed_at timestamptz not null default clock_timestamp(),  -- Since when the account has this role.
+  role text not null,  -- Each role includes the permissions of the previous ones.
+  changed_at timestamptz not null default clock_timestamp(),  -- When the account received this role.
   primary key (service_id, username),
   foreign key (service_id) references service(service_id) on delete cascade,
   foreign key (username) references account(username) on delete cascade,
@@ -133,7 +133,7 @@ create table account_service (
 create index account_service_changed on account_service (service_id, changed_at);
 create index account_service_username_idx on account_service (username);
 
--- When an account last asked something of a service, to the minute: beside its assignment, whose row is held by whoever changes it.
+-- Last request of an account to a service, to the minute. Separate from its assignment, whose row is locked by changes.
 create table account_use (
   service_id integer not null,
   username text collate "C" not null,
@@ -142,10 +142,10 @@ create table account_use (
   foreign key (service_id, username) references account_service(service_id, username) on delete cascade
 );
 
--- Wrong passwords, PINs and validation ids, counted by the minute for all processes. They are forgotten after an hour.
+-- Wrong passwords, PINs and validation IDs per minute, counted for all processes and deleted after an hour.
 create table failure (
-  subject bytea not null,             -- Who failed, and where: a hash, so that neither a name nor an address is kept.
-  window_start timestamptz not null,  -- When the minute began.
+  subject bytea not null,             -- Hash of the account or IP address and of what failed, so that neither is stored.
+  window_start timestamptz not null,  -- Start of the minute.
   failures integer not null,
   primary key (subject, window_start)
 );
@@ -498,7 +498,7 @@ create table customer (
   primary key (service_id, id)
 );
 create index customer_changed on customer (service_id, changed_at, id);
--- By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.
+-- Finds a customer by the platform's legacy ID, which is also the end of the admin ID.
 create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')) collate "C");
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
@@ -733,31 +733,33 @@ create index return_line_order on return_line (service_id, order_id, order_seque
 
 
 -- 0006_vouchers.sql
--- Gift vouchers: our own, each with a ledger, and what is known of those that a back office behind us keeps.
+-- Gift vouchers: those of the embedded back office, each with a ledger, and the state of vouchers in external back offices.
 
--- Gift vouchers of the embedded back office. Balance, state and lock follow the ledger (voucher_entry), and nothing else changes them. Time
--- alone moves no row: until the next step, or the daily job, writes it down, whoever reads a voucher takes a lock that has run out for
--- none, and a voucher past its last day for expired.
+-- Gift vouchers of the embedded back office. Only the ledger (voucher_entry) changes balance, state and lock. The passage of time changes
+-- no row: readers treat an expired lock as none and a voucher after its last day as expired, until the next entry or the daily job records
+-- it.
 create table voucher (
   service_id integer not null,
   number text collate "C" not null,
-  pin_hash bytea,                                   -- Null: no PIN opens it.
-  state text collate "C" not null,                  -- Which step leads from one to another is a table of src/domain.
+  pin_hash bytea,                                   -- Null: no PIN opens the voucher.
+  state text collate "C" not null,                  -- The permitted transitions are a table in src/domain/vouchers.
   currency text not null,
   original_amount numeric(16,4) not null,
-  balance numeric(16,4) not null,                   -- What can still be drawn: the sum of the ledger, and never below zero.
-  expiry_date date,                                 -- The last day on which it can be used. Null: it never expires.
-  locked_until timestamptz,                         -- Until when somebody holds it, so that no other sale can draw on it.
-  locked_by text,                                   -- The account that holds it.
-  validation_hash bytea,                            -- The newest validation: only it opens the voucher, for a lock or an order. Null once
-                                                    -- it is spent.
-  validated_until timestamptz,                      -- For 24 hours; a lock keeps the validation that it was made with alive for longer.
-  superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first: who comes with one is told that it opens
-                                                    -- nothing any more, and not that it never did.
+  balance numeric(16,4) not null,                   -- Remaining amount: the sum of the ledger, never negative.
+  expiry_date date,                                 -- Last day of use. Null: it does not expire.
+  locked_until timestamptz,                         -- End of the lock, which prevents other sales from using the voucher.
+  locked_by text,                                   -- Account that locked the voucher.
+  validation_hash bytea,                            -- Newest validation. Only this one opens the voucher for a lock or an order. Null: it
+                                                    -- has been used.
+  validated_until timestamptz,                      -- End of the validation, 24 hours after it was created. A lock extends the validation
+                                                    -- that it was made with.
+  superseded_hashes bytea[] not null default '{}',  -- Previous validations, newest first. Their use is reported as superseded instead of
+                                                    -- unknown.
   created_at timestamptz not null default now(),
-  imported_entry integer,                           -- The last entry that an import wrote: with a later one, something has happened to the
-                                                    -- voucher here. Null: it was issued here.
-  import_digest bytea,                              -- Of what the import said, the PIN by its hash: who says it again changes nothing.
+  imported_entry integer,                           -- Last entry that an import wrote. A later entry means that the voucher has changed
+                                                    -- here. Null: the voucher was issued here.
+  import_digest bytea,                              -- Digest of the imported content, with the PIN as a hash. Importing the same content
+                                                    -- again changes nothing.
   primary key (service_id, number),
   check (balance >= 0),
   check (original_amount > 0),
@@ -766,23 +768,23 @@ create table voucher (
   constraint voucher_validation check ((validation_hash is null) = (validated_until is null)),
   constraint voucher_within_original check (balance <= original_amount)
 );
--- What the daily job looks at.
+-- For the daily job.
 create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
--- How many an account holds: there is a limit.
+-- Counts the locks of an account, which are limited.
 create index voucher_locked_by on voucher (service_id, locked_by, locked_until) where state = 'locked';
 create index voucher_owed on voucher (service_id, currency) include (balance, expiry_date) where balance > 0 and (state in ('active', 'locked', 'suspended'));
 
--- The ledger of a voucher: each step that it took, and what that led to. Only added to.
+-- Ledger of vouchers: each action and the resulting state. Append-only.
 create table voucher_entry (
   service_id integer not null,
   number text collate "C" not null,
-  entry integer not null,           -- From 1 on.
+  entry integer not null,           -- From 1.
   kind text collate "C" not null,
-  amount numeric(16,4) not null,    -- Below zero for what was drawn; zero for a step that moves no money.
-  state text collate "C" not null,  -- After the step; so are the lock and its holder.
+  amount numeric(16,4) not null,    -- Negative if money was redeemed. Zero if the action moved no money.
+  state text collate "C" not null,  -- State after the action. So are the lock and its owner.
   locked_until timestamptz,
   locked_by text,
-  order_number text,                -- The order that drew on it, or was given back to it, or that it was sold with.
+  order_number text,                -- Order that the voucher paid, was refunded from, or was sold with.
   created_at timestamptz not null default clock_timestamp(),
   primary key (service_id, number, entry),
   foreign key (service_id, number) references voucher(service_id, number) on delete cascade,
@@ -791,11 +793,11 @@ create table voucher_entry (
   constraint voucher_entry_amount check (case kind when 'issue' then amount > 0 when 'refund' then amount > 0 when 'redeem' then amount < 0 else amount = 0 end),
   constraint voucher_entry_locked check ((state = 'locked') = (locked_until is not null))
 );
-create trigger voucher_entry_append_only before update on voucher_entry for each row execute function refuse_voucher_entry_change();
+create trigger voucher_entry_append_only before update on voucher_entry for each row execute function reject_voucher_entry_update();
 create trigger voucher_entry_applied after insert on voucher_entry for each row execute function apply_voucher_entry();
-create trigger voucher_entry_kept before delete on voucher_entry for each row execute function refuse_voucher_entry_delete();
+create trigger voucher_entry_kept before delete on voucher_entry for each row execute function reject_voucher_entry_delete();
 
--- Lets the voucher follow its ledger, in the statement that adds the entry.
+-- Updates the voucher in the statement that adds the ledger entry.
 create function apply_voucher_entry() returns trigger language plpgsql as $$
 begin
   update voucher
@@ -804,14 +806,14 @@ begin
   return null;
 end $$;
 
--- An entry of a voucher's ledger is never changed.
-create function refuse_voucher_entry_change() returns trigger language plpgsql as $$
+-- Rejects updates of ledger entries.
+create function reject_voucher_entry_update() returns trigger language plpgsql as $$
 begin
   raise exception 'the voucher ledger is append-only';
 end $$;
 
--- An entry goes with its voucher, or with the whole service.
-create function refuse_voucher_entry_delete() returns trigger language plpgsql as $$
+-- Rejects deletions of ledger entries unless the voucher or the service is deleted.
+create function reject_voucher_entry_delete() returns trigger language plpgsql as $$
 begin
   if exists (select from voucher where service_id = old.service_id and number = old.number)
      and not exists (select from service where service_id = old.service_id and is_purgeable(service)) then
@@ -820,17 +822,17 @@ begin
   return old;
 end $$;
 
--- What was said when a voucher was bought through the API. The words to its receiver are not here but in the mail, encrypted.
+-- Details of a voucher that was sold through the API. The message to the receiver is only in the email, encrypted.
 create table voucher_sale (
   service_id integer not null,
   number text collate "C" not null,
   gateway text,
-  order_number text collate "C",  -- An order is sold once: that there is one by this number refuses a repeat without an Idempotency-Key.
+  order_number text collate "C",  -- Unique, so that a repeated request without an Idempotency-Key is rejected.
   sender_name text,
   receiver_name text,
-  receiver_email text,            -- Null, as the others that name somebody: they were erased.
-  mobile text,                    -- The receiver's.
-  delivery_date date,             -- The receiver is told nothing before this day.
+  receiver_email text,            -- Null, like the other personal fields, if the person was erased.
+  mobile text,                    -- Of the receiver.
+  delivery_date date,             -- The email is not sent before this day.
   billing_address jsonb,
   created_at timestamptz not null default now(),
   primary key (service_id, number),
@@ -840,51 +842,50 @@ create table voucher_sale (
 create index voucher_sale_receiver on voucher_sale (service_id, lower(normalize(receiver_email, nfc)));
 create index voucher_sale_sender on voucher_sale (service_id, lower(sender_name));
 
--- Wrong PINs, for numbers that exist and for numbers that do not, so that the two cannot be told apart. They are forgotten with the right
--- PIN, or when nobody has tried for a day.
+-- Wrong PINs per voucher number, also of numbers that do not exist, so that callers cannot distinguish the two. A row is deleted with the
+-- right PIN, or after a day without attempts.
 create table pin_guard (
   service_id integer not null,
-  subject bytea not null,              -- The hash of the number.
-  failures integer not null,           -- In a row.
-  refused_until timestamptz not null,  -- Until then no PIN opens the number: after some wrong ones, for longer with each, a day at most.
+  subject bytea not null,              -- Hash of the number.
+  failures integer not null,           -- Consecutive wrong PINs.
+  blocked_until timestamptz not null,  -- Until then every PIN is rejected. The block grows with each wrong PIN, up to a day.
   primary key (service_id, subject),
   foreign key (service_id) references service(service_id) on delete cascade
 );
-create index pin_guard_refused_until on pin_guard (service_id, refused_until);
+create index pin_guard_blocked_until on pin_guard (service_id, blocked_until);
 
--- Gift vouchers that a back office behind us keeps: whose validation of one is the newest, and who holds it. Such a back office ends the
--- validation before when it is asked for the next one, whoever asks; so it is only asked for a voucher that nobody holds here. A row goes
--- when nobody can have any use for it.
+-- Gift vouchers of an external back office: newest validation and lock. Such a back office ends the previous validation whenever a new one
+-- is requested, so it is only called for vouchers that no account has locked here. A row is deleted when it is no longer needed.
 create table upstream_voucher (
   service_id integer not null,
   number text collate "C" not null,
   currency text not null,
-  original_amount numeric(16,4) not null,           -- The amounts: what the back office said at the newest validation, less what was drawn
-                                                    -- here since.
+  original_amount numeric(16,4) not null,           -- Amounts that the back office returned at the newest validation, minus what was
+                                                    -- redeemed here since.
   used_amount numeric(16,4) not null,
   available_amount numeric(16,4) not null,
   expiry_date date,
-  validation_hash bytea,                            -- The newest validation, by the id that we gave. Null once it is spent.
-  upstream_validation bytea,                        -- What the back office calls it, encrypted.
+  validation_hash bytea,                            -- Newest validation, by the ID that Tillbridge issued. Null: it has been used.
+  upstream_validation bytea,                        -- ID of the validation in the back office, encrypted.
   validated_until timestamptz,
-  superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first.
-  locked_until timestamptz,                         -- Our lock; the back office has been told of it, or is about to be.
-  locked_by text,                                   -- The account that holds it.
+  superseded_hashes bytea[] not null default '{}',  -- Previous validations, newest first.
+  locked_until timestamptz,                         -- End of the lock. The back office has been informed of it, or is about to be.
+  locked_by text,                                   -- Account that locked the voucher.
   primary key (service_id, number),
   foreign key (service_id) references service(service_id) on delete cascade,
   constraint upstream_voucher_locked check ((locked_until is null) = (locked_by is null)),
   constraint upstream_voucher_validation check ((validation_hash is null) = (validated_until is null) and (validation_hash is null) = (upstream_validation is null))
 );
--- How many an account holds: there is a limit.
+-- Counts the locks of an account, which are limited.
 create index upstream_voucher_locked_by on upstream_voucher (service_id, locked_by, locked_until) where locked_by is not null;
 
--- Vouchers that were sold as orders of a back office behind us, which makes number and PIN later and tells nobody but the receiver.
+-- Vouchers that were sold as orders of an external back office, which creates number and PIN later and sends them only to the receiver.
 create table upstream_voucher_sale (
   service_id integer not null,
   order_number text collate "C" not null,
-  order_id text collate "C",     -- What the back office calls the order. Null where it does not tell, or where another order turned out to
-                                 -- have the number.
-  customer_id text collate "C",  -- The receiver, as the back office knows them.
+  order_id text collate "C",     -- ID of the order in the back office. Null: the back office does not return it, or another order had the
+                                 -- number.
+  customer_id text collate "C",  -- Receiver, as a customer of the back office.
   gateway text,
   amount numeric(16,4) not null,
   currency text not null,
@@ -1195,42 +1196,42 @@ create index alert_changed on alert (service_id, changed_at);
 
 
 -- 0010_back_offices.sql
--- Back offices: what stands behind each service, and how far its syncs have been pulled.
+-- Back offices: the connection settings of each service, and the state of its syncs.
 
--- What stands behind a service, and how it is reached, where that is not what the environment says for all services: what `tillbridge
--- back-office set` was given.
+-- Connection settings of a service's back office (`tillbridge back-office set`). Services without a row use the settings of the
+-- environment.
 create table back_office (
   service_id integer not null,
   driver text collate "C" not null,
   url text,
-  country text,                                     -- What the back office calls the country, or the web store.
+  country text,                                     -- Country or web store, as the back office names it.
   username text,
-  password bytea,                                   -- Encrypted, for this service alone.
+  password bytea,                                   -- Encrypted for this service.
   ca text,                                          -- Certificates (PEM) to trust.
-  time_zone text,                                   -- Of the head office. Null: the service's.
-  release text,                                     -- Where the back office does not tell it.
-  concurrency text,                                 -- How many calls of one process may be under way with it.
-  exports text,                                     -- The folder that its exports arrive in: a path, or an address of an SFTP server.
-  exports_host_key text,                            -- Fingerprints of the keys that the SFTP server may show, separated by commas.
-  exports_key text,                                 -- The path of a private key to sign in with.
-  exports_password bytea,                           -- Of the user, or of the private key. Encrypted, for this service alone.
+  time_zone text,                                   -- Time zone of the back office. Null: the time zone of the service.
+  back_office_version text,                         -- Version of the back office, if its API doesn't report it.
+  concurrency text,                                 -- Maximum concurrent calls of one process.
+  export_folder text,                               -- Folder of the scheduled exports: a path, or the URL of a folder on an SFTP server.
+  sftp_host_key text,                               -- Fingerprints of the SFTP server's keys, separated by commas.
+  sftp_key_file text,                               -- Path of the private key for the SFTP server.
+  sftp_password bytea,                              -- Password of the SFTP user or of the private key. Encrypted for this service.
   sync_intervals jsonb not null default '{}',       -- Seconds between two runs of a sync, if not the default: {"stock": 60}.
-  gateways jsonb not null default '{}',             -- What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP",
+  gateways jsonb not null default '{}',             -- Names of payment gateways in the back office: {"paypal": {"merchantId": "LUMA-PP",
                                                     -- "cardType": "PP"}}.
-  version uuid not null default gen_random_uuid(),  -- Another one with each change: by it processes notice that they have to open it anew.
+  version uuid not null default gen_random_uuid(),  -- Changes with each update, so that processes notice it and open the back office again.
   primary key (service_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check ((username is null) = (password is null))
 );
 
--- How many calls each minute had of the back office, of requests and of jobs alike, and how long they took, for the day that is charted:
--- counted in each process, and added up here each few seconds.
+-- Calls to the back office per minute, of requests and of jobs, for the charts of one day. Counted in each process and added up here every
+-- few seconds.
 create table call_minute (
   service_id integer not null,
   minute timestamptz not null,
   calls integer not null,
-  failed integer not null,     -- Those without an answer, and those that were answered with a 5xx.
-  milliseconds real not null,  -- All of them together, and in slowest the one that took longest.
+  failed integer not null,     -- Calls without a response or with a 5xx response.
+  milliseconds real not null,  -- Total duration of the calls; `slowest` is the longest one.
   slowest real not null,
   primary key (service_id, minute),
   foreign key (service_id) references service(service_id) on delete cascade
@@ -1346,10 +1347,10 @@ create table import_progress (
 
 
 -- 0011_webhooks.sql
--- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (contributing/decisions/0017).
+-- Webhooks: endpoints that receive changes. Each reads the change feed from its own cursor (contributing/decisions/0017).
 
--- Endpoints that are told of changes. What is about to be delivered is kept beside the place that it leads to, before it goes out: a repeat
--- is the same delivery, and the place moves with the mark that it was taken.
+-- Endpoints that receive changes. A delivery is stored together with the cursor after it before it is sent, so a retry sends the same
+-- delivery. The statement that records its success moves the cursor.
 create table webhook (
   service_id integer not null,
   webhook_id text collate "C" not null,
@@ -1358,23 +1359,24 @@ create table webhook (
   url text not null,
   kinds json not null,
   description text,
-  state text collate "C" not null default 'active',  -- failing: nothing was taken for an hour, and it is tried on. paused: nothing is sent
-                                                     -- until it is resumed.
+  state text collate "C" not null default 'active',  -- failing: every delivery of an hour has failed; attempts continue. paused: nothing is
+                                                     -- sent until the webhook is resumed.
   state_reason text,
-  secret bytea not null,                             -- What deliveries are signed with, encrypted.
-  former_secret bytea,                               -- The one before the last rotation: it signs too, until `former_until`.
-  former_until timestamptz,
-  cursor text not null,                              -- Where it stands in the feed: an `after_cursor` of GET /changes with the same kinds.
-  pending_since timestamptz,                         -- Since when there has been something to tell. Null: all has been told.
-  delivery_id text collate "C",                      -- The delivery under way. Who marks it names it: a mark that comes late, after another
-                                                     -- one's, marks nothing.
+  secret bytea not null,                             -- Signing secret, encrypted.
+  previous_secret bytea,                             -- Secret before the last rotation. It also signs, until `previous_until`.
+  previous_until timestamptz,
+  cursor text not null,                              -- Position in the change feed: an `after_cursor` of GET /changes with the same kinds.
+  pending_since timestamptz,                         -- Since when changes are undelivered. Null: all changes have been delivered.
+  delivery_id text collate "C",                      -- Pending delivery. Success and failure are recorded by this ID, so a late record of
+                                                     -- an earlier attempt changes nothing.
   delivery_body text,
-  delivery_cursor text,                              -- Where the endpoint stands once the delivery is taken.
-  delivery_is_last boolean,                          -- Whether nothing more was there to tell when it was put together.
+  delivery_cursor text,                              -- Cursor of the endpoint after the delivery succeeds.
+  delivery_is_last boolean,                          -- True if no further changes were available when the delivery was created.
   not_before timestamptz not null default now(),     -- When the next attempt is due.
-  failures integer not null default 0,               -- How many attempts have failed since the last that did not.
+  failures integer not null default 0,               -- Failed attempts since the last success.
   failing_since timestamptz,
-  is_catching_up boolean not null default false,     -- It has failed, and has not been told everything since: it is told slowly.
+  is_catching_up boolean not null default false,     -- True if a delivery has failed and not all changes since have been delivered.
+                                                     -- Deliveries are then slower.
   last_success_at timestamptz,
   last_failure json,
   primary key (service_id, webhook_id),
@@ -1384,17 +1386,17 @@ create table webhook (
 );
 create index webhook_changed on webhook (service_id, changed_at);
 
--- Attempts at deliveries, for 30 days. What was delivered is not kept.
+-- Attempts at deliveries, for 30 days. The delivered content is not stored.
 create table webhook_attempt (
   service_id integer not null,
   webhook_id text collate "C" not null,
   attempt_id text collate "C" not null default gen_random_uuid()::text,
-  changed_at timestamptz not null default clock_timestamp(),  -- When it ended.
+  changed_at timestamptz not null default clock_timestamp(),  -- When the attempt ended.
   delivery_id text collate "C" not null,
-  changes integer not null,  -- How many changes the delivery told of; none in one that was a test.
+  changes integer not null,  -- Number of changes in the delivery. Zero for a test.
   status integer,
-  fault text,                -- Why it failed. Null: the delivery was taken.
-  answer text,               -- The beginning of what the endpoint answered, at most 1 KiB.
+  fault text,                -- Cause of the failure. Null: the delivery succeeded.
+  response text,             -- Beginning of the endpoint's response, at most 1 KiB.
   milliseconds integer not null,
   primary key (service_id, webhook_id, attempt_id),
   foreign key (service_id, webhook_id) references webhook(service_id, webhook_id) on delete cascade
@@ -1404,26 +1406,25 @@ create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, chan
 
 
 -- 0012_requests.sql
--- The request log: what was asked, by whom, and what became of it (contributing/decisions/0021).
+-- The request log: each request, its account and its result (contributing/decisions/0021).
 
--- Lines of the request log, for as long as a service's setting requestLogRetentionDays says: those of one second that one process wrote
--- together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a
--- process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view
--- request_log has them line by line.
+-- Entries of the request log, for as long as the setting requestLogRetentionDays says. A block has up to 500 entries that one process wrote
+-- for one second. Each day (UTC) is a partition, which is dropped completely. Blocks are written after the responses, so the entries of a
+-- killed process can be missing. No foreign key, because it would be checked for each row. The view request_log shows single entries.
 create table request_block (
   service_id integer not null,
-  second timestamptz not null,         -- In which all of it was answered: blocks in the order of their seconds are lines in the order of
+  second timestamptz not null,         -- Second of the responses. Blocks in the order of their seconds have their entries in the order of
                                        -- time.
-  block_id text collate "C" not null,  -- Given by the process that answered: its own prefix, and a number that grows.
-  marks bytea not null,                -- A Bloom filter of all by which its lines can be searched: each value has set four bits. A block
-                                       -- that lacks one of them has no such line, and is not read. Never out of line, nor compressed.
-  lines text not null,                 -- A JSON array in each line of text, durations as tenths of a millisecond. Not compressed, which
-                                       -- would take longer than all else: a day's partition goes soon enough.
+  block_id text collate "C" not null,  -- Prefix of the process and an increasing number.
+  marks bytea not null,                -- Bloom filter of all searchable values: each value sets four bits. A block that lacks one of them
+                                       -- does not contain the value and is not read. Stored inline and uncompressed.
+  lines text not null,                 -- One JSON array per line, durations in tenths of a millisecond. Uncompressed, because compression
+                                       -- would take longer than everything else and a partition is dropped soon.
   primary key (service_id, second, block_id)
 );
 
--- Each request that was answered. Along time it is ordered by second and line_id. Whoever looks for a value asks first whether a block has
--- its marks, and whether the text of a line has it: only what is left is read as JSON.
+-- Request log, one row per request, ordered by second and line_id. A search first filters blocks by their marks, then lines by their text,
+-- and parses only the remaining lines as JSON.
 create view request_log as
  SELECT b.service_id,
     b.second,
@@ -1460,8 +1461,7 @@ create table request_minute (
   primary key (service_id, minute)
 );
 
--- Makes the partition of a day, unless it is there. It is not vacuumed for its new rows: it is dropped long before that would gain
--- anything.
+-- Creates the partition of a day unless it exists. Vacuum after inserts is off: the partition is dropped before it would help.
 create function request_block_day(day date) returns void language plpgsql as $$
 declare
   name text := 'request_block_' || to_char(day, 'YYYYMMDD');
@@ -1473,13 +1473,13 @@ begin
     name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
 end $$;
 
--- Drops the partitions of all days that ended so many days ago, or longer. Returns how many there were.
-create function forget_request_days(days integer) returns integer language plpgsql as $$
+-- Drops the partitions of days that ended at least this many days ago. Returns their number.
+create function drop_request_days(days integer) returns integer language plpgsql as $$
 declare
   part text;
   dropped integer := 0;
 begin
-  -- A reader that takes long keeps nobody waiting: it is tried again.
+  -- A slow reader must not block writers: the job tries again.
   set local lock_timeout = '2s';
   for part in
     select inhrelid::regclass::text from pg_inherits
@@ -1496,18 +1496,18 @@ end $$;
 -- 0013_mappings.sql
 -- Mappings: the items of the e-commerce platform, and the results of the mapping check (contributing/decisions/0026).
 
--- What of an identifier, a name or an address is left where case, blanks, zeros in front and the way in which a platform writes global
--- identifiers do not count: two that are the same in this form are near to each other.
-create function near_form(said text) returns text language sql immutable as $$$$;
+-- Returns an identifier, a name or an address without case, whitespace, leading zeros and the prefix of global identifiers. Values with the
+-- same form are near matches.
+create function near_form(value text) returns text language sql immutable as $$$$;
 
 -- An email address in the form that is compared. Leading zeros count: 7@ and 007@ are two people.
 create function address_form(email text) returns text language sql immutable as $$$$;
 
 -- How one of several identifiers differs from a similar one. Null: none is similar.
-create function likeness(own text[], there text) returns text language sql immutable as $$$$;
+create function likeness(own text[], platform text) returns text language sql immutable as $$$$;
 
--- What the e-commerce platform has, as its exports tell it: locations, by the kind of what they are here (stores), variants (skus),
--- customers. A copy that the next whole file replaces; what it says of a customer goes when they are erased.
+-- Items of the e-commerce platform from its exports: locations (stores), variants (skus) and customers. The next complete file replaces
+-- them. The data of a customer is deleted when they are erased.
 create table ecommerce_item (
   service_id integer not null,
   kind text collate "C" not null,

@@ -155,7 +155,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Available shards',
         unit: 'short',
-        lines: [[of('tillbridge_shard_up'), '{{database}}']],
+        lines: [[of('tillbridge_shard_up'), '{{shard}}']],
       },
       {
         title: 'Event loop delay',

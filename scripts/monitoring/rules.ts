@@ -106,7 +106,7 @@ export const alerts: readonly Alert[] = [
     expr: `${of('tillbridge_shard_up')} == 0`,
     for: '2m',
     severity: 'page',
-    summary: 'Shard {{ $labels.database }} is down',
+    summary: 'Shard {{ $labels.shard }} is down',
     description: 'Requests for its services return 503. Run tillbridge shard list to see the cause.',
   },
   {

@@ -138,7 +138,7 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
     asked.set(found, ask)
     return ask()
   }
-  const up = (database: string, value: number) => createSample('tillbridge_shard_up', { database }, value)
+  const up = (shard: string, value: number) => createSample('tillbridge_shard_up', { shard }, value)
   return async () => {
     const each = (await shards.names()).map(async name => {
       const late = delay(patienceMs, [up(name, 0)], { ref: false })

@@ -132,7 +132,7 @@ export const metrics = {
   tillbridge_shard_up: {
     type: 'gauge',
     help: '1 while a shard is available to this process.',
-    labels: ['database'],
+    labels: ['shard'],
     largest: true,
   },
   tillbridge_certificate_expiry_timestamp_seconds: {

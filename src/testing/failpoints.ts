@@ -18,8 +18,8 @@ export const failpoints = [
   'service_copied',
   'service_compared',
   'service_drained',
-  'service_shut',
-  'service_let_go',
+  'service_paused',
+  'service_moved_away',
   'service_switched',
   'service_opened',
 ] as const

@@ -162,14 +162,14 @@ test('a request log partition is not dropped during a complete backup', async ()
       const { value } = await frames.next()
       isFirst = value?.subarray(0, 1).toString() === 'T'
     }
-    await assert.rejects(shop.db.run(sql`select forget_request_days(1000)`), { code: '55P03' })
+    await assert.rejects(shop.db.run(sql`select drop_request_days(1000)`), { code: '55P03' })
     let last = ''
     for await (const frame of frames) last = frame.subarray(5).toString()
     assert.match(last, /"request_block_20200101"/)
   } finally {
     await frames.return(undefined)
   }
-  const row = await shop.db.row(sql`select forget_request_days(1000) as dropped`)
+  const row = await shop.db.row(sql`select drop_request_days(1000) as dropped`)
   assert.deepEqual(row, { dropped: 1 })
 })
 

@@ -62,8 +62,8 @@ test('a process started during the outage does not wait and exposes it', async (
   assert.equal((await sendGet(process, '/stores', access)).status, 200)
   assert.equal((await sendGet(process, '/stores', { ...nova, serviceName: 'nova' })).status, 503)
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  assert.match(await metrics(), /^tillbridge_shard_up\{database="east"\} 1$/m)
-  assert.match(await metrics(), /^tillbridge_shard_up\{database="west"\} 0$/m)
+  assert.match(await metrics(), /^tillbridge_shard_up\{shard="east"\} 1$/m)
+  assert.match(await metrics(), /^tillbridge_shard_up\{shard="west"\} 0$/m)
   const readsRest = /^tillbridge_database_connections\{pool="east reads",state="idle"\} [1-9]/m
   await waitUntil(async () => readsRest.test(await metrics()), 'the connection that has read rests')
   assert.doesNotMatch(process.err, /postgres:\/\//, 'no address is in the log')

@@ -84,7 +84,7 @@ async function settled() {
   return out
 }
 
-for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_shut'])
+for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_paused'])
   test(`a move killed at ${border} keeps the service where it was`, async () => {
     await movedTo('west', border)
     await isServed()
@@ -97,7 +97,7 @@ for (const border of ['service_copied', 'service_compared', 'service_drained', '
   })
 
 let [there, other] = ['east', 'west'] as [string, string]
-for (const border of ['service_let_go', 'service_switched', 'service_opened'])
+for (const border of ['service_moved_away', 'service_switched', 'service_opened'])
   test(`a move killed at ${border} keeps reads and is finished afterwards`, async () => {
     await movedTo(other, border)
     await isServed()

@@ -28,9 +28,9 @@ const place = (serviceId: number) => `back_office ${serviceId}`
 const exportsPlace = (serviceId: number) => `back_office exports ${serviceId}`
 
 const columns = sql`
-  service_id as "serviceId", version::text, driver, password, exports_password as "sftpPassword", sync_intervals as "syncIntervals", gateways,
-  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', release, 'concurrency', concurrency, 'exportFolder', exports,
-    'sftpHostKey', exports_host_key, 'sftpKeyFile', exports_key)) as texts`
+  service_id as "serviceId", version::text, driver, password, sftp_password as "sftpPassword", sync_intervals as "syncIntervals", gateways,
+  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', back_office_version, 'concurrency', concurrency, 'exportFolder', export_folder,
+    'sftpHostKey', sftp_host_key, 'sftpKeyFile', sftp_key_file)) as texts`
 
 /** The own back offices of all services. */
 export const storedBackOffices = async (db: Db, keys: Keys): Promise<StoredBackOffice[]> =>
@@ -90,11 +90,11 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
   const sealed = password === undefined ? null : seal(keys.sealed, place(service.id), password)
   const sftpSealed = sftpPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), sftpPassword)
   await tx.run(sql`
-    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, sync_intervals, gateways)
+    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways)
     values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(syncIntervals)}, ${JSON.stringify(gateways)})
     on conflict (service_id) do update
-      set (driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, sync_intervals, gateways, version)
-        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.concurrency, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
+      set (driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways, version)
+        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.back_office_version, excluded.concurrency, excluded.export_folder, excluded.sftp_host_key, excluded.sftp_key_file, excluded.sftp_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
 }
 
 /** Leaves a service to what the environment says. False: it was already. */

@@ -146,7 +146,7 @@ const blocksAtOnce = 1_000
  */
 export async function purgeRequestDays(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
   const most = await daysKept(db)
-  const row = await db.row<{ dropped: number }>(sql`select forget_request_days(${most + 1}) as dropped`)
+  const row = await db.row<{ dropped: number }>(sql`select drop_request_days(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const service of services)
     if (service.settings.requestLogRetentionDays < most)

@@ -34,7 +34,7 @@ export async function lockGuesses(
   // A separate statement: the next one sees the results of earlier attempts.
   const lock = tx.run(sql`select pg_advisory_xact_lock(${subject.readInt32BE(0)}, ${subject.readInt32BE(4)})`)
   const read = tx.row<PinState>(sql`
-    select v.pin_hash as "pinHash", coalesce(g.refused_until > statement_timestamp(), false) as "isBlocked",
+    select v.pin_hash as "pinHash", coalesce(g.blocked_until > statement_timestamp(), false) as "isBlocked",
            array(select coalesce(f.failures, 0) from unnest(${counted}::bytea[]) with ordinality c(subject, ordinal)
                    left join failure f on f.subject = c.subject and f.window_start = date_trunc('minute', now()) order by ordinal) as "failureCounts",
            ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - now()))::integer as "secondsLeft"
@@ -49,9 +49,9 @@ export async function lockGuesses(
 /** Counts a wrong PIN. Returns the number of consecutive wrong PINs. */
 export async function countWrongPin(tx: Db, service: Service, subject: Buffer): Promise<number> {
   const counted = await tx.row<{ failures: number }>(sql`
-    insert into pin_guard (service_id, subject, failures, refused_until)
+    insert into pin_guard (service_id, subject, failures, blocked_until)
     values (${service.id}, ${subject}, 1, statement_timestamp())
-    on conflict (service_id, subject) do update set (failures, refused_until) = (pin_guard.failures + 1, excluded.refused_until)
+    on conflict (service_id, subject) do update set (failures, blocked_until) = (pin_guard.failures + 1, excluded.blocked_until)
     returning failures`)
   return counted?.failures ?? 0
 }
@@ -59,7 +59,7 @@ export async function countWrongPin(tx: Db, service: Service, subject: Buffer): 
 /** Blocks a voucher for so many seconds. */
 export const blockGuesses = (tx: Db, service: Service, subject: Buffer, seconds: number) =>
   tx.run(sql`
-    update pin_guard set refused_until = statement_timestamp() + make_interval(secs => ${seconds})
+    update pin_guard set blocked_until = statement_timestamp() + make_interval(secs => ${seconds})
      where service_id = ${service.id} and subject = ${subject}`)
 
 /** Resets the count after a correct PIN. */
@@ -68,4 +68,4 @@ export const resetWrongPins = (tx: Db, service: Service, { subject }: { subject:
 
 /** Deletes the counts of numbers without an attempt for a day. Returns their number. */
 export const purgeWrongPins = (db: Db) =>
-  db.run(sql`delete from pin_guard where refused_until < now() - interval '1 day'`)
+  db.run(sql`delete from pin_guard where blocked_until < now() - interval '1 day'`)

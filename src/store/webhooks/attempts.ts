@@ -14,7 +14,7 @@ export interface Attempt {
 
 /** Inserts an attempt, unless its webhook was deleted. Returns its record. */
 export const insertAttempt = (service: Service, webhookId: string, attempt: Attempt): Sql => sql`
-  insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, fault, answer, milliseconds)
+  insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, fault, response, milliseconds)
   select service_id, webhook_id, ${attempt.deliveryId}, ${attempt.changes}::integer, ${attempt.status}::integer, ${attempt.error}::text,
          ${attempt.response}::text, ${attempt.milliseconds}::integer
     from webhook where service_id = ${service.id} and webhook_id = ${webhookId}
@@ -25,7 +25,7 @@ const record = sql`
   (select row_to_json(r)::text from (select
      webhook_attempt.attempt_id as id, webhook_attempt.delivery_id as "deliveryId",
      ${rfc3339(sql`webhook_attempt.changed_at`)} as at, webhook_attempt.changes,
-     webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.answer as response, webhook_attempt.milliseconds) r)`
+     webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.response as response, webhook_attempt.milliseconds) r)`
 
 export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>
   db.row<{ record: string }>(insertAttempt(service, webhookId, attempt))

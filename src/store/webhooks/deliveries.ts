@@ -47,7 +47,7 @@ export async function readEndpointState(
 ): Promise<EndpointState | undefined> {
   const row = await db.row<EndpointRow>(sql`
     select webhook_id as id, url, kinds, description, state, cursor, failures, is_catching_up as "isCatchingUp", secret,
-           case when former_until > now() then former_secret end as "previousSecret",
+           case when previous_until > now() then previous_secret end as "previousSecret",
            greatest(0, extract(epoch from not_before - now()))::float8 as "waitSeconds",
            case when delivery_id is not null then json_build_object('id', delivery_id, 'body', delivery_body, 'cursor', delivery_cursor,
              'isLast', delivery_is_last, 'changes', json_array_length(delivery_body::json->'data'->'changes')) end as delivery

@@ -129,7 +129,7 @@ const previousSecretHours = 24
 /** Replaces the secret of an endpoint. The previous one also signs for `previousSecretHours`. */
 export const rotateSecret = (tx: Db, keys: Keys, service: Service, id: string, secret: string) =>
   tx.run(sql`
-    update webhook set former_secret = secret, former_until = now() + ${previousSecretHours} * interval '1 hour', changed_at = now(),
+    update webhook set previous_secret = secret, previous_until = now() + ${previousSecretHours} * interval '1 hour', changed_at = now(),
       secret = ${sealSecret(keys, service, id, secret)}
      where service_id = ${service.id} and webhook_id = ${id}`)
 

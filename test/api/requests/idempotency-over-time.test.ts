@@ -139,7 +139,7 @@ test('expired responses are purged in batches and one failure blocks no others',
     sql`create trigger slow before delete on idempotent_response for each row execute function slow()`,
     sql`create function never() returns trigger language plpgsql as $$ begin raise 'never'; end $$`,
     sql`create trigger never before delete on pin_guard for each row execute function never()`,
-    sql`insert into pin_guard (service_id, subject, failures, refused_until) values (${id}, 'x', 1, now() - interval '2 days')`,
+    sql`insert into pin_guard (service_id, subject, failures, blocked_until) values (${id}, 'x', 1, now() - interval '2 days')`,
     sql`insert into alert (service_id, kind, subject, detail, changed_at) values (${id}, 'email_failed', 'old', '', now() - interval '91 days')`,
     sql`insert into idempotent_response (service_id, operation, key_hash, request_hash, created_at)
         select ${id}, 'old', int4send(i), '', now() - interval '25 hours' from generate_series(1, 3000) i`,

@@ -95,13 +95,13 @@ test('five wrong PINs block the right one for a growing time', async () => {
   const waits = async () =>
     (
       await api.db.row<{ left: number }>(
-        sql`select max(extract(epoch from refused_until - now()))::float as left from pin_guard where service_id = ${api.service.id}`,
+        sql`select max(extract(epoch from blocked_until - now()))::float as left from pin_guard where service_id = ${api.service.id}`,
       )
     )?.left ?? 0
   const first = await waits()
   await lookUp('104', '111111')
   assert.ok((await waits()) > first * 1.5)
-  await api.db.run(sql`update pin_guard set refused_until = now() where service_id = ${api.service.id}`)
+  await api.db.run(sql`update pin_guard set blocked_until = now() where service_id = ${api.service.id}`)
   assert.equal((await lookUp('104', '004200')).status, 200)
 })
 

@@ -122,7 +122,7 @@ test('both secrets sign for 24 hours after a rotation without lost deliveries', 
   assert.throws(() => new Webhook(secret).verify(before.body, getSignatureHeaders(before)))
   for (const each of [old, secret]) new Webhook(each).verify(during.body, getSignatureHeaders(during))
   assert.equal(during.headers['webhook-id'], before.headers['webhook-id'])
-  await hooks.api.db.run(sql`update webhook set former_until = now()`)
+  await hooks.api.db.run(sql`update webhook set previous_until = now()`)
   await customers('John')
   await received(3)
   const [, , later] = hooks.receiver.received

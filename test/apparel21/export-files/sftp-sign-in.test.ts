@@ -131,7 +131,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     const own = { exportFolder: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, sftpPassword: canary }
     await setBackOffice(db, keys, luma, changed({ ...own, sftpKeyFile: undefined }))
     const row = await db.row<{ text: string }>(
-      sql`select row_to_json(b)::text || encode(exports_password, 'escape') as text from back_office b`,
+      sql`select row_to_json(b)::text || encode(sftp_password, 'escape') as text from back_office b`,
     )
     assert.ok(row?.text.includes(sshd.hostKey) && !row.text.includes(canary))
     const stored = await storedBackOffice(db, keys, luma)

@@ -174,7 +174,7 @@ async function overTo(
   onShut()
   const until = await shutWriters(source, move, shutMs)
   if (until === undefined) throw new Error(`${move.name} is not there any more.`)
-  failpoint('service_shut')
+  failpoint('service_paused')
   // Abandons the wait before the pause ends.
   const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
   try {
@@ -199,7 +199,7 @@ async function overTo(
     if (!(await switchFromControl(control, move, until))) throw tooLate()
   } else {
     if (!(await letGo(source, move, until))) throw tooLate()
-    failpoint('service_let_go')
+    failpoint('service_moved_away')
     if (await hasPassed(source, until)) throw tooLate()
     if (!(await switchOver(control, move))) throw new Error('Another process has taken the move over.')
   }
