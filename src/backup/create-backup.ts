@@ -5,7 +5,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import type { Database } from '../database/db.ts'
 import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { tablesOfAccounts } from '../store/shards/control-tables.ts'
+import { accountTables } from '../store/shards/control-tables.ts'
 import { frame, type Head, type Progress } from './frames.ts'
 import { buildRowFilter, listTables, readSequences, type Table } from './tables.ts'
 
@@ -46,7 +46,7 @@ export async function* createBackup(
     for (const table of tables) {
       yield frame('T', { name: table.name, columns: table.columns })
       const hash = createHash('sha256')
-      const from = tablesOfAccounts.includes(table.name) ? accounts : main
+      const from = accountTables.includes(table.name) ? accounts : main
       const copy = from.client.query(copyTo(buildCopyStatement(table, service)))
       for await (const chunk of copy) {
         hash.update(chunk)

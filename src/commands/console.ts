@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { linkSeconds } from '../auth/sessions.ts'
 import { readConfig } from '../config/config.ts'
 import type { Db } from '../database/db.ts'
-import { linkFor } from '../runtime/installation/console-link.ts'
+import { createConsoleLink } from '../runtime/installation/console-link.ts'
 import { readAccess } from '../runtime/installation/first-access.ts'
 import { listAccounts } from '../store/accounts/accounts.ts'
 import { examples } from './terminal/examples.ts'
@@ -30,7 +30,7 @@ export const consoleCommand = (program: Command) =>
         const access = await readAccess(resolve(config.dataDir, 'access.json'))
         const baseUrl = config.publicUrl ?? access?.baseUrl ?? `https://localhost:${config.port}`
         const username = usernameArgument ?? (await findDefaultAccount(control, access?.username))
-        const link = await linkFor({ db: control, keys }, username, baseUrl)
+        const link = await createConsoleLink({ db: control, keys }, username, baseUrl)
         if (!link) throw new Error(`Account ${username} not found. Run "tillbridge account list".`)
         console.log(`This link signs ${username} in once, within ${linkSeconds} seconds:\n\n  ${link}\n`)
         if (open) await openInBrowser(link)

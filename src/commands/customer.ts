@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
-import { openBackOfficesOf } from '../runtime/app.ts'
+import { openConfiguredBackOffices } from '../runtime/app.ts'
 import type { Installation } from '../runtime/installation/installation.ts'
 import { eraseRemainingData } from '../store/privacy/erase-batch.ts'
 import { exportPersonalData } from '../store/privacy/export.ts'
@@ -85,7 +85,7 @@ async function requireConfirmation(id: string, { name, orders, waiting, sales }:
 
 /** Erases a customer in every system now, instead of in a job. Throws if the customer doesn't exist. */
 async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
-  const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
+  const offices = await openConfiguredBackOffices(readConfig(), keys, db, quietLog())
   try {
     const office = offices.get(service)
     await runInStages({ db, keys }, service, async steps => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { makeDemo } from '../runtime/installation/first-access.ts'
+import { createDemoService } from '../runtime/installation/first-access.ts'
 import { printCredentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
@@ -17,10 +17,10 @@ export const demoCommand = (program: Command) =>
     .action((name: string) => {
       requireName('service', name)
       const createDemo = async ({ control: db, keys }: Session) => {
-        const password = await makeDemo({ db, keys }, name, line => console.log(line))
+        const password = await createDemoService({ db, keys }, name, line => console.log(line))
         console.log(`Demo service ${name} created. Account ${name} has the role admin.`)
         if (password) await printCredentials(name, password)
         else console.log(`Account ${name} existed already. To issue a new password: tillbridge account rotate ${name}`)
       }
-      return withDatabase(createDemo, { mayMake: true })
+      return withDatabase(createDemo, { canCreate: true })
     })

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { listMails, type MailStatus, retryMails } from '../store/mail/mails.ts'
+import { type EmailStatus, listEmails, retryEmails } from '../store/mail/emails.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -23,14 +23,14 @@ export function mailCommand(program: Command) {
     .option(...serviceOption)
     .addOption(new Option('--status <status>', 'only emails with this status').choices(['queued', 'sent', 'failed']))
     .addHelpText('after', examples(['mail list --service luma', 'lists the last 50, without their encrypted content']))
-    .action(({ service: name, status }: { service?: string; status?: MailStatus }) =>
+    .action(({ service: name, status }: { service?: string; status?: EmailStatus }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const found = await listMails(db, service, status, 50)
+        const found = await listEmails(db, service, status, 50)
         console.log(
           table(
             ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last error'],
-            found.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastFault }) => [
+            found.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastError: lastFault }) => [
               id,
               voucher,
               state,
@@ -54,7 +54,7 @@ export function mailCommand(program: Command) {
     .action((id: string | undefined, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const retried = await retryMails(db, service, id)
+        const retried = await retryEmails(db, service, id)
         if (id !== undefined && !retried)
           throw new Error(
             `Email ${id} can't be retried: it was sent, is not queued or was purged. Run "tillbridge mail list".`,

@@ -9,7 +9,7 @@ export const migrateCommand = (program: Command) =>
     .description('Run database migrations')
     .addHelpText('after', examples(['migrate', 'migrates before a rollout; every start migrates too']))
     .action(async () => {
-      const database = await joinDatabase(readConfig(), { mayMake: true })
+      const database = await joinDatabase(readConfig(), { canCreate: true })
       console.log(
         database.migrated.length ? `Applied: ${database.migrated.join(', ')}.` : 'The database is up to date.',
       )

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
-import { isKept } from '../runtime/installation/keys.ts'
-import { forgetMark, readMark } from '../store/shards/shards.ts'
+import { hasSecret } from '../runtime/installation/keys.ts'
+import { deleteMark, readMark } from '../store/shards/shards.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 
@@ -25,14 +25,14 @@ export function secretCommand(program: Command) {
     )
     .action(async ({ yes = false }: { yes?: boolean }) => {
       const config = readConfig()
-      const { db, postgres, close } = await joinDatabase(config, { asItIs: true })
+      const { db, postgres, close } = await joinDatabase(config, { skipMigrations: true })
       try {
         // A running process would keep encrypting with the lost key.
         if (config.databaseUrl === undefined && !postgres)
           throw new Error('The database is in use. Stop every process first.')
         const mark = await readMark(db)
         if (!mark) throw new Error("This database has no secret key yet, so it can't be reset.")
-        if (await isKept(config, mark.digest))
+        if (await hasSecret(config, mark.digest))
           throw new Error("The current secret key is the right one, so it can't be reset.")
         const what = mark.name === null ? 'this database' : `shard ${mark.name}`
         process.stderr.write(
@@ -40,7 +40,7 @@ export function secretCommand(program: Command) {
         )
         if (!(yes || (await confirmByTyping('reset', 'To reset the secret key'))))
           throw new Error('Not confirmed. The secret key was not reset.')
-        await forgetMark(db)
+        await deleteMark(db)
         console.log(
           'Secret key reset. The next start stores a new one. Next steps: docs/operate/backup-and-restore.md, "A secret that is lost".',
         )

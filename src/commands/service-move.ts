@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { wayTo } from '../runtime/shards/moves/connection-string.ts'
+import { buildConnectionString } from '../runtime/shards/moves/connection-string.ts'
 import { moveService } from '../runtime/shards/moves/move.ts'
 import { requireMovable } from '../runtime/shards/moves/requirements.ts'
-import { settleMove } from '../store/moves/finish.ts'
-import { beginMove, findMove, takeOver } from '../store/moves/moves.ts'
+import { recoverMove } from '../store/moves/finish.ts'
+import { beginMove, findMove, takeOverMove } from '../store/moves/moves.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { examples } from './terminal/examples.ts'
@@ -60,7 +60,7 @@ async function findService({ control, databases }: Session, name: string): Promi
 async function resolveInterruptedMove({ control, databases }: Session, { id, name }: Service) {
   const found = await findMove(control, id)
   if (!found) return
-  const move = await takeOver(control, found)
+  const move = await takeOverMove(control, found)
   if (!move) throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
   const stop = stopBySignal(
     new Error('Stopped. A worker continues the move. To continue it now, run the command again.'),
@@ -72,7 +72,7 @@ async function resolveInterruptedMove({ control, databases }: Session, { id, nam
       return undefined
     })
     const source = await databases.open(move.source ?? undefined)
-    const became = await settleMove({ control, source, target }, move, stop.signal)
+    const became = await recoverMove({ control, source, target }, move, stop.signal)
     if (became) return { became, target: move.target }
     const { message } = openError ?? {}
     throw new Error(
@@ -102,8 +102,8 @@ async function move(session: Session, service: Service, to: string) {
       "A service can't be moved through a pooler. Set DATABASE_URL to the server itself, without DATABASE_POOLER.",
     )
   const [source, target] = [await databases.open(service.database), await databases.open(to)]
-  await requireMovable({ db: source, called: service.database ?? 'the control database' }, { db: target, called: to })
-  const at = await wayTo(config, session, service.database)
+  await requireMovable({ db: source, label: service.database ?? 'the control database' }, { db: target, label: to })
+  const at = await buildConnectionString(config, session, service.database)
   const started = await beginMove(control, service, to)
   if (!started) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
@@ -124,7 +124,7 @@ async function move(session: Session, service: Service, to: string) {
           copy.end()
           console.log(`${name} moved to ${to}. Writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`)
         },
-        onEmptied: removing.show,
+        onPurged: removing.show,
       },
       stop.signal,
     )

@@ -13,11 +13,18 @@ import { authCacheTtlMs } from '../domain/accounts.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { renewalMs } from '../store/jobs/jobs.ts'
 import { findMove } from '../store/moves/moves.ts'
-import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/service-deletion/deletion.ts'
-import { holdRemoval } from '../store/service-deletion/lock.ts'
-import { empty } from '../store/service-deletion/purge.ts'
-import { hasCopy } from '../store/shards/copies.ts'
-import { handOnAll, missingFrom } from '../store/shards/shards.ts'
+import {
+  deleteService,
+  listExclusiveAccounts,
+  lockService,
+  startPurge,
+  unlockService,
+  waitForWriters,
+} from '../store/service-deletion/deletion.ts'
+import { lockDeletion } from '../store/service-deletion/lock.ts'
+import { purgeRows } from '../store/service-deletion/purge.ts'
+import { hasCopy } from '../store/shards/misplaced-services.ts'
+import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'
 import { type DeletionState, listAllServices, listEnding } from '../store/tenancy/services.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
@@ -52,7 +59,7 @@ export const removeCommand = (service: Command) =>
       withDatabase(async session => {
         const found = await findDeletion(session, name, options.backup)
         await confirm(found, options.yes)
-        const release = await holdRemoval(found.control, found.service)
+        const release = await lockDeletion(found.control, found.service)
         const stop = stopBySignal(createStopError(name))
         try {
           // Another process may have deleted it, or started to.
@@ -94,7 +101,7 @@ async function findDeletion(
   const interrupted = (await listEnding(control)).find(({ service }) => service.name === name)
   if (interrupted) return { control, ...interrupted, db: await databases.open(interrupted.service.database) }
   if (backup === false && service?.database !== undefined) {
-    const missing = await missingFrom(control, await databases.open(service.database), service.database)
+    const missing = await findMissingServices(control, await databases.open(service.database), service.database)
     if (missing.includes(name)) return { control, service, db: control }
   }
   return { control, ...(await services.find(name)) }
@@ -106,7 +113,7 @@ async function confirm({ control, service }: Deletion, yes: string | undefined) 
   if (yes === name) return
   if (yes !== undefined)
     throw new Error(`--yes must be the name of the service, ${name}; it is ${yes}. Nothing was deleted.`)
-  const ownAccounts = await accountsOfIt(control, service)
+  const ownAccounts = await listExclusiveAccounts(control, service)
   const accounts = ownAccounts.length ? ` Accounts that are deleted too: ${ownAccounts.join(', ')}.` : ''
   process.stderr.write(`All data of ${name} will be permanently deleted.${accounts}\n`)
   if (!(await confirmByTyping(name, 'To delete this service'))) throw new Error('Not confirmed. Nothing was deleted.')
@@ -116,13 +123,13 @@ async function confirm({ control, service }: Deletion, yes: string | undefined) 
 async function closeService(removed: Deletion, signal: AbortSignal) {
   const { db, control, service } = removed
   for (const each of listDatabases(removed)) {
-    await shut(each, service)
+    await lockService(each, service)
     if (each === control) console.log(`Service ${service.name} closed.`)
     // Until the cached state of every process has expired.
     await delay(Math.max(authCacheTtlMs, renewalMs) + 1_000, undefined, { signal })
     await waitForWriters(each, service, signal)
     // The backup must contain the audit entries about accounts.
-    if (each !== db) await handOnAll(control, db, service.id, signal)
+    if (each !== db) await forwardAuditEntries(control, db, service.id, signal)
   }
 }
 
@@ -136,9 +143,9 @@ async function backUp(removed: Deletion, wanted: string | false | undefined, sig
     await closeService(removed, signal)
     if (path !== undefined) file = await writeBackup(removed, path, signal)
     signal.throwIfAborted()
-    if (await beginEmptying(removed.control, service)) return
+    if (await startPurge(removed.control, service)) return
   } catch (error) {
-    for (const each of listDatabases(removed).toReversed()) await reopen(each, service)
+    for (const each of listDatabases(removed).toReversed()) await unlockService(each, service)
     if (file) await rm(file)
     const why = signal.aborted ? 'Stopped.' : (error as Error).message
     throw new Error(`${why} Nothing was deleted. Service ${service.name} is open again.`)
@@ -181,14 +188,14 @@ async function writeBackup({ db, control, service }: Deletion, file: string, sig
 
 async function purge(session: Session, removed: Deletion, signal: AbortSignal) {
   const { db, control, service } = removed
-  await beginEmptying(db, service)
+  await startPurge(db, service)
   const rows = rowsDisplay('Remove')
-  await empty(db, service, rows.show, signal).finally(rows.end)
+  await purgeRows(db, service, rows.show, signal).finally(rows.end)
   // These rows are about accounts: stored responses and last use.
-  if (control !== db) await empty(control, service, undefined, signal)
+  if (control !== db) await purgeRows(control, service, undefined, signal)
   await purgeCopies(session, service, signal)
   const deletedAccounts: string[] = []
-  for (const each of listDatabases(removed).toReversed()) deletedAccounts.push(...(await end(each, service)))
+  for (const each of listDatabases(removed).toReversed()) deletedAccounts.push(...(await deleteService(each, service)))
   console.log(
     `Service ${service.name} deleted.${deletedAccounts.length ? ` Accounts deleted with it: ${deletedAccounts.join(', ')}.` : ''}`,
   )
@@ -202,7 +209,7 @@ async function purgeCopies({ databases }: Session, service: Service, signal: Abo
       console.error(`${error.message} If it has an old copy of ${service.name}, the copy stays.`)
     })
     if (!db || !(await hasCopy(db, service))) continue
-    await empty(db, service, undefined, signal)
-    await end(db, service)
+    await purgeRows(db, service, undefined, signal)
+    await deleteService(db, service)
   }
 }

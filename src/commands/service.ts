@@ -4,7 +4,7 @@ import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { checkDefaultReason, getDefault, type SettingsChange } from '../domain/tenancy/settings-rules.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
-import { forgetEntry, placeService } from '../store/shards/shards.ts'
+import { insertService, unregisterService } from '../store/shards/shards.ts'
 import { addService, listAllServices, listEnding, listServices } from '../store/tenancy/services.ts'
 import { changeSettings, shownSettings } from '../store/tenancy/settings.ts'
 import { moveCommand } from './service-move.ts'
@@ -65,7 +65,7 @@ export function serviceCommand(program: Command) {
         else await createInShard(session, name, shard, made)
         console.log(`Service ${name} created. Next: tillbridge account add <username> --service ${name}`)
       }
-      return withDatabase(createService, { mayMake: shard === undefined })
+      return withDatabase(createService, { canCreate: shard === undefined })
     })
 
   service
@@ -163,15 +163,15 @@ async function createInShard(
     created ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
   if (!entry) throw new Error(await describeTakenName(control, name))
   const placed = await data.transaction(async tx => {
-    const found = await placeService(tx, entry)
-    if (found === 'made') await made(tx, entry)
+    const found = await insertService(tx, entry)
+    if (found === 'inserted') await made(tx, entry)
     // Or the shard was restored and lost it: cursors of the service must expire.
-    if (found === 'made' && !created) await recordRestore(tx, entry)
+    if (found === 'inserted' && !created) await recordRestore(tx, entry)
     return found
   })
-  if (placed === 'there') throw new Error(await describeTakenName(control, name))
-  if (placed === 'made') return
-  await forgetEntry(control, entry, database)
+  if (placed === 'exists') throw new Error(await describeTakenName(control, name))
+  if (placed === 'inserted') return
+  await unregisterService(control, entry, database)
   throw new Error(
     `Shard ${database} has a service with this name or number that is missing from the control database, which was probably restored from an older backup. To register it: tillbridge shard add ${database}`,
   )

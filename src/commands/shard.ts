@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { databaseSettings } from '../config/database.ts'
 import { joinInstallation } from '../runtime/installation/installation.ts'
-import { addDatabase } from '../runtime/shards/add-shard.ts'
-import { forgetDatabase, listDatabases } from '../store/shards/shards.ts'
+import { addShard } from '../runtime/shards/add-shard.ts'
+import { deleteShard, listShards } from '../store/shards/shards.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -47,7 +47,7 @@ export function shardCommand(program: Command) {
         onNotice: notice => console.error(notice),
       })
       try {
-        const { services, told } = await addDatabase(config, installation, { name, url, ...(adopt && { take: adopt }) })
+        const { services, told } = await addShard(config, installation, { name, url, ...(adopt && { adopt: adopt }) })
         for (const each of told) console.log(each)
         const next = services ? `${services} services` : 'empty'
         console.log(`Shard ${name} registered (${next}). Next: tillbridge service add <name> --shard ${name}`)
@@ -63,7 +63,7 @@ export function shardCommand(program: Command) {
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows: string[][] = []
-        for (const { name, services, added } of await listDatabases(control)) {
+        for (const { name, services, added } of await listShards(control)) {
           const fault = await databases.open(name).then(
             () => undefined,
             (error: Error) => error.message,
@@ -82,13 +82,13 @@ export function shardCommand(program: Command) {
     .addHelpText('after', examples(['shard remove eu-2', 'unregisters it; the database itself stays']))
     .action((name: string) =>
       withDatabase(async ({ control }) => {
-        const found = (await listDatabases(control)).find(each => each.name === name)
+        const found = (await listShards(control)).find(each => each.name === name)
         if (!found) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
         if (found.services)
           throw new Error(
             `Shard ${name} has ${found.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`,
           )
-        await forgetDatabase(control, name)
+        await deleteShard(control, name)
         console.log(`Shard ${name} unregistered.`)
       }),
     )

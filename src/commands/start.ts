@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Access } from '../runtime/installation/first-access.ts'
-import { start } from '../runtime/main.ts'
+import { startServer } from '../runtime/main.ts'
 import { apiKeyOf } from '../store/accounts/accounts.ts'
 import { examples } from './terminal/examples.ts'
 
@@ -20,7 +20,7 @@ export const startCommand = (program: Command) =>
     )
     .action(async ({ demo }: { demo: boolean }) => {
       const config = readConfig()
-      await start(config, {
+      await startServer(config, {
         demo,
         isWatched: process.stdout.isTTY,
         say: line => console.log(line),
@@ -28,7 +28,7 @@ export const startCommand = (program: Command) =>
       })
     })
 
-type StartFacts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
+type StartFacts = Parameters<Parameters<typeof startServer>[1]['onReady']>[0]
 
 function formatBanner({ baseUrl, access, consoleLink, workers }: StartFacts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']

@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from '../database/errors.ts'
 import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { openBackOfficesOf } from '../runtime/app.ts'
+import { openConfiguredBackOffices } from '../runtime/app.ts'
 import { effectiveIntervalSeconds, isOverdue, readSyncStatuses, type SyncStatus } from '../store/sync/status.ts'
 import type { SyncResult } from '../sync/sync.ts'
 import { examples } from './terminal/examples.ts'
@@ -46,7 +46,7 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
     .action((syncs: string[], options: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(options.service)
-        const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
+        const offices = await openConfiguredBackOffices(readConfig(), keys, db, quietLog())
         try {
           const driver = offices.getDriver(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
-import { work } from '../runtime/main.ts'
+import { startJobProcess } from '../runtime/main.ts'
 import { describeEmailDelivery } from './start.ts'
 import { examples } from './terminal/examples.ts'
 
@@ -14,7 +14,7 @@ export const workerCommand = (program: Command) =>
     )
     .action(async () => {
       const config = readConfig()
-      await work(config, {
+      await startJobProcess(config, {
         onReady: () => console.log(`Worker started.\n${describeEmailDelivery(config)}\nPress Ctrl-C to stop.`),
       })
     })

@@ -1,4 +1,4 @@
-import { isBeingSent, messageIdOf } from '../store/mail/mails.ts'
+import { findMessageId, isBeingSent } from '../store/mail/emails.ts'
 import type { ServiceJobRun } from './job.ts'
 
 /** Deletes the file of an email to an erased customer, if emails are written to files. */
@@ -11,6 +11,6 @@ export async function eraseEmailFile({
 }: ServiceJobRun): Promise<void> {
   // A running job may still write the file.
   if (await isBeingSent(db, service, subject)) return reschedule(60)
-  const messageId = await messageIdOf(db, service, subject)
+  const messageId = await findMessageId(db, service, subject)
   if (messageId !== undefined) await mailTransport.deleteFile?.(messageId)
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../database/db.ts'
-import { handOnAll, servicesWithLines } from '../store/shards/shards.ts'
+import { forwardAuditEntries, listServicesWithPendingAudit } from '../store/shards/shards.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
@@ -10,9 +10,9 @@ export const forwardAudit =
   (open: (database: string) => Promise<{ db: Database }>) =>
   async ({ db, signal }: JobRun): Promise<void> => {
     const errors: unknown[] = []
-    for (const { id, database } of await servicesWithLines(db))
+    for (const { id, database } of await listServicesWithPendingAudit(db))
       try {
-        await handOnAll(db, (await open(database)).db, id, signal)
+        await forwardAuditEntries(db, (await open(database)).db, id, signal)
       } catch (error) {
         signal.throwIfAborted()
         errors.push(error)

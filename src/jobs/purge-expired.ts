@@ -1,5 +1,5 @@
 import { purgeAlerts } from '../store/alerts/alerts.ts'
-import { purgeFailedEmails } from '../store/mail/mails.ts'
+import { purgeFailedEmails } from '../store/mail/emails.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
 import { purgeWrongPins } from '../store/vouchers/pin.ts'
 import { purgeUpstreamVouchers } from '../store/vouchers/upstream.ts'

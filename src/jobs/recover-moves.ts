@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
-import { settleMove } from '../store/moves/finish.ts'
-import { abandonedMoves, takeOver } from '../store/moves/moves.ts'
+import { recoverMove } from '../store/moves/finish.ts'
+import { listAbandonedMoves, takeOverMove } from '../store/moves/moves.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
@@ -11,17 +11,17 @@ export const recoverMoves =
   (open: (database: string) => Promise<{ db: Database }>) =>
   async ({ db, log, signal }: JobRun): Promise<void> => {
     const errors: unknown[] = []
-    for (const abandoned of await abandonedMoves(db))
+    for (const abandoned of await listAbandonedMoves(db))
       try {
         const { name, source, target } = abandoned
         const from = source === null ? { db } : await open(source)
         const to = await open(target).catch(error => {
           errors.push(error)
         })
-        const move = await takeOver(db, abandoned)
+        const move = await takeOverMove(db, abandoned)
         if (!move) continue
         const places = { control: db, source: from.db, target: to?.db }
-        const became = await settleMove(places, move, signal)
+        const became = await recoverMove(places, move, signal)
         if (!became) continue
         log.warn({ service: name, target }, `A move of a service that was left half done is ${became}.`)
       } catch (error) {

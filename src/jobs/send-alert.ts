@@ -1,7 +1,7 @@
 import { renderAlertEmail } from '../mail/alert-email.ts'
 import { compose } from '../mail/message.ts'
 import { type Alert, readAlert } from '../store/alerts/alerts.ts'
-import { senderOf } from '../store/mail/mails.ts'
+import { getSender } from '../store/mail/emails.ts'
 import type { ServiceJobRun } from './job.ts'
 
 /** The job that sends an alert to the service's `alertEmail`. Its subject names the alert. */
@@ -24,7 +24,7 @@ export async function sendAlert({
   const [kind = '', ...words] = alertName.split(' ')
   const alert = await readAlert(db, service.id, { kind, subject: words.join(' ') })
   if (!alert || !address) return
-  const from = senderOf(service)
+  const from = getSender(service)
   const message = await compose({
     ...renderAlertEmail(service.name, alert, consoleUrl),
     from: { name: 'Tillbridge', address: from },

@@ -2,7 +2,7 @@ import { DatabaseUnavailable } from '../database/errors.ts'
 import { compose, DeliveryFailed, InvalidAddress } from '../mail/message.ts'
 import { buildVoucherEmail } from '../mail/voucher-email.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
-import { markFault, markSent, readWaiting } from '../store/mail/mails.ts'
+import { findQueuedEmail, recordFailedAttempt, recordSent } from '../store/mail/emails.ts'
 import { traced } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import type { ServiceJobRun } from './job.ts'
@@ -15,7 +15,7 @@ import { retryUntilRecorded } from './retry-until-recorded.ts'
 export async function sendEmail(work: ServiceJobRun): Promise<void> {
   const { db, keys, mailTransport, service, subject: id, attempt, signal, renewLease } = work
   try {
-    const waiting = await readWaiting(db, keys, service, id)
+    const waiting = await findQueuedEmail(db, keys, service, id)
     if (!waiting) return
     const message = await compose(buildVoucherEmail(waiting, service))
     failpoint('before_smtp')
@@ -29,7 +29,7 @@ export async function sendEmail(work: ServiceJobRun): Promise<void> {
   }
   failpoint('after_smtp')
   failpoint('before_mark_sent')
-  await retryUntilRecorded(() => markSent(db, service, id, attempt))
+  await retryUntilRecorded(() => recordSent(db, service, id, attempt))
 }
 
 async function giveUpOrThrow({ db, service, subject: id, attempt, isLastAttempt, log }: ServiceJobRun, error: Error) {
@@ -44,7 +44,7 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, isLastAttempt,
       : undefined
   // In one transaction: each failed email has an alert, and an email that another one replaced has none.
   const isRecorded = await db.transaction(async tx => {
-    const isMarked = (await markFault(tx, service, id, { attempts: attempt, fault, failed })) > 0
+    const isMarked = (await recordFailedAttempt(tx, service, id, { attempts: attempt, fault, failed })) > 0
     if (isMarked && alert) await raiseAlert(tx, service.id, alert)
     return isMarked
   })

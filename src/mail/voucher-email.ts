@@ -1,12 +1,12 @@
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { getDecimals } from '../domain/values/money.ts'
-import { senderOf, type VoucherMail, type Waiting } from '../store/mail/mails.ts'
+import { getSender, type QueuedEmail, type VoucherEmail } from '../store/mail/emails.ts'
 import { html, raw } from './html.ts'
 import { type EmailMessage, toOneLine } from './message.ts'
 
 /** Builds the email of a queued voucher email. */
-export const buildVoucherEmail = (waiting: Waiting, service: Service): EmailMessage => ({
-  from: { name: service.settings.retailerName, address: senderOf(service) },
+export const buildVoucherEmail = (waiting: QueuedEmail, service: Service): EmailMessage => ({
+  from: { name: service.settings.retailerName, address: getSender(service) },
   to: { name: waiting.receiverName, address: waiting.receiverEmail },
   messageId: waiting.messageId,
   date: waiting.date,
@@ -15,7 +15,7 @@ export const buildVoucherEmail = (waiting: Waiting, service: Service): EmailMess
 
 /** Renders the email to the receiver of a gift voucher, as plain text and HTML with the same content. */
 export function renderVoucherEmail(
-  mail: VoucherMail,
+  mail: VoucherEmail,
   retailer: string,
 ): { subject: string; text: string; html: string } {
   const view = {
@@ -29,7 +29,7 @@ export function renderVoucherEmail(
   return { subject: mail.subject, text: renderText(view), html: renderHtml(view).text }
 }
 
-interface VoucherEmailView extends VoucherMail {
+interface VoucherEmailView extends VoucherEmail {
   retailer: string
   expiry: string | null
 }
@@ -142,7 +142,7 @@ const renderField = (
 <div style="font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 20px; font-weight: 600; letter-spacing: 1px; line-height: 1.5">${value}</div>`
 
 /** Formats an amount with the currency code, because many currencies share the dollar sign: `AUD 1,500.00`. */
-function formatAmount({ amount, currency }: Pick<VoucherMail, 'amount' | 'currency'>) {
+function formatAmount({ amount, currency }: Pick<VoucherEmail, 'amount' | 'currency'>) {
   const digits = getDecimals(currency)
   const format = new Intl.NumberFormat('en', {
     style: 'currency',

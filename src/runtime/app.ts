@@ -52,8 +52,12 @@ export async function openApp(config: Config, log: Logger, { isOwner = false }: 
 }
 
 /** Opens the back offices of the services in one database. The caller closes them. */
-export const openBackOfficesOf = (config: Config, keys: Keys, db: Database, log: Logger): Promise<BackOffices> =>
-  openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
+export const openConfiguredBackOffices = (
+  config: Config,
+  keys: Keys,
+  db: Database,
+  log: Logger,
+): Promise<BackOffices> => openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
 
 /** Opens what sends webhook requests to the addresses that the configuration allows. */
 export const openWebhookSender = (config: Config): Sender => createSender(config.webhookNetworks)
@@ -61,7 +65,8 @@ export const openWebhookSender = (config: Config): Sender => createSender(config
 /** Composes an app on an installation that is open, such as a test's database. `close` also closes the installation. */
 export async function composeApp(config: Config, log: Logger, installation: Installation): Promise<App> {
   const { db, keys } = installation
-  const openOn = (database: OpenedDatabase, ownLog: Logger) => openBackOfficesOf(config, keys, database.db, ownLog)
+  const openOn = (database: OpenedDatabase, ownLog: Logger) =>
+    openConfiguredBackOffices(config, keys, database.db, ownLog)
   const backOffices = await openOn(installation, log)
   const shards = createShards(config, { db, keys }, openOn, log)
   return {

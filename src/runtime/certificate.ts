@@ -6,31 +6,36 @@ import { createSample, type Sample } from '../telemetry/samples.ts'
 import { type Certificate, ensureLocalCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 
 /** The certificate that is served: your own, or one of the local authority, which clients must trust. */
-interface Serving extends Certificate {
+interface ServedCertificate extends Certificate {
   caFile: string | undefined
 }
 
-export const loadCertificate = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): Serving =>
+export const loadCertificate = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): ServedCertificate =>
   tlsCertFile && tlsKeyFile
     ? { ...readCertificate(tlsCertFile, tlsKeyFile), caFile: undefined }
     : ensureLocalCertificate(join(dataDir, 'tls'))
 
 /** A certificate that is looked after as long as the server runs. */
-interface Kept {
+interface CertificateMaintenance {
   samples(): Sample[]
-  leave(): void
+  stop(): void
 }
 
 const dayMs = 86_400_000
 /** A certificate that expires within this many days is logged each day. Local certificates are renewed long before. */
-const daysToTell = 14
+const warningDays = 14
 
 /** Makes the server reload its certificate when the files change, and logs an expiring one. */
-export function maintainCertificate({ server }: FastifyInstance, inUse: Serving, config: Config, log: Logger): Kept {
+export function maintainCertificate(
+  { server }: FastifyInstance,
+  inUse: ServedCertificate,
+  config: Config,
+  log: Logger,
+): CertificateMaintenance {
   let { notAfter } = inUse
   const tellOfEnd = () => {
     const days = Math.floor((notAfter.getTime() - Date.now()) / dayMs)
-    if (days < daysToTell) log.warn({ notAfter, days }, 'certificate expires soon or has expired. Renew it.')
+    if (days < warningDays) log.warn({ notAfter, days }, 'certificate expires soon or has expired. Renew it.')
   }
   const unwatch = watchCertificate(server as never, inUse, {
     onChange(certificate) {
@@ -52,7 +57,7 @@ export function maintainCertificate({ server }: FastifyInstance, inUse: Serving,
   tellOfEnd()
   return {
     samples: () => [createSample('tillbridge_certificate_expiry_timestamp_seconds', {}, notAfter.getTime() / 1_000)],
-    leave() {
+    stop() {
       unwatch()
       clearInterval(daily)
     },

@@ -19,16 +19,16 @@ export interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'>
 }
 
 /** The message of a worker process to its parent: its address, or the reason why it can't serve. */
-type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { fault: string }
+type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { error: string }
 
 /** Milliseconds within which a worker process must send its metrics. A process that ends first sends none. */
-const figuresMs = 2_000
+const metricsTimeoutMs = 2_000
 
-async function askedOfWorkers(): Promise<Sample[][]> {
+async function collectWorkerSamples(): Promise<Sample[][]> {
   const workers = Object.values(cluster.workers ?? {}).filter(worker => worker?.isConnected() === true)
   const told = workers.map(async worker => {
     if (!worker) return []
-    const signal = AbortSignal.timeout(figuresMs)
+    const signal = AbortSignal.timeout(metricsTimeoutMs)
     const answer = once(worker, 'message', { signal })
     worker.send('figures')
     const [samples] = (await answer.catch(() => [[]])) as [Sample[]]
@@ -50,7 +50,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
       once(worker, 'message'),
       once(worker, 'exit').then(([code]) => [{ fault: `A worker process ended with code ${code} before it served.` }]),
     ])) as [Report]
-    if ('fault' in report) throw new Error(report.fault)
+    if ('error' in report) throw new Error(report.error)
     if (isReady) worker.send('ready')
     worker.once('exit', code => stopping || replace({ code, worker: worker.process.pid }))
     return report
@@ -84,7 +84,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
       isReady = true
       for (const worker of Object.values(cluster.workers ?? {})) if (worker?.isConnected()) worker.send('ready')
     }
-    return { ...facts, becomeReady, close, processes: askedOfWorkers }
+    return { ...facts, becomeReady, close, processes: collectWorkerSamples }
   } catch (error) {
     await close()
     throw error
@@ -110,7 +110,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
     await Promise.all([app.close(), endTraces()])
     process.exit(0)
   } catch (error) {
-    await report({ fault: (error as Error).message })
+    await report({ error: (error as Error).message })
     process.exit(1)
   }
 }

@@ -53,7 +53,7 @@ export async function startJobs(app: App): Promise<Worker> {
 }
 
 /** Adds the scheduled jobs without running them: if no worker runs, their age shows it. */
-export async function addJobs(app: App): Promise<void> {
+export async function addMissingJobs(app: App): Promise<void> {
   const { installation, backOffices, shards } = app
   const [{ addScheduledJobs }, jobsFor] = await Promise.all([import('../jobs/worker.ts'), loadJobs(app)])
   await addScheduledJobs(installation.db, jobsFor(backOffices, 'control'))

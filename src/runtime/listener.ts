@@ -88,8 +88,8 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     done()
   })
   const requests = measureRequests(server)
-  const cutOff = cuttingOff(server)
-  await server.listen({ port: config.port, host: config.host }).catch(refused(config, 'PORT'))
+  const cutOff = trackConnections(server)
+  await server.listen({ port: config.port, host: config.host }).catch(rethrowListenError(config, 'PORT'))
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
   const kept = maintainCertificate(server, certificate, config, log)
@@ -99,7 +99,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     // No load balancer looks here for a process that never was ready.
     if (isReady()) await delay(config.shutdownDelaySeconds * 1_000)
     shutdown.abort()
-    kept.leave()
+    kept.stop()
     plain?.close()
     const force = setTimeout(cutOff, graceMs)
     await server.close()
@@ -107,7 +107,9 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
   }
   try {
     if (config.plainPort !== undefined)
-      plain = await onPlainPort(config.plainPort, config, publicUrl, log).catch(refused(config, 'PLAIN_PORT'))
+      plain = await listenPlainHttp(config.plainPort, config, publicUrl, log).catch(
+        rethrowListenError(config, 'PLAIN_PORT'),
+      )
   } catch (error) {
     await close(0)
     throw error
@@ -120,7 +122,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
 }
 
 /** Answers with what ends all connections that the server then has: an HTTP/2 server cannot end its own. */
-function cuttingOff({ server }: FastifyInstance): () => void {
+function trackConnections({ server }: FastifyInstance): () => void {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -132,7 +134,7 @@ function cuttingOff({ server }: FastifyInstance): () => void {
 }
 
 /** Explains why listening on the configured address failed. */
-const refused =
+const rethrowListenError =
   ({ host, port, plainPort }: Config, setting: 'PORT' | 'PLAIN_PORT') =>
   ({ code, message }: NodeJS.ErrnoException): never => {
     const number = setting === 'PORT' ? port : plainPort
@@ -141,7 +143,12 @@ const refused =
     throw new Error(`Port ${number} of ${host} cannot be listened on (${code ?? message}); check HOST and ${setting}.`)
   }
 
-function onPlainPort(port: number, { host, accessLog }: Config, publicUrl: () => string, log: Logger): Promise<Server> {
+function listenPlainHttp(
+  port: number,
+  { host, accessLog }: Config,
+  publicUrl: () => string,
+  log: Logger,
+): Promise<Server> {
   const level = accessLog ? 'info' : 'debug'
   const server = createServer(rejectPlainHttp(publicUrl, logRejections(log, level)))
   return new Promise((resolve, reject) => {

@@ -7,23 +7,23 @@ import { mergeSamples } from '../telemetry/samples.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { type App, openApp } from './app.ts'
 import { type Serving, serveAsWorker, serveByWorkers } from './cluster.ts'
-import { linkFor } from './installation/console-link.ts'
-import { prepareAccess, type ToldAccess, usernameOf } from './installation/first-access.ts'
-import { orphanedServices } from './installation/orphaned-services.ts'
-import { addJobs, startJobs } from './job-worker.ts'
+import { createConsoleLink } from './installation/console-link.ts'
+import { getUsername, type PrintedAccess, prepareAccess } from './installation/first-access.ts'
+import { findOrphanedServices } from './installation/orphaned-services.ts'
+import { addMissingJobs, startJobs } from './job-worker.ts'
 import { listen } from './listener.ts'
 import { databaseSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { startTracing } from './traces.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
-const logger = (config: Config) =>
+const createLogger = (config: Config) =>
   pino(
     { level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
     createLogStream(),
   )
 
-interface Starting {
+interface StartOptions {
   /** True to create the demo service if no service exists. */
   demo: boolean
   /** True if an operator watches the output and can follow a sign-in link. */
@@ -34,7 +34,7 @@ interface Starting {
   onReady: (facts: {
     baseUrl: string
     caFile: string | undefined
-    access: ToldAccess | undefined
+    access: PrintedAccess | undefined
     /** Signs the account of `access` in to the console, once. Only if an operator watches, or if this start prints the password anyway. */
     consoleLink: string | undefined
     workers: number
@@ -42,9 +42,9 @@ interface Starting {
 }
 
 /** Serves until a shutdown signal (`signals.ts`). In a worker process, it only serves requests. */
-export async function start(config: Config, starting: Starting): Promise<void> {
+export async function startServer(config: Config, starting: StartOptions): Promise<void> {
   armFailpoint(config.failpoint)
-  const log = logger(config)
+  const log = createLogger(config)
   if (cluster.isWorker) return serveAsWorker(config, log)
 
   const endTraces = await startTracing(config, log)
@@ -55,15 +55,17 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   let stop: Promise<void>
   try {
     if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
-    await warnOfOrphanedServices(app)
+    await logOrphanedServices(app)
     // The ports are bound before anything is created, so a start that can't serve leaves no account that was never shown.
-    serving = config.webConcurrency > 1 ? await serveByWorkers(config, log) : await serveHere(app)
+    serving = config.webConcurrency > 1 ? await serveByWorkers(config, log) : await serveInProcess(app)
     if (config.metricsPort !== undefined)
-      metrics = await listenMetrics(config.metricsPort, metricsCollector(app, serving))
+      metrics = await listenMetrics(config.metricsPort, createMetricsCollector(app, serving))
     const access = await prepareAccess(config, installation, backOffices, { ...starting, ...serving })
     // Other people can read a stored log.
     const mayFollow = access && (starting.isWatched || 'made' in access)
-    const consoleLink = mayFollow ? await linkFor(installation, usernameOf(access), serving.baseUrl) : undefined
+    const consoleLink = mayFollow
+      ? await createConsoleLink(installation, getUsername(access), serving.baseUrl)
+      : undefined
     // Before the start is reported: a reader of the report can send a signal at once, and without a handler that signal kills this process.
     stop = waitForShutdownSignal(log)
     serving.becomeReady()
@@ -81,7 +83,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   })
   // Jobs start last, so that they don't delay the first response.
   const worker = config.runJobs ? startJobs(app) : undefined
-  if (!worker) await addJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
+  if (!worker) await addMissingJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
   await stop
   const graceMs = config.drainSeconds * 1_000
   metrics?.close()
@@ -91,16 +93,16 @@ export async function start(config: Config, starting: Starting): Promise<void> {
 }
 
 /** Runs jobs until it receives a shutdown signal, in addition to the processes that serve. */
-export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
+export async function startJobProcess(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   armFailpoint(config.failpoint)
-  const log = logger(config)
+  const log = createLogger(config)
   const endTraces = await startTracing(config, log)
   const app = await openApp(config, log)
   if (app.installation.postgres) {
     await app.close()
     throw new Error('The bundled database is not running. Run "tillbridge start" first, or set DATABASE_URL.')
   }
-  await warnOfOrphanedServices(app)
+  await logOrphanedServices(app)
   const worker = await startJobs(app)
   const stop = waitForShutdownSignal(log)
   onReady()
@@ -110,12 +112,12 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
   process.exit(0)
 }
 
-async function warnOfOrphanedServices({ config, installation, log }: App) {
-  for (const sentence of await orphanedServices(config, installation.db)) log.warn(sentence)
+async function logOrphanedServices({ config, installation, log }: App) {
+  for (const sentence of await findOrphanedServices(config, installation.db)) log.warn(sentence)
 }
 
 /** Collects the metrics of the installation: of each process that serves, of this process if it doesn't, and of the databases. */
-function metricsCollector({ config, installation, backOffices, shards }: App, serving: Serving) {
+function createMetricsCollector({ config, installation, backOffices, shards }: App, serving: Serving) {
   const { db, pools = {}, replicas } = installation
   const collectControl = databaseSamples(db)
   const collectShards = shardSamples(shards)
@@ -127,7 +129,7 @@ function metricsCollector({ config, installation, backOffices, shards }: App, se
   ]
 }
 
-async function serveHere(app: App): Promise<Serving> {
+async function serveInProcess(app: App): Promise<Serving> {
   let isReady = false
   const listening = await listen(app, () => isReady)
   return {

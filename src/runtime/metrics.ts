@@ -15,7 +15,7 @@ import type { Shard, Shards } from './shards/shards.ts'
 import { spanCounts } from './traces.ts'
 
 /** A database as a process has it open, and what it asks there. */
-interface Reached {
+interface DatabaseContext {
   /** Absent: the control database. */
   name?: string
   pools?: Readonly<Record<string, pg.Pool>>
@@ -26,12 +26,12 @@ interface Reached {
 }
 
 /** Metrics of every process: database connections, circuit breakers, lost log lines. */
-export function processSamples(shards: readonly Reached[]): Sample[] {
+export function processSamples(shards: readonly DatabaseContext[]): Sample[] {
   const spans = Object.entries(spanCounts()).map(([result, count]) =>
     createSample('tillbridge_spans_total', { result }, count),
   )
   return [
-    ...shards.flatMap(reachedSamples),
+    ...shards.flatMap(contextSamples),
     ...databaseDurations.samples(),
     ...callDurations.samples(),
     ...spans,
@@ -40,13 +40,13 @@ export function processSamples(shards: readonly Reached[]): Sample[] {
   ]
 }
 
-function reachedSamples({
+function contextSamples({
   name: database,
   pools = {},
   backOffices,
   waitingWrites = 0,
   replicas = [],
-}: Reached): Sample[] {
+}: DatabaseContext): Sample[] {
   const connections = Object.entries(pools).flatMap(([of, { totalCount, idleCount, waitingCount, options }]) => {
     const pool = database === undefined ? of : `${database} ${of}`
     const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
@@ -97,9 +97,9 @@ function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] 
 const samplesTtlMs = 5_000
 
 /** Returns the samples of a database's content. */
-export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(() => read(db), samplesTtlMs)
+export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(() => readSamples(db), samplesTtlMs)
 
-async function read(db: Db): Promise<Sample[]> {
+async function readSamples(db: Db): Promise<Sample[]> {
   const syncs = await readSyncStats(db)
   const counted = await standings(db)
   const { oldestSeconds } = await readJobLag(db)
@@ -127,7 +127,7 @@ async function read(db: Db): Promise<Sample[]> {
 }
 
 /** Milliseconds that a shard has to return its metrics. */
-const patienceMs = 5_000
+const shardTimeoutMs = 5_000
 
 /** Metrics of each shard, and whether it is available. */
 export function shardSamples(shards: Shards): () => Promise<Sample[]> {
@@ -141,7 +141,7 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
   const up = (shard: string, value: number) => createSample('tillbridge_shard_up', { shard }, value)
   return async () => {
     const each = (await shards.names()).map(async name => {
-      const late = delay(patienceMs, [up(name, 0)], { ref: false })
+      const late = delay(shardTimeoutMs, [up(name, 0)], { ref: false })
       const told = samplesOf(name).then(
         samples => [...samples, up(name, 1)],
         () => [up(name, 0)],

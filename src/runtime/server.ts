@@ -51,10 +51,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     https: {
       ...tlsOptions,
       ...certificate,
-      ...patience,
+      ...timeouts,
       allowHTTP1: true,
       maxHeaderSize,
-      settings,
+      settings: http2Settings,
       requireHostHeader: false,
     },
     loggerInstance: log,
@@ -71,7 +71,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     },
     trustProxy: trustedProxies.length ? [...trustedProxies] : false,
     genReqId: getRequestId,
-    requestTimeout: patience.requestTimeout,
+    requestTimeout: timeouts.requestTimeout,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
@@ -92,7 +92,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       ),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
-  Object.assign(server.server, patience).on('checkExpectation', rejectExpectation(publicUrl, noteRefusal))
+  Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, noteRefusal))
   const methodsByPath = collectMethods(server)
   traceRequests(server)
   writeAccessLog(server, log, level)
@@ -106,7 +106,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...defaultHeaders, 'x-request-id': request.id })
-    limitBodyTime(request, patience.requestTimeout)
+    limitBodyTime(request, timeouts.requestTimeout)
     done(checkRequestLimits(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
   })
 
@@ -125,9 +125,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 }
 
 /** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */
-const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
+const timeouts = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
 /** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
-const settings = { maxConcurrentStreams: 100 }
+const http2Settings = { maxConcurrentStreams: 100 }
 
 /** Collects the methods of each path while routes are registered. */
 function collectMethods(server: FastifyInstance) {

@@ -8,7 +8,7 @@ import { createSampler } from '../telemetry/sampling.ts'
 import { recordSpans } from '../telemetry/spans.ts'
 
 /** Milliseconds that the last spans of a process may take. */
-const lastMs = 2_000
+const flushTimeoutMs = 2_000
 
 const { version } = manifest
 let exporter: Exporter | undefined
@@ -45,6 +45,6 @@ export async function startTracing(config: Config, log: Logger): Promise<() => P
   exporter = own
   return async () => {
     end()
-    await own.close(lastMs)
+    await own.close(flushTimeoutMs)
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { tablesThatStay } from '../../src/store/shards/control-tables.ts'
+import { retainedTables } from '../../src/store/shards/control-tables.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -55,7 +55,7 @@ test('every key of every table begins with the service', async () => {
     [],
   )
   assert.deepEqual(
-    [...Object.keys(exceptions), ...tablesThatStay].filter(name => !tables.some(table => table.name === name)),
+    [...Object.keys(exceptions), ...retainedTables].filter(name => !tables.some(table => table.name === name)),
     [],
     'each exception is a table, and each that stays in the control database',
   )

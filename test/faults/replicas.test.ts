@@ -174,7 +174,7 @@ describe('two replicas', () => {
   test('another database of the same servers is not used', async () => {
     await tell(primary.postgres, 'create database another')
     const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
-    const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
+    const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
     const states = () => (other.replicas ?? []).map(({ standing }) => standing.state)
     await waitUntil(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
@@ -188,7 +188,7 @@ describe('two replicas', () => {
     )
     const url = urlOf(standbys, database).replace(/\/\/[^@]*@/, '//reader:reader@')
     const config = readConfig({ ...environment(), DATABASE_READ_URL: url })
-    const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
+    const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
     const { out } = await runCommand(['doctor'], {
       ...environment(),

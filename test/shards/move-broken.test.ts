@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { abandonedMoves } from '../../src/store/moves/moves.ts'
+import { listAbandonedMoves } from '../../src/store/moves/moves.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
@@ -56,7 +56,7 @@ const undo = () => runCommand(['service', 'move', 'luma', '--undo'], shop.enviro
 
 // Asked of the database: a command that is tried until it may takes most of the CPU of this file.
 const abandoned = () =>
-  waitUntil(async () => (await abandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
+  waitUntil(async () => (await listAbandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
 
 /** Asserts that `doctor` reports the move: first in progress, then abandoned. */
 async function isTold() {

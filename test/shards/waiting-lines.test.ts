@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { forwardAudit } from '../../src/jobs/forward-audit.ts'
 import type { JobRun } from '../../src/jobs/job.ts'
-import { placeService } from '../../src/store/shards/shards.ts'
+import { insertService } from '../../src/store/shards/shards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -21,7 +21,7 @@ test('audit entries wait until the shard has the service', async () => {
   const lines = ({ db }: typeof data) => db.run(sql`select from audit where service_id = ${service.id}`)
   await assert.rejects(handOn(), /is not in its data database/)
   assert.deepEqual([await lines(control), await lines(data)], [1, 0])
-  await placeService(data.db, service)
+  await insertService(data.db, service)
   await handOn()
   assert.deepEqual([await lines(control), await lines(data)], [0, 1])
 })

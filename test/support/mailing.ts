@@ -10,14 +10,14 @@ import { type Database, type Db, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { openMailTransport } from '../../src/mail/transport.ts'
-import { type MailStatus, queueVoucherMail, type VoucherMail } from '../../src/store/mail/mails.ts'
+import { type EmailStatus, queueVoucherEmail, type VoucherEmail } from '../../src/store/mail/emails.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { waitUntil } from './processes.ts'
 import { captureLog } from './servers.ts'
 import { type SmtpSink, startSink } from './smtp-sink.ts'
 
-export const gift: VoucherMail = {
+export const gift: VoucherEmail = {
   number: '2062389',
   pin: '204816',
   amount: '1500.00',
@@ -112,8 +112,8 @@ export function setUpMailing() {
       workers.push(worker)
       return worker
     },
-    queue: (more: Partial<VoucherMail> = {}) =>
-      database.db.transaction(tx => queueVoucherMail(tx, keys, service, { ...gift, ...more })),
+    queue: (more: Partial<VoucherEmail> = {}) =>
+      database.db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...gift, ...more })),
     /** Returns the oldest email. */
     mail: getMail,
     until,
@@ -130,8 +130,8 @@ export function setUpMailing() {
 }
 
 /** Returns the status of a voucher's newest email. Returns undefined if none was queued. */
-export async function getVoucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
-  const row = await db.row<{ status: MailStatus }>(sql`
+export async function getVoucherMailStatus(db: Db, service: Service, number: string): Promise<EmailStatus | undefined> {
+  const row = await db.row<{ status: EmailStatus }>(sql`
     select status from email where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
   return row?.status
 }

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { placeService } from '../../../src/store/shards/shards.ts'
+import { insertService } from '../../../src/store/shards/shards.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { changeSettings } from '../../../src/store/tenancy/settings.ts'
 import { type Credentials, toApiKey } from '../../support/operations/client.ts'
@@ -41,7 +41,7 @@ export async function createRetailers(
     const name = `retailer-${i}`
     const added = await addService(control, name, shard ? {} : unlimited, shard)
     if (!added) throw new Error(`service ${name} exists already`)
-    if (shard) await placeService(db, added)
+    if (shard) await insertService(db, added)
     const service = { ...added, settings: { ...added.settings, ...unlimited } }
     if (shard) await db.transaction(tx => changeSettings(tx, service, unlimited))
     await upsertCustomers(

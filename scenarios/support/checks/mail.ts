@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
-import { retryMails, sendEmailJob } from '../../../src/store/mail/mails.ts'
+import { retryEmails, sendEmailJob } from '../../../src/store/mail/emails.ts'
 import { type CheckResult, check } from '../expectations/check.ts'
 import type { ReceivedEmail } from '../mailbox.ts'
 import { abandoned } from '../operations/client.ts'
@@ -65,7 +65,7 @@ export async function untilEmailsAreSent(db: Database, service: Service): Promis
       .catch(() => undefined)
     if (queued?.length === 0) return true
     for (const { id } of queued?.filter(({ isRejected }) => isRejected) ?? [])
-      await retryMails(db, service, id).catch(() => {})
+      await retryEmails(db, service, id).catch(() => {})
   }
   return false
 }

@@ -9,9 +9,9 @@ import { defaultCpuShare, throttle } from '../../backup/throttle.ts'
 import { readConfig } from '../../config/config.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
-import { knownKeys } from '../../runtime/installation/keys.ts'
-import { reachDatabase } from '../../runtime/shards/reach-shard.ts'
-import { listDatabases } from '../../store/shards/shards.ts'
+import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
+import { openShard } from '../../runtime/shards/open-shard.ts'
+import { listShards } from '../../store/shards/shards.ts'
 import { examples } from '../terminal/examples.ts'
 import { rethrowWriteError } from '../terminal/outgoing-file.ts'
 import { bytesDisplay, formatRate } from '../terminal/progress.ts'
@@ -42,10 +42,10 @@ export const backupCommand = (program: Command) =>
       const control = await joinDatabase(config, opening)
       let data: OpenedDatabase | undefined
       try {
-        const keys = await knownKeys(config, control.db)
-        if (shard !== undefined) data = await reachDatabase(config, { ...control, keys }, shard, opening)
+        const keys = await loadMarkedKeys(config, control.db)
+        if (shard !== undefined) data = await openShard(config, { ...control, keys }, shard, opening)
         const { db } = data ?? control
-        const notInIt = (data ? [] : await listDatabases(db)).map(
+        const notInIt = (data ? [] : await listShards(db)).map(
           ({ name }) => `Shard ${name} is not included. To back it up: tillbridge backup <file> --shard ${name}`,
         )
         const taking = bytesDisplay('Backup')

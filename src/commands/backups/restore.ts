@@ -4,7 +4,7 @@ import { recordRestore } from '../../backup/history.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
-import { rightKeys } from '../../runtime/installation/keys.ts'
+import { deriveVerifiedKeys } from '../../runtime/installation/keys.ts'
 import { examples } from '../terminal/examples.ts'
 import { bytesDisplay, formatRate, shareDisplay } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
@@ -31,7 +31,7 @@ export function restoreCommand(program: Command) {
       const config = readConfig()
       const checking = bytesDisplay('Check')
       const checked = await verifyFile(file, checking.show).finally(checking.end)
-      await rightKeys(config, Buffer.from(checked.head.secret, 'hex'), 'goes with this backup')
+      await deriveVerifiedKeys(config, Buffer.from(checked.head.secret, 'hex'), 'goes with this backup')
       const { db, close } = await openWithoutMigrating(config)
       const loading = bytesDisplay('Load')
       const indexing = shareDisplay('Index')

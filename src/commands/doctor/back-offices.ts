@@ -2,14 +2,14 @@ import type { BackOffices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import { ApiError } from '../../errors/api-error.ts'
-import { orphanedServices } from '../../runtime/installation/orphaned-services.ts'
+import { findOrphanedServices } from '../../runtime/installation/orphaned-services.ts'
 import { effectiveIntervalSeconds, isOverdue, readSyncStatuses } from '../../store/sync/status.ts'
 import { listServices } from '../../store/tenancy/services.ts'
 
 /** Lists each service's back office and its missing capabilities. Throws if a back office is unreachable. */
 export async function checkBackOffices(db: Database, offices: BackOffices, config: Config) {
   const lines: string[] = []
-  const unreachable = await orphanedServices(config, db)
+  const unreachable = await findOrphanedServices(config, db)
   for (const service of await listServices(db)) {
     const opened = offices.getDriver(service)
     try {

@@ -6,10 +6,10 @@ import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import { sql } from '../../database/db.ts'
-import { openBackOfficesOf } from '../../runtime/app.ts'
+import { openConfiguredBackOffices } from '../../runtime/app.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
-import { knownKeys } from '../../runtime/installation/keys.ts'
+import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
@@ -77,7 +77,7 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const settings = require(config, 'the settings')
             if (!settings.databaseUrl) require(data, 'the data directory')
-            opened = await joinDatabase(settings, { asItIs: true })
+            opened = await joinDatabase(settings, { skipMigrations: true })
             await requireMigrated(opened)
             database = opened
             return describeDatabase(database)
@@ -95,7 +95,7 @@ export const doctorCommand = (program: Command) =>
           name: 'Secret',
           async run() {
             const { db } = require(database, 'the database')
-            keys = await knownKeys(require(config, 'the settings'), db)
+            keys = await loadMarkedKeys(require(config, 'the settings'), db)
             return 'matches this database'
           },
         },
@@ -105,7 +105,7 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const { db } = require(database, 'the database')
             const settings = require(config, 'the settings')
-            offices = await openBackOfficesOf(settings, require(keys, 'the secret'), db, quietLog())
+            offices = await openConfiguredBackOffices(settings, require(keys, 'the secret'), db, quietLog())
             return checkBackOffices(db, offices, settings)
           },
         },

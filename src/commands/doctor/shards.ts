@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../database/db.ts'
-import { openBackOfficesOf } from '../../runtime/app.ts'
+import { openConfiguredBackOffices } from '../../runtime/app.ts'
 import type { Installation } from '../../runtime/installation/installation.ts'
-import { howToTake, sortCopies } from '../../runtime/shards/copies.ts'
-import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
+import { describeAdoption, sortMisplaced } from '../../runtime/shards/misplaced-services.ts'
+import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
 import { listMoves, type Move } from '../../store/moves/moves.ts'
-import { entriesOf, listDatabases, missingFrom, strangers } from '../../store/shards/shards.ts'
+import { findConflicts, findMissingServices, listServicesIn, listShards } from '../../store/shards/shards.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
@@ -13,7 +13,7 @@ import { checkBackups, checkClock, checkDurability } from './machine.ts'
 
 /** Checks each shard like the control database. Throws if a check fails. */
 export async function checkShards(config: Config, control: Pick<Installation, 'db' | 'keys'>): Promise<string> {
-  const shards = await listDatabases(control.db)
+  const shards = await listShards(control.db)
   if (!shards.length) return 'no further shards'
   const lines: string[] = []
   let isHealthy = true
@@ -34,7 +34,7 @@ async function findProblems(
 ): Promise<string[]> {
   const faults: string[] = []
   const collect = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
-  const opened = await reachDatabase(config, control, name, { asItIs: true }).catch((error: Error) => {
+  const opened = await openShard(config, control, name, { skipMigrations: true }).catch((error: Error) => {
     faults.push(error.message)
   })
   if (!opened) return faults
@@ -44,22 +44,22 @@ async function findProblems(
     await opened.close()
     return faults
   }
-  const offices = await openBackOfficesOf(config, control.keys, db, quietLog())
+  const offices = await openConfiguredBackOffices(config, control.keys, db, quietLog())
   try {
     for (const look of [describeDatabase, checkJobs, checkAlerts]) await collect(look(opened))
     for (const look of [checkClock, checkDurability]) await collect(look(db))
     await collect(checkBackups(db, name))
     await collect(checkBackOffices(db, offices, config))
     await collect(checkSyncs(db, offices))
-    const entries = await entriesOf(db)
-    const { stale, ahead } = await sortCopies(config, control, name, entries)
+    const entries = await listServicesIn(db)
+    const { stale, ahead } = await sortMisplaced(config, control, name, entries)
     for (const copy of stale)
       faults.push(
-        `This shard was restored to a time before ${copy.name} was moved to ${copy.place}. To deactivate the old copy: tillbridge shard add ${name}`,
+        `This shard was restored to a time before ${copy.name} was moved to ${copy.assignedShard}. To deactivate the old copy: tillbridge shard add ${name}`,
       )
-    faults.push(...ahead.map(copy => howToTake(name, copy)))
-    for (const each of await missingFrom(control.db, db, name)) faults.push(howToBegin(name, each))
-    const unregistered = await strangers(control.db, entries)
+    faults.push(...ahead.map(copy => describeAdoption(name, copy)))
+    for (const each of await findMissingServices(control.db, db, name)) faults.push(describeMissingService(name, each))
+    const unregistered = await findConflicts(control.db, entries)
     if (unregistered.length)
       faults.push(
         `Services missing from the control database: ${unregistered.map(each => each.name).join(', ')}. To register them: tillbridge shard add ${name}`,

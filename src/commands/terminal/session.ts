@@ -2,10 +2,10 @@ import { readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { OpenedDatabase, Opening } from '../../runtime/installation/connect.ts'
+import type { ConnectOptions, OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinInstallation } from '../../runtime/installation/installation.ts'
-import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
-import { listDatabases } from '../../store/shards/shards.ts'
+import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
+import { listShards } from '../../store/shards/shards.ts'
 import { listAllServices, listEnding, readService } from '../../store/tenancy/services.ts'
 
 /** The databases, keys and services that a command uses. */
@@ -33,27 +33,27 @@ export interface LocatedService {
 /** Runs a command against the installation's database. Opens it if no process is running. */
 export async function withDatabase<T>(
   work: (session: Session) => Promise<T>,
-  { mayMake = false }: Pick<Opening, 'mayMake'> = {},
+  { canCreate: mayMake = false }: Pick<ConnectOptions, 'canCreate'> = {},
 ): Promise<T> {
   const config = readConfig()
   const opening = { statementTimeoutMs: 0, onNotice: (notice: string) => console.error(notice) }
-  const installation = await joinInstallation(config, { ...opening, mayMake })
+  const installation = await joinInstallation(config, { ...opening, canCreate: mayMake })
   const opened = new Map<string, OpenedDatabase>()
   try {
     const { db: control, keys } = installation
     const open = async (name?: string) => {
       if (name === undefined) return control
-      const shard = opened.get(name) ?? (await reachDatabase(config, installation, name, opening))
+      const shard = opened.get(name) ?? (await openShard(config, installation, name, opening))
       opened.set(name, shard)
       return shard.db
     }
-    const names = async () => (await listDatabases(control)).map(({ name }) => name)
+    const names = async () => (await listShards(control)).map(({ name }) => name)
     const find = async (name?: string): Promise<LocatedService> => {
       const entry = await findService(control, name)
       if (entry.database === undefined) return { service: entry, db: control }
       const db = await open(entry.database)
       const service = await readService(db, entry.id)
-      if (!service) throw new Error(howToBegin(entry.database, entry.name))
+      if (!service) throw new Error(describeMissingService(entry.database, entry.name))
       return { service, db }
     }
     return await work({ control, keys, databases: { open, names }, services: { find } })

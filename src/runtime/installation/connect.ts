@@ -23,27 +23,33 @@ export interface OpenedDatabase {
   close(): Promise<void>
 }
 
-export interface Opening {
+export interface ConnectOptions {
   /** Milliseconds a statement can take; 0: no limit. Default 15,000. */
   statementTimeoutMs?: number
   onNotice?: (notice: string) => void
   /** True for a temporary owner: before it stops the database, it waits for the processes that have joined. */
-  briefly?: boolean
+  isTemporary?: boolean
   /** True to create the bundled database if it does not exist. */
-  mayMake?: boolean
+  canCreate?: boolean
   /** True to skip the migrations. */
-  asItIs?: boolean
+  skipMigrations?: boolean
   /** True to open the replicas of DATABASE_READ_URL too. */
   replicas?: boolean
   /** The setting that names the database, for messages. Default DATABASE_URL. */
-  named?: string
+  settingName?: string
 }
 
 /** Opens a database and applies pending migrations, unless `asItIs`. Throws, with a remedy, if it can't be used. */
 export async function connect(
   config: Config,
   connection: Connection,
-  { statementTimeoutMs = 15_000, onNotice = () => {}, asItIs = false, replicas: wanted = false, named }: Opening,
+  {
+    statementTimeoutMs = 15_000,
+    onNotice = () => {},
+    skipMigrations: asItIs = false,
+    replicas: wanted = false,
+    settingName: named,
+  }: ConnectOptions,
   own?: { postgres: Postgres; stop: () => Promise<void> },
 ): Promise<OpenedDatabase> {
   const pooled = config.databasePooler === 'transaction'
@@ -76,7 +82,7 @@ export async function connect(
         ...Object.fromEntries(replicas.map(({ name, pool }) => [`replica ${name}`, pool])),
       },
       replicas,
-      migrated: asItIs ? [] : await migrateAlone(connection, pooled),
+      migrated: asItIs ? [] : await applyMigrations(connection, pooled),
       ...(own && { postgres: own.postgres }),
       async close() {
         closing = true
@@ -92,7 +98,7 @@ export async function connect(
 }
 
 /** Applies migrations without the time limit of requests. */
-async function migrateAlone(connection: Connection, pooled: boolean) {
+async function applyMigrations(connection: Connection, pooled: boolean) {
   const db = openDatabase(connection, { max: 1, statementTimeoutMs: 0, pooled })
   try {
     return await migrate(db)

@@ -2,7 +2,7 @@ import { createLink } from '../../auth/sessions.ts'
 import type { Installation } from './installation.ts'
 
 /** Returns a console URL that signs an account in, once, within 60 seconds. Returns undefined if the account doesn't exist. */
-export async function linkFor(
+export async function createConsoleLink(
   { db, keys }: Pick<Installation, 'db' | 'keys'>,
   username: string,
   baseUrl: string,

@@ -10,7 +10,7 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import { accountExists, addAccount, addPassword } from '../../store/accounts/accounts.ts'
 import { setBackOffice } from '../../store/backoffice/connections.ts'
 import { addService, listAllServices, renameService } from '../../store/tenancy/services.ts'
-import { firstSync } from './first-sync.ts'
+import { runFirstSync } from './first-sync.ts'
 import type { Installation } from './installation.ts'
 
 /** Address and credentials for a first request, stored in `access.json` under DATA_DIR (mode 600). */
@@ -23,7 +23,7 @@ export interface Access {
 }
 
 /** The access that a start prints: of an account that this start or an earlier start created. */
-export type ToldAccess =
+export type PrintedAccess =
   /** Created by this start and shown once. */
   | { made: Access }
   /** Valid credentials are in this file. */
@@ -31,13 +31,13 @@ export type ToldAccess =
   /** The password of this account is unknown. */
   | { username: string }
 
-export const usernameOf = (told: ToldAccess) => ('made' in told ? told.made.username : told.username)
+export const getUsername = (told: PrintedAccess) => ('made' in told ? told.made.username : told.username)
 
 const demoName = 'demo'
 /** Name of the first service for the back office of the environment, and of its account. */
 const firstName = 'shop'
 
-interface Preparing extends Pick<Access, 'baseUrl' | 'caFile'> {
+interface PrepareOptions extends Pick<Access, 'baseUrl' | 'caFile'> {
   demo: boolean
   say: (line: string) => void
 }
@@ -50,8 +50,8 @@ export async function prepareAccess(
   config: Config,
   installation: Installation,
   offices: BackOffices,
-  { demo, say, baseUrl, caFile }: Preparing,
-): Promise<ToldAccess | undefined> {
+  { demo, say, baseUrl, caFile }: PrepareOptions,
+): Promise<PrintedAccess | undefined> {
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
   const services = await listAllServices(db)
@@ -64,15 +64,15 @@ export async function prepareAccess(
     made = { baseUrl, username: name, password, serviceName: name, caFile: here.caFile }
     await writeAccess(file, made)
   }
-  if (demo && isOwn && services.every(({ name }) => name === unfinished(demoName))) {
+  if (demo && isOwn && services.every(({ name }) => name === getDraftName(demoName))) {
     if (!services.length) say('First start: making a demo shop, which takes some seconds.')
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
-    await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
+    await keep((await createDemoService(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
   if (demo && !isOwn && services.every(service => offices.getSettings(service).driver === embeddedName)) {
-    const first = await makeFirst(config, installation)
+    const first = await createFirstService(config, installation)
     await keep(first?.password)
-    if (first) await firstSync(db, offices, first.service, say)
+    if (first) await runFirstSync(db, offices, first.service, say)
   }
   if (made) return { made }
   const isThere = (await listAllServices(db)).some(service => service.name === name) && (await accountExists(db, name))
@@ -116,7 +116,7 @@ const isServed = (baseUrl: string) =>
   })
 
 /** Creates a service for the back office of the environment, with an account. Returns undefined if another process has created it. */
-async function makeFirst(config: Config, { db, keys }: Pick<Installation, 'db' | 'keys'>) {
+async function createFirstService(config: Config, { db, keys }: Pick<Installation, 'db' | 'keys'>) {
   const timeZone = config.backOfficeTimeZone
   return db.transaction(async tx => {
     const service = await addService(tx, firstName, timeZone === undefined ? {} : { timeZone })
@@ -125,10 +125,10 @@ async function makeFirst(config: Config, { db, keys }: Pick<Installation, 'db' |
 }
 
 /** The name of a demo service until it is complete. A later start finds an interrupted one by this name and finishes it. */
-const unfinished = (name: string) => `${name} (being made)`
+const getDraftName = (name: string) => `${name} (being made)`
 
 /** Creates a service with a demo shop, and an admin account of the same name. Returns the password of a new account. */
-export async function makeDemo(
+export async function createDemoService(
   { db, keys }: Pick<Installation, 'db' | 'keys'>,
   name: string,
   say: (line: string) => void,
@@ -136,8 +136,8 @@ export async function makeDemo(
   const services = await listAllServices(db)
   if (services.some(service => service.name === name)) throw new Error(`Service ${name} exists already.`)
   const service =
-    (await addService(db, unfinished(name), demoSettings)) ??
-    services.find(service => service.name === unfinished(name))
+    (await addService(db, getDraftName(name), demoSettings)) ??
+    services.find(service => service.name === getDraftName(name))
   if (!service) throw new Error(`The service ${name} is being made by another process.`)
   // Demo data must not reach a real back office, even if the environment names one.
   await setBackOffice(db, keys, service, { driver: embeddedName })

@@ -9,25 +9,25 @@ import { changeSettings } from '../../store/tenancy/settings.ts'
 /** Maximum milliseconds by which the first sync delays the start. Jobs sync the rest. */
 const timeoutMs = 120_000
 /** Milliseconds between two progress lines. */
-const lineEveryMs = 5_000
+const progressIntervalMs = 5_000
 
 /** Syncs a new service from its back office and prints the progress. Jobs retry what fails. */
-export async function firstSync(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
+export async function runFirstSync(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const later = 'It is tried again while the service runs: tillbridge sync --status'
   say('First start: reading from the back office.')
   try {
-    const known = await introduce(db, offices, service, say)
+    const known = await adoptCurrency(db, offices, service, say)
     const signal = AbortSignal.timeout(timeoutMs)
     const driver = offices.getDriver(known)
     for (const sync of driver.syncs) {
       let saidAt = performance.now()
       const onProgress = ({ read }: { read: number }) => {
-        if (performance.now() - saidAt < lineEveryMs) return
+        if (performance.now() - saidAt < progressIntervalMs) return
         saidAt = performance.now()
-        say(lineOf(sync.name, read, ' so far'))
+        say(formatProgress(sync.name, read, ' so far'))
       }
       const pulled = await runSyncIfReady(db, known, driver, sync, { signal, onProgress })
-      if ('result' in pulled) say(lineOf(sync.name, pulled.result.read))
+      if ('result' in pulled) say(formatProgress(sync.name, pulled.result.read))
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)
@@ -37,11 +37,11 @@ export async function firstSync(db: Database, offices: BackOffices, service: Ser
   }
 }
 
-const lineOf = (sync: string, read: number, more = '') =>
+const formatProgress = (sync: string, read: number, more = '') =>
   `  ${sync.padEnd(16)} ${read.toLocaleString('en')} records${more}`
 
 /** Probes the back office and adopts its currency. Returns the updated service. */
-async function introduce(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
+async function adoptCurrency(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const { release, stores, currency } = await offices.getDriver(service).probe()
   say(
     `  release ${release ?? 'unknown'}, ${stores} stores, ${currency ?? `currency unknown: ${service.settings.currency}`}`,

@@ -11,27 +11,27 @@ import { getClusterName } from '../../postgres/orphans.ts'
 import { startPostgres } from '../../postgres/postgres.ts'
 import type { UpgradeRows } from '../../postgres/upgrade.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
-import { connect, type OpenedDatabase, type Opening } from './connect.ts'
-import { keysOf } from './keys.ts'
+import { type ConnectOptions, connect, type OpenedDatabase } from './connect.ts'
+import { loadKeys } from './keys.ts'
 import { requireOneServer } from './require-one-server.ts'
-import { carryingBy } from './upgrade.ts'
+import { createUpgrade } from './upgrade.ts'
 
 /** An open database with its keys. */
 export interface Installation extends OpenedDatabase {
   keys: Keys
 }
 
-const homeOf = (config: Config) => resolve(config.dataDir, 'postgres')
+const getPostgresDirectory = (config: Config) => resolve(config.dataDir, 'postgres')
 
 /** The file in which the process that runs the bundled PostgreSQL publishes its connection. */
-const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
+const getConnectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
 
 /**
  * Opens the installation as its owner: starts the bundled PostgreSQL, unless DATABASE_URL names a server. Upgrades the data directory of an
  * older major version.
  */
-export async function openInstallation(config: Config, opening: Opening = {}) {
-  const carrying = carryingBy(config, opening.onNotice)
+export async function openInstallation(config: Config, opening: ConnectOptions = {}) {
+  const carrying = createUpgrade(config, opening.onNotice)
   const installation = await withKeys(config, await openOwnDatabase(config, opening, carrying))
   try {
     await requireOneServer(installation.db)
@@ -43,12 +43,12 @@ export async function openInstallation(config: Config, opening: Opening = {}) {
 }
 
 /** Joins an installation that another process may have open. Opens it temporarily if none has. */
-export const joinInstallation = async (config: Config, opening: Opening = {}) =>
+export const joinInstallation = async (config: Config, opening: ConnectOptions = {}) =>
   withKeys(config, await joinDatabase(config, opening))
 
 async function withKeys(config: Config, opened: OpenedDatabase): Promise<Installation> {
   try {
-    return { ...opened, keys: await keysOf(config, opened.db) }
+    return { ...opened, keys: await loadKeys(config, opened.db) }
   } catch (error) {
     await opened.close()
     throw error
@@ -57,18 +57,22 @@ async function withKeys(config: Config, opened: OpenedDatabase): Promise<Install
 
 /** Opens a database that no other process has open, without migrating it. */
 export const openWithoutMigrating = (config: Config) =>
-  openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
+  openOwnDatabase(config, { skipMigrations: true, isTemporary: true, statementTimeoutMs: 0 })
 
-async function openOwnDatabase(config: Config, opening: Opening, carrying?: UpgradeRows): Promise<OpenedDatabase> {
+async function openOwnDatabase(
+  config: Config,
+  opening: ConnectOptions,
+  carrying?: UpgradeRows,
+): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
-  const postgres = await startPostgres(homeOf(config), { onNotice, upgradeRows: carrying })
+  const postgres = await startPostgres(getPostgresDirectory(config), { onNotice, upgradeRows: carrying })
   const connection = JSON.stringify(postgres.connection)
-  await writeAtomically(connectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
+  await writeAtomically(getConnectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
   const stop = async () => {
-    await rm(connectionFile(config), { force: true })
-    if (opening.briefly) await untilAlone(postgres.connection)
+    await rm(getConnectionFile(config), { force: true })
+    if (opening.isTemporary) await waitUntilUnused(postgres.connection)
     await postgres.stop()
   }
   try {
@@ -80,23 +84,23 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Upgr
 }
 
 /** Joins the database of an installation without its keys. Throws if it does not exist, unless `mayMake`. */
-export async function joinDatabase(config: Config, opening: Opening = {}): Promise<OpenedDatabase> {
+export async function joinDatabase(config: Config, opening: ConnectOptions = {}): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   const home = resolve(config.dataDir)
-  const isNew = !(await hasCluster(homeOf(config)))
+  const isNew = !(await hasCluster(getPostgresDirectory(config)))
   // Without DATA_DIR that is the directory that a command was called in: it would work on nothing, and say that all is well.
-  if (isNew && !opening.mayMake)
+  if (isNew && !opening.canCreate)
     throw new Error(`No installation found in ${home}. Set DATA_DIR, or run "tillbridge start" to create one.`)
   if (isNew) opening.onNotice?.(`Creating a new database in ${home}.`)
   const deadline = performance.now() + joinTimeoutMs
   for (const delays = backoff({ initialMs: 100, maxMs: 3_000, factor: 1.5 }); ; ) {
     let refusal: Error | undefined
-    const running = await reachRunning(config, error => {
+    const running = await connectToRunning(config, error => {
       refusal = error
     })
     if (running) return joinRunning(config, running, opening)
     try {
-      return await openOwnDatabase(config, { ...opening, briefly: true })
+      return await openOwnDatabase(config, { ...opening, isTemporary: true })
     } catch (error) {
       const [, owner] = / is in use by process (\w+)/.exec((error as Error).message) ?? []
       if (owner === undefined) throw error
@@ -114,24 +118,24 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
 const joinTimeoutMs = 9_000
 
 /** A bundled PostgreSQL that another process runs. `kept` stays open, so that a temporary owner waits for this process. */
-interface Running {
+interface RunningServer {
   connection: pg.ClientConfig
-  kept: pg.Client
+  guard: pg.Client
 }
 
 /** Error codes of a connection if no PostgreSQL runs. */
-const gone = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
+const noServerCodes = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
 
-async function reachRunning(config: Config, onRefusal: (error: Error) => void): Promise<Running | undefined> {
+async function connectToRunning(config: Config, onRefusal: (error: Error) => void): Promise<RunningServer | undefined> {
   try {
-    const connection = JSON.parse(await readFile(connectionFile(config), 'utf8')) as pg.ClientConfig
+    const connection = JSON.parse(await readFile(getConnectionFile(config), 'utf8')) as pg.ClientConfig
     const kept = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
     kept.on('error', () => {})
     await kept.connect().catch((error: NodeJS.ErrnoException) => {
-      if (!gone.has(error.code)) onRefusal(error)
+      if (!noServerCodes.has(error.code)) onRefusal(error)
       throw error
     })
-    if (await isOf(config, kept).catch(() => false)) return { connection, kept }
+    if (await isOwnCluster(config, kept).catch(() => false)) return { connection, guard: kept }
     await kept.end()
   } catch {
     // No process runs it.
@@ -140,12 +144,16 @@ async function reachRunning(config: Config, onRefusal: (error: Error) => void): 
 }
 
 /** True if the server runs on this directory. A copy of a directory has the connection file of the original's server. */
-async function isOf(config: Config, client: pg.Client) {
+async function isOwnCluster(config: Config, client: pg.Client) {
   const { rows } = await client.query<{ cluster_name: string }>('show cluster_name')
-  return rows[0]?.cluster_name === getClusterName(homeOf(config))
+  return rows[0]?.cluster_name === getClusterName(getPostgresDirectory(config))
 }
 
-async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<OpenedDatabase> {
+async function joinRunning(
+  config: Config,
+  { connection, guard: kept }: RunningServer,
+  opening: ConnectOptions,
+): Promise<OpenedDatabase> {
   const leave = () => ignoreError(kept.end(), 'connection was already closed')
   try {
     const opened = await connect(config, connection, opening)
@@ -156,7 +164,7 @@ async function joinRunning(config: Config, { connection, kept }: Running, openin
   }
 }
 
-async function untilAlone(connection: pg.ClientConfig) {
+async function waitUntilUnused(connection: pg.ClientConfig) {
   const client = new pg.Client(connection)
   client.on('error', () => {})
   try {

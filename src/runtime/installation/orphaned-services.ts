@@ -4,7 +4,7 @@ import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import { findSyncedByEnvironment } from '../../store/sync/status.ts'
 
 /** Returns a warning with a remedy for each service whose back office was named by the environment only, and is missing there now. */
-export async function orphanedServices({ backOffice }: Config, db: Db): Promise<string[]> {
+export async function findOrphanedServices({ backOffice }: Config, db: Db): Promise<string[]> {
   if (backOffice !== embeddedName) return []
   return (await findSyncedByEnvironment(db)).map(
     ({ service, driver }) =>

@@ -1,7 +1,7 @@
 import { type Database, sql } from '../../database/db.ts'
 
 /** A number that no service has before there are 32766 others. */
-const nobody = 32_767
+const unusedServiceId = 32_767
 
 /**
  * Throws if a change that one connection announces is not visible on another connection (contributing/decisions/0002-commit-watermark.md). This
@@ -14,9 +14,9 @@ export async function requireOneServer(db: Database) {
       'The database has the extension citus, which spreads tables over servers: lists would lose changes. Let DATABASE_URL name a database without it.',
     )
   await db.transaction(async tx => {
-    const announced = await tx.row<{ at: string }>(sql`select take_writer_lock(${nobody})::text as at`)
+    const announced = await tx.row<{ at: string }>(sql`select take_writer_lock(${unusedServiceId})::text as at`)
     const seen = await db.row<{ meets: boolean }>(
-      sql`select (commit_watermarks(${nobody}))[1] < ${announced?.at}::timestamptz as meets`,
+      sql`select (commit_watermarks(${unusedServiceId}))[1] < ${announced?.at}::timestamptz as meets`,
     )
     if (!seen?.meets)
       throw new Error(

@@ -3,12 +3,12 @@ import { type Connection, connectToPrimary, tryServers } from '../../database/en
 import { getServerPid } from '../../database/pg/internals.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
-const oldestVersion = 150_000
+const minVersion = 150_000
 
 /** A limit in milliseconds, set on the first session, that no server has by default. */
-const someLimit = 59_999
+const probeTimeoutMs = 59_999
 
-interface Look {
+interface ServerFacts {
   number: number
   version: string
   limit: number
@@ -16,7 +16,7 @@ interface Look {
   foldsCase: boolean
 }
 
-const look = `
+const selectServerFacts = `
   select current_setting('server_version_num')::integer as number, current_setting('server_version') as version,
          (select setting::integer from pg_settings where name = 'idle_in_transaction_session_timeout') as limit, pg_backend_pid() as pid,
          lower('É') = 'é' and lower('I') = 'i' as "foldsCase"`
@@ -32,7 +32,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
   const connect = async () => {
     client = new Client({
       connectionTimeoutMillis: 5_000,
-      ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${someLimit}` }),
+      ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${probeTimeoutMs}` }),
     })
     client.on('error', () => {})
     await client.connect()
@@ -42,7 +42,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     const client = await tryServers(tries, connect)
     // A pooler that lends connections per statement rejects `begin`.
     if (pooled) await client.query('begin')
-    const { rows } = await client.query<Look>(look)
+    const { rows } = await client.query<ServerFacts>(selectServerFacts)
     const [seen] = rows
     const { number, version, limit, pid, foldsCase } = seen ?? {
       number: 0,
@@ -51,23 +51,24 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
       pid: 0,
       foldsCase: false,
     }
-    if (number < oldestVersion) throw new Unfit(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
-    if (!foldsCase) throw new Unfit(withoutCase(named))
-    if (!pooled && (limit !== someLimit || pid !== getServerPid(client))) throw new Unfit(behindPooler(named))
+    if (number < minVersion) throw new UnusableServer(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
+    if (!foldsCase) throw new UnusableServer(describeLocale(named))
+    if (!pooled && (limit !== probeTimeoutMs || pid !== getServerPid(client)))
+      throw new UnusableServer(describePooler(named))
   } catch (error) {
-    if (error instanceof Unfit) throw error
+    if (error instanceof UnusableServer) throw error
     const { code, message } = error as NodeJS.ErrnoException
-    if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler(named))
+    if (/unsupported startup parameter/.test(message)) throw new UnusableServer(describePooler(named))
     throw new Error(`The database cannot be reached: ${message || code}. Check ${named}.`)
   } finally {
     if (client) await ignoreError(client.end(), 'connection was already closed')
   }
 }
 
-class Unfit extends Error {}
+class UnusableServer extends Error {}
 
-const behindPooler = (named: string) =>
+const describePooler = (named: string) =>
   `${named} leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL itself.`
 
-const withoutCase = (named: string) =>
+const describeLocale = (named: string) =>
   `The database that ${named} names can't compare email addresses regardless of case: its LC_CTYPE is C or Turkish. Create it again: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`

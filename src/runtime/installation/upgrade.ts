@@ -8,14 +8,14 @@ import type { Connection } from '../../database/endpoints.ts'
 import type { UpgradeRows } from '../../postgres/upgrade.ts'
 import { connect } from './connect.ts'
 
-const lineEveryMs = 10_000
+const progressIntervalMs = 10_000
 
 /** Upgrades a database to another major version of PostgreSQL through a backup and a restore. Reports its progress in lines. */
-export const carryingBy =
+export const createUpgrade =
   (config: Config, onNotice: (notice: string) => void = () => {}): UpgradeRows =>
   async ({ from, to, file, withOlder, withNewer }) => {
     const withDatabase = async <T>(connection: Connection, work: (db: Database) => Promise<T>) => {
-      const { db, close } = await connect(config, connection, { asItIs: true, statementTimeoutMs: 0, onNotice })
+      const { db, close } = await connect(config, connection, { skipMigrations: true, statementTimeoutMs: 0, onNotice })
       return work(db).finally(close)
     }
     onNotice(`The database was written by PostgreSQL ${from}. It is being upgraded to PostgreSQL ${to}.`)
@@ -38,10 +38,10 @@ export const carryingBy =
 
 /** Reports the progress of long work, one line every 10 s. */
 function reportProgress(what: string, onNotice: (notice: string) => void): Progress {
-  let next = performance.now() + lineEveryMs
+  let next = performance.now() + progressIntervalMs
   return ({ bytes, size }) => {
     if (performance.now() < next) return
-    next = performance.now() + lineEveryMs
+    next = performance.now() + progressIntervalMs
     onNotice(`${what}: ${(bytes / 1e6).toFixed(0)} MB${size ? ` of ${(size / 1e6).toFixed(0)}` : ''}.`)
   }
 }

@@ -4,11 +4,11 @@ import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import type { Config } from '../../config/config.ts'
 import { DatabaseUnavailable } from '../../database/errors.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
-import { databaseUrl, listDatabases } from '../../store/shards/shards.ts'
+import { findShardUrl, listShards } from '../../store/shards/shards.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { OpenedDatabase } from '../installation/connect.ts'
 import type { Installation } from '../installation/installation.ts'
-import { openAt } from './reach-shard.ts'
+import { openShardAt } from './open-shard.ts'
 
 /** An open shard, with the back offices of the services in it. */
 export interface Shard extends OpenedDatabase {
@@ -48,13 +48,13 @@ export function createShards(
 ): Shards {
   const entries = new Map<string, ShardEntry>()
   const retired = new Map<NodeJS.Timeout, ShardEntry>()
-  const urls = ttlCache({ ttlMs: authCacheTtlMs, load: name => databaseUrl(control, keys, name) })
+  const urls = ttlCache({ ttlMs: authCacheTtlMs, load: name => findShardUrl(control, keys, name) })
   const unavailable = new Set<string>()
 
   async function openNow(name: string, url: string): Promise<Shard> {
     const ownLog = log.child({ database: name })
     try {
-      const opened = await openAt(config, keys, name, url, { onNotice: notice => ownLog.warn(notice) })
+      const opened = await openShardAt(config, keys, name, url, { onNotice: notice => ownLog.warn(notice) })
       try {
         const backOffices = await openBackOffices(opened, ownLog)
         if (unavailable.delete(name)) ownLog.info('shard available again')
@@ -97,7 +97,7 @@ export function createShards(
   }
 
   return {
-    names: async () => (await listDatabases(control)).map(({ name }) => name),
+    names: async () => (await listShards(control)).map(({ name }) => name),
     async open(name) {
       const url = await urls.get(name)
       if (url === undefined) throw new DatabaseUnavailable(undefined, `Shard ${name} not found.`)

@@ -1,64 +1,64 @@
 import { type Database, raw, sql } from '../../database/db.ts'
-import type { Keys, Table } from './compare-table.ts'
+import type { KeySet, Table } from './compare-table.ts'
 import type { Move } from './moves.ts'
-import { keysOf } from './replication.ts'
+import { getKeysName } from './replication.ts'
 
-/** Messages that are read at a time, or as many as a transaction has. */
-const messagesAtOnce = 20_000
+/** Messages that are read at a time. A larger transaction is read completely. */
+const maxMessages = 20_000
 
-/** From now on the source keeps which rows of the service are written. Waits for the transactions that are under way. */
-export async function followKeys(
+/** Starts to record the keys of the service's written rows at the source. Waits for running transactions. */
+export async function captureChangedKeys(
   source: Database,
   name: string,
   { serviceId }: Pick<Move, 'serviceId'>,
   tables: readonly Table[],
 ) {
   const rows = tables.map(each => `${each.name} (${each.key.join(', ')}) where (service_id = ${serviceId})`)
-  await source.run(raw(`create publication ${keysOf(name)} for table ${rows.join(', ')}`))
-  await source.rows(sql`select pg_create_logical_replication_slot(${keysOf(name)}, 'pgoutput')`)
+  await source.run(raw(`create publication ${getKeysName(name)} for table ${rows.join(', ')}`))
+  await source.rows(sql`select pg_create_logical_replication_slot(${getKeysName(name)}, 'pgoutput')`)
 }
 
-/** Adds to each table's keys those of the rows that were written since it was asked last, up to a position of the source's log. */
-export async function addChanged(source: Database, name: string, upTo: string, keys: ReadonlyMap<string, Keys>) {
+/** Adds the keys of rows that were written since the last call, up to an LSN of the source, to the keys of their tables. */
+export async function readChangedKeys(source: Database, name: string, lsn: string, keys: ReadonlyMap<string, KeySet>) {
   for (;;) {
     const messages = await source.rows<{ data: Buffer }>(sql`
-      select data from pg_logical_slot_get_binary_changes(${keysOf(name)}, ${upTo}::pg_lsn, ${messagesAtOnce},
-        'proto_version', '1', 'publication_names', ${keysOf(name)})`)
+      select data from pg_logical_slot_get_binary_changes(${getKeysName(name)}, ${lsn}::pg_lsn, ${maxMessages},
+        'proto_version', '1', 'publication_names', ${getKeysName(name)})`)
     if (!messages.length) return
-    const tables = new Map<number, Keys>()
-    for (const { data } of messages) take(data, tables, keys)
+    const tables = new Map<number, KeySet>()
+    for (const { data } of messages) parseMessage(data, tables, keys)
   }
 }
 
-/** Takes the keys from a message of `pgoutput` (PostgreSQL's manual, 55.9: logical replication message formats). */
-function take(data: Buffer, tables: Map<number, Keys>, keys: ReadonlyMap<string, Keys>) {
+/** Reads the keys in a message of `pgoutput` (PostgreSQL's manual, 55.9: logical replication message formats). */
+function parseMessage(data: Buffer, tables: Map<number, KeySet>, keys: ReadonlyMap<string, KeySet>) {
   const kind = String.fromCharCode(data[0] ?? 0)
   if (kind === 'R') {
-    const [, end] = textAt(data, 5)
-    const found = keys.get(textAt(data, end)[0])
-    if (found) tables.set(data.readInt32BE(1), found)
+    const [, end] = parseCString(data, 5)
+    const table = keys.get(parseCString(data, end)[0])
+    if (table) tables.set(data.readInt32BE(1), table)
   }
   if (!'IUD'.includes(kind)) return
-  const known = tables.get(data.readInt32BE(1))
-  if (!known) throw new Error('PostgreSQL tells of a table that is not followed.')
-  // An update whose key is another has the old one before the new one.
+  const changed = tables.get(data.readInt32BE(1))
+  if (!changed) throw new Error('PostgreSQL sent a change of a table that is not published.')
+  // An update that changes the key has the old key before the new one.
   for (let at = 5; at < data.length; ) {
-    const [values, end] = valuesAt(data, at + 1)
-    known.add(JSON.stringify(values))
+    const [values, end] = parseTuple(data, at + 1)
+    changed.add(JSON.stringify(values))
     at = end
   }
 }
 
-function textAt(data: Buffer, at: number) {
+function parseCString(data: Buffer, at: number) {
   const end = data.indexOf(0, at)
   return [data.toString('utf8', at, end), end + 1] as const
 }
 
-function valuesAt(data: Buffer, at: number) {
+function parseTuple(data: Buffer, at: number) {
   const values: string[] = []
   let next = at + 2
   for (let left = data.readInt16BE(at); left > 0; left--) {
-    if (data[next] !== 't'.charCodeAt(0)) throw new Error('PostgreSQL tells of a row without its key.')
+    if (data[next] !== 't'.charCodeAt(0)) throw new Error('PostgreSQL sent a row without its key.')
     const end = next + 5 + data.readInt32BE(next + 1)
     values.push(data.toString('utf8', next + 5, end))
     next = end

@@ -1,13 +1,13 @@
 import { type Db, raw, sql } from '../../database/db.ts'
 import type { Move } from './moves.ts'
 
-interface Both {
+interface Databases {
   source: Db
   target: Db
 }
-type Of = Pick<Move, 'serviceId'>
+type MovedService = Pick<Move, 'serviceId'>
 
-/** A table of a service; its key and all its columns, as SQL writes them. */
+/** A table with rows of services. Names are quoted for SQL. */
 export interface Table {
   name: string
   /** In the order of the table's columns, in which they are replicated. */
@@ -17,16 +17,16 @@ export interface Table {
   columns: string
 }
 
-/** Rows by their keys: the texts of its columns, as a JSON array. */
-export type Keys = Set<string>
+/** Keys of rows: the texts of the key columns as a JSON array. */
+export type KeySet = Set<string>
 
-/** Keys that are told at a time. */
-const keysAtOnce = 1_000
-/** Rows are compared by what falls into the same of so many parts. */
-const parts = 65_536
+/** Maximum keys per query. */
+const keysPerQuery = 1_000
+/** Number of parts into which the rows of a table are divided by a hash of their keys. Digests of parts are compared first. */
+const partCount = 65_536
 
 /** What is known of tables. Of json, which has no hash, the text is compared. */
-export const tablesNamed = (db: Db, names: readonly string[]) =>
+export const loadTables = (db: Db, names: readonly string[]) =>
   db.rows<Table>(sql`
     select c.oid::regclass::text as name, k.key, k.types,
            (select string_agg(quote_ident(attname) || case when atttypid = 'json'::regtype then '::text' else '' end, ', ' order by attname)
@@ -38,60 +38,65 @@ export const tablesNamed = (db: Db, names: readonly string[]) =>
          from pg_attribute where attrelid = c.oid and attnum = any(indkey)) k
      where c.oid = any(${names}::text[]::regclass[]) order by 1`)
 
-const digestOf = ({ columns }: Table) => sql`hash_record_extended(row(${raw(columns)}), 1)`
-const partOf = ({ key }: Table) => sql`(hash_record_extended(row(${raw(key.join(', '))}), 2) & ${parts - 1})::integer`
+const selectDigest = ({ columns }: Table) => sql`hash_record_extended(row(${raw(columns)}), 1)`
+const selectPart = ({ key }: Table) =>
+  sql`(hash_record_extended(row(${raw(key.join(', '))}), 2) & ${partCount - 1})::integer`
 
-/** The digest of all rows in each part of a table that has any. Rows have keys: no two cancel each other out. */
-async function partsOf(db: Db, { serviceId }: Of, table: Table) {
+/** Returns a digest of each part that has rows. Keys are unique, so no two rows cancel each other out. */
+async function digestParts(db: Db, { serviceId }: MovedService, table: Table) {
   const found = await db.rows<{ part: number; sum: string }>(sql`
-    select ${partOf(table)} as part, count(*)::text || ' ' || bit_xor(${digestOf(table)})::text as sum
+    select ${selectPart(table)} as part, count(*)::text || ' ' || bit_xor(${selectDigest(table)})::text as sum
       from ${raw(table.name)} where service_id = ${serviceId} group by 1`)
   return new Map(found.map(({ part, sum }) => [part, sum]))
 }
 
-/** Each row in some parts of a table: its key, and its digest. */
-async function rowsIn(db: Db, { serviceId }: Of, table: Table, some: readonly number[]) {
+/** Returns key and digest of each row in some parts of a table. */
+async function digestRows(db: Db, { serviceId }: MovedService, table: Table, some: readonly number[]) {
   const key = table.key.map(column => `${column}::text`).join(', ')
   const found = await db.rows<{ key: string[]; digest: string }>(sql`
-    select array[${raw(key)}] as key, ${digestOf(table)}::text as digest
-      from ${raw(table.name)} where service_id = ${serviceId} and ${partOf(table)} = any(${some})`)
+    select array[${raw(key)}] as key, ${selectDigest(table)}::text as digest
+      from ${raw(table.name)} where service_id = ${serviceId} and ${selectPart(table)} = any(${some})`)
   return new Map(found.map(({ key: values, digest }) => [JSON.stringify(values), digest]))
 }
 
-/** The keys of rows that differ. Some may have been written between two looks; there are many only where something is wrong. */
-export async function differing({ source, target }: Both, move: Of, table: Table): Promise<Keys> {
+/** Returns the keys of different rows. A few may have been written between the two queries. Many mean that something is wrong. */
+export async function findDifferences(
+  { source, target }: Databases,
+  move: MovedService,
+  table: Table,
+): Promise<KeySet> {
   const looks = <T>(look: (db: Db) => Promise<Map<T, string>>) => Promise.all([look(source), look(target)])
-  const some = unlike(...(await looks(db => partsOf(db, move, table))))
-  return new Set(some.length ? unlike(...(await looks(db => rowsIn(db, move, table, some)))) : [])
+  const some = compareMaps(...(await looks(db => digestParts(db, move, table))))
+  return new Set(some.length ? compareMaps(...(await looks(db => digestRows(db, move, table, some)))) : [])
 }
 
-const unlike = <T>(here: ReadonlyMap<T, string>, there: ReadonlyMap<T, string>) => [
-  ...[...here].filter(([key, value]) => there.get(key) !== value).map(([key]) => key),
-  ...[...there.keys()].filter(key => !here.has(key)),
+const compareMaps = <T>(source: ReadonlyMap<T, string>, target: ReadonlyMap<T, string>) => [
+  ...[...source].filter(([key, value]) => target.get(key) !== value).map(([key]) => key),
+  ...[...target.keys()].filter(key => !source.has(key)),
 ]
 
-/** Forgets those of the keys whose rows are alike, a thousand at a time: where one of a thousand differs, all thousand stay. */
-export async function forgetAlike({ source, target }: Both, table: Table, keys: Keys): Promise<void> {
+/** Removes keys whose rows are equal, a batch at a time. If one row of a batch differs, all its keys stay. */
+export async function removeEqual({ source, target }: Databases, table: Table, keys: KeySet): Promise<void> {
   const all = [...keys]
-  for (let from = 0; from < all.length; from += keysAtOnce) {
-    const some = all.slice(from, from + keysAtOnce)
-    const [here, there] = await Promise.all([sumOf(source, table, some), sumOf(target, table, some)])
-    if (here === there) for (const key of some) keys.delete(key)
+  for (let from = 0; from < all.length; from += keysPerQuery) {
+    const batch = all.slice(from, from + keysPerQuery)
+    const [expected, actual] = await Promise.all([digestKeys(source, table, batch), digestKeys(target, table, batch)])
+    if (expected === actual) for (const key of batch) keys.delete(key)
   }
 }
 
-/** The count and the digest of the rows with some keys. */
-async function sumOf(db: Db, table: Table, keys: readonly string[]) {
+/** Returns count and digest of the rows with these keys. */
+async function digestKeys(db: Db, table: Table, keys: readonly string[]) {
   const same = table.key.map((column, i) => `t.${column} = (k.key ->> ${i})::${table.types[i]}`).join(' and ')
   const row = await db.row<{ sum: string }>(sql`
     select count(*)::text || ' ' || coalesce(bit_xor(t.digest), 0)::text as sum
       from json_array_elements(${`[${keys.join(',')}]`}::json) k (key)
-     cross join lateral (select ${digestOf(table)} as digest from ${raw(table.name)} t where ${raw(same)}) t`)
+     cross join lateral (select ${selectDigest(table)} as digest from ${raw(table.name)} t where ${raw(same)}) t`)
   return row?.sum
 }
 
-/** How many rows a service has in each of some tables. */
-export async function countsOf(db: Db, { serviceId }: Of, tables: readonly string[]) {
+/** Counts the rows of a service in each table. */
+export async function countRows(db: Db, { serviceId }: MovedService, tables: readonly string[]) {
   const counted = tables.map(async name => {
     const row = await db.row<{ rows: number }>(
       sql`select count(*)::float8 as rows from ${raw(name)} where service_id = ${serviceId}`,

@@ -1,46 +1,46 @@
 import type { Database } from '../../database/db.ts'
-import { addChanged, followKeys } from './changed-keys.ts'
-import { differing, forgetAlike, type Keys, tablesNamed } from './compare-table.ts'
+import { captureChangedKeys, readChangedKeys } from './changed-keys.ts'
+import { findDifferences, type KeySet, loadTables, removeEqual } from './compare-table.ts'
 import type { Move } from './moves.ts'
-import { caughtUp, nameOfMove } from './replication.ts'
+import { getMoveName, waitUntilCaughtUp } from './replication.ts'
 
-/** What is known of whether a service is the same in two databases. */
+/** A running comparison of a service's rows in two databases. */
 export interface Comparison {
-  /** Waits until the target has all that was written so far; then compares what differed at the last look, or was written since. */
-  look(signal: AbortSignal): Promise<void>
-  /** The tables that differed at the last look. */
-  wrong(): string[]
+  /** Waits until the target has everything that was written so far. Then compares the rows that differed or were written since. */
+  update(signal: AbortSignal): Promise<void>
+  /** Returns the tables that differed at the last update. */
+  differentTables(): string[]
 }
 
 /**
- * Compares all rows of a service while they are written. A row that was the same at both places stays so until the source's log tells of
- * it. So a look has to compare only what was written since the last one, however many rows there are.
+ * Compares all rows of a service while they are written. Rows that were equal stay equal until the source's WAL has a change of them, so an
+ * update only compares rows that were written since the last one.
  */
-export async function compareAll(
+export async function startComparison(
   { source, target }: { source: Database; target: Database },
   move: Move,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const name = await nameOfMove(source, move)
-  const tables = await tablesNamed(source, names)
-  await followKeys(source, name, move, tables)
-  // What was written before the log is followed is there.
-  await caughtUp({ source, target }, name, signal)
-  const keys = new Map<string, Keys>()
+  const name = await getMoveName(source, move)
+  const tables = await loadTables(source, names)
+  await captureChangedKeys(source, name, move, tables)
+  // The target must have everything that was written before the keys are recorded.
+  await waitUntilCaughtUp({ source, target }, name, signal)
+  const keys = new Map<string, KeySet>()
   for (const table of tables) {
     signal.throwIfAborted()
-    keys.set(table.name, await differing({ source, target }, move, table))
+    keys.set(table.name, await findDifferences({ source, target }, move, table))
   }
   return {
-    async look(until) {
-      await addChanged(source, name, await caughtUp({ source, target }, name, until), keys)
+    async update(until) {
+      await readChangedKeys(source, name, await waitUntilCaughtUp({ source, target }, name, until), keys)
       for (const table of tables) {
         until.throwIfAborted()
-        const left = keys.get(table.name)
-        if (left?.size) await forgetAlike({ source, target }, table, left)
+        const unequal = keys.get(table.name)
+        if (unequal?.size) await removeEqual({ source, target }, table, unequal)
       }
     },
-    wrong: () => [...keys].filter(([, left]) => left.size).map(([table]) => table),
+    differentTables: () => [...keys].filter(([, unequal]) => unequal.size).map(([table]) => table),
   }
 }

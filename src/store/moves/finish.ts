@@ -3,127 +3,127 @@ import { type Database, sql } from '../../database/db.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { failpoint } from '../../testing/failpoints.ts'
-import { end } from '../service-deletion/deletion.ts'
-import { type Emptied, empty } from '../service-deletion/purge.ts'
-import { tablesThatStay } from '../shards/control-tables.ts'
+import { deleteService } from '../service-deletion/deletion.ts'
+import { type OnPurged, purgeRows } from '../service-deletion/purge.ts'
+import { retainedTables } from '../shards/control-tables.ts'
 import {
-  aliveMs,
-  copySlots,
   endMove,
+  findCopySlots,
+  findSwitchTime,
+  getMsSinceSwitch,
+  heartbeatIntervalMs,
   type Move,
-  sinceSwitch,
-  stateOf,
-  stayAlive,
-  switchedAt,
-  switchOver,
+  readMoveState,
+  sendHeartbeat,
+  switchToTarget,
 } from './moves.ts'
-import { isLetGo, keepArriving, letWrite, openAgain } from './pause-writes.ts'
-import { nameOfMove, unpublish, unsubscribe } from './replication.ts'
-import { carryLog } from './request-log-copy.ts'
+import { allowWrites, isMovedAway, rejectReads, resumeAtSource } from './pause-writes.ts'
+import { getMoveName, unpublish, unsubscribe } from './replication.ts'
+import { copyRequestLog } from './request-log-copy.ts'
 
 /** The databases of a move. */
-export interface Places {
+export interface MoveDatabases {
   control: Database
   source: Database
   target: Database
 }
 
-/** Milliseconds from the beginning of a move until each process knows of it, and asks the control database where the service is. */
-export const knownMs = authCacheTtlMs + 200
-/** Milliseconds after which nothing that was asked for at the source is under way there: its rows may go. */
+/** Milliseconds until all processes have noticed a move. After that they read the service's shard from the control database. */
+export const propagationMs = authCacheTtlMs + 200
+/** Milliseconds after the switch until no request at the source is still running, so its rows can be deleted. */
 const lingerMs = 10_000
 
-/** How far the move is. Throws where another process has taken it over: that one does what is to be done. */
-export async function requireMine(control: Database, move: Move) {
-  const state = await stateOf(control, move)
-  if (!state) throw new Error('The move was taken for dead, and another process has ended it, or is about to.')
+/** Returns the state of the move. Throws if another process has taken it over. */
+export async function requireOwnership(control: Database, move: Move) {
+  const state = await readMoveState(control, move)
+  if (!state)
+    throw new Error('Another process has taken over the move, because this one did not send heartbeats in time.')
   return state
 }
 
-/** Has the service served at the source as ever, and the source keep nothing for a target that is away. */
-async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
-  await requireMine(control, move)
-  await openAgain(source, move)
-  await keepNothing({ control, source }, move)
+/** Resumes the service at the source and stops replication, because the target is unavailable. */
+async function serveAtSource({ control, source }: Pick<MoveDatabases, 'control' | 'source'>, move: Move) {
+  await requireOwnership(control, move)
+  await resumeAtSource(source, move)
+  await stopReplication({ control, source }, move)
 }
 
-/** Ends what the source publishes for a move, and what of its log it keeps. */
-async function keepNothing({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
-  await unpublish(source, await nameOfMove(source, move), await copySlots(control, move))
+/** Drops the publications and replication slots of a move, so that the source no longer keeps WAL for it. */
+async function stopReplication({ control, source }: Pick<MoveDatabases, 'control' | 'source'>, move: Move) {
+  await unpublish(source, await getMoveName(source, move), await findCopySlots(control, move))
 }
 
-/** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. Throws where it is switched. */
-export async function undo({ control, source, target }: Places, move: Move, signal: AbortSignal) {
-  if ((await requireMine(control, move)) === 'switched')
-    throw new Error(`${move.name} is in ${move.target} by now: nothing is undone.`)
-  await openAgain(source, move)
+/** Undoes a move before its switch: resumes the service at the source and deletes its rows at the target. Throws after the switch. */
+export async function undoMove({ control, source, target }: MoveDatabases, move: Move, signal: AbortSignal) {
+  if ((await requireOwnership(control, move)) === 'switched')
+    throw new Error(`The move of ${move.name} can't be undone: it is already served from ${move.target}.`)
+  await resumeAtSource(source, move)
   try {
-    await keepArriving(target, move)
-    await requireMine(control, move)
-    await unsubscribe(target, await nameOfMove(source, move))
+    await rejectReads(target, move)
+    await requireOwnership(control, move)
+    await unsubscribe(target, await getMoveName(source, move))
   } finally {
-    await requireMine(control, move)
-    await keepNothing({ control, source }, move)
+    await requireOwnership(control, move)
+    await stopReplication({ control, source }, move)
   }
   const isComing = sql`service_id = ${move.serviceId} and move_state = 'incoming'`
   if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
-    await empty(target, { id: move.serviceId }, undefined, signal)
+    await purgeRows(target, { id: move.serviceId }, undefined, signal)
     await target.run(sql`delete from service where ${isComing}`)
   }
   await endMove(control, move)
 }
 
-/** Does all that follows the switch: the target is opened, and what is left at the source goes. */
-export async function finish(
-  { control, source, target }: Places,
+/** Finishes a move after its switch: allows writes at the target, and deletes the rows at the source. */
+export async function finishMove(
+  { control, source, target }: MoveDatabases,
   move: Move,
-  { signal, onOpen = () => {}, onRows }: { signal: AbortSignal; onOpen?: () => void; onRows?: Emptied },
+  { signal, onOpen = () => {}, onRows }: { signal: AbortSignal; onOpen?: () => void; onRows?: OnPurged },
 ) {
   const id = move.serviceId
-  await requireMine(control, move)
-  const passed = async (ms: number) => {
-    const left = ms - (await sinceSwitch(control, move))
-    if (left > 0) await delay(left, undefined, { signal })
-  }
-  await letWrite(target, move)
+  await requireOwnership(control, move)
+  await allowWrites(target, move)
   onOpen()
   failpoint('service_opened')
-  await unsubscribe(target, await nameOfMove(source, move))
-  await keepNothing({ control, source }, move)
-  await passed(lingerMs)
-  await requireMine(control, move)
-  await carryLog({ source, target }, move, signal)
+  await unsubscribe(target, await getMoveName(source, move))
+  await stopReplication({ control, source }, move)
+  await delay(Math.max(0, lingerMs - (await getMsSinceSwitch(control, move))), undefined, { signal })
+  await requireOwnership(control, move)
+  await copyRequestLog({ source, target }, move, signal)
   if (source === control) {
-    await empty(source, { id }, onRows, signal, tablesThatStay)
-    const at = await switchedAt(control, move)
+    await purgeRows(source, { id }, onRows, signal, retainedTables)
+    const at = await findSwitchTime(control, move)
     await source.run(sql`delete from audit where service_id = ${id} and changed_at < ${at ?? '-infinity'}::timestamptz`)
   } else {
-    await empty(source, { id }, onRows, signal)
-    await end(source, { id })
+    await purgeRows(source, { id }, onRows, signal)
+    await deleteService(source, { id })
   }
   await endMove(control, move)
 }
 
 /**
- * Ends a move that was left half done: forward where it was switched, or was about to be; else back. Without `target`, which is away, a
- * service that is still at the source is opened again there; the rest is left, and nothing returned.
+ * Ends an abandoned move: finishes it if it was switched or about to be, otherwise undoes it. Without `target`, because the target is
+ * unavailable, resumes a service that is still at the source, and returns undefined.
  */
-export async function settleMove(
-  { control, source, target }: Omit<Places, 'target'> & { target: Database | undefined },
+export async function recoverMove(
+  { control, source, target }: Omit<MoveDatabases, 'target'> & { target: Database | undefined },
   move: Move,
   signal: AbortSignal,
 ): Promise<'finished' | 'undone' | undefined> {
-  const beat = setInterval(() => void ignoreError(stayAlive(control, move), 'heartbeat is sent again'), aliveMs)
+  const beat = setInterval(
+    () => void ignoreError(sendHeartbeat(control, move), 'heartbeat is sent again'),
+    heartbeatIntervalMs,
+  )
   try {
-    const isBorder = move.state === 'copying' && move.source !== null && (await isLetGo(source, move))
-    if (!target) return move.state === 'switched' ? undefined : void (await retreat({ control, source }, move))
-    const places = { control, source, target }
-    if (isBorder) await switchOver(control, move)
-    if (isBorder || move.state === 'switched') {
-      await finish(places, move, { signal })
+    const isAtSwitch = move.state === 'copying' && move.source !== null && (await isMovedAway(source, move))
+    if (!target) return move.state === 'switched' ? undefined : void (await serveAtSource({ control, source }, move))
+    const databases = { control, source, target }
+    if (isAtSwitch) await switchToTarget(control, move)
+    if (isAtSwitch || move.state === 'switched') {
+      await finishMove(databases, move, { signal })
       return 'finished'
     }
-    await undo(places, move, signal)
+    await undoMove(databases, move, signal)
     return 'undone'
   } finally {
     clearInterval(beat)

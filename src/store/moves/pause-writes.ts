@@ -1,80 +1,80 @@
 import { type Db, sql } from '../../database/db.ts'
-import { isTimely, type Move } from './moves.ts'
+import { isPauseLongEnough, type Move } from './moves.ts'
 
-type Of = Pick<Move, 'serviceId'>
+type MovedService = Pick<Move, 'serviceId'>
 
-/** From here on no job is begun for the service. False: it is not there, or moves already. */
-export const drain = async (source: Db, { serviceId }: Of) =>
+/** Stops starting jobs of the service. Returns false if it doesn't exist or is already moving. */
+export const startDraining = async (source: Db, { serviceId }: MovedService) =>
   (await source.run(
     sql`update service set move_state = 'draining' where service_id = ${serviceId} and move_state is null and deletion_state is null`,
   )) > 0
 
-/** How many jobs are under way for it. */
-export const busyJobs = async (source: Db, { serviceId }: Of) =>
+/** Counts the running jobs of the service. */
+export const countRunningJobs = async (source: Db, { serviceId }: MovedService) =>
   (
     await source.row<{ count: number }>(
       sql`select count(*)::integer as count from job where service_id = ${serviceId} and leased_until > now()`,
     )
   )?.count ?? 0
 
-/** Takes what is under way from its workers, who break it off once they know. */
-export const breakOffJobs = (source: Db, { serviceId }: Of) =>
+/** Ends the leases of running jobs. Their workers abort them at the next renewal. */
+export const abortJobs = (source: Db, { serviceId }: MovedService) =>
   source.run(sql`
     update job set lease = null, leased_until = null, unfinished_starts = greatest(unfinished_starts - 1, 0) where service_id = ${serviceId} and lease is not null`)
 
-/** Which files are being read for it, by what they bring. */
-export const filesUnderWay = async (source: Db, { serviceId }: Of) =>
+/** Lists the import types and syncs that are running for the service. */
+export const listRunningImports = async (source: Db, { serviceId }: MovedService) =>
   (
     await source.rows<{ sync: string }>(sql`
       select distinct sync from sync_run where service_id = ${serviceId} and ended_at is null and heartbeat_at >= now() - interval '60 s' order by 1`)
   ).map(({ sync }) => sync)
 
-/** Lets nothing be written, for so many milliseconds, whatever becomes of the caller. Returns until when; undefined: it was not drained. */
-export const shutWriters = async (source: Db, { serviceId }: Of, ms: number) =>
+/** Pauses writes for `ms`, even if this process dies. Returns the end of the pause, or undefined if the service was not draining. */
+export const pauseWrites = async (source: Db, { serviceId }: MovedService, ms: number) =>
   (
     await source.row<{ until: string }>(sql`
       update service set move_state = 'paused', paused_until = clock_timestamp() + ${ms} * interval '1 ms'
        where service_id = ${serviceId} and move_state = 'draining' returning paused_until::text as until`)
   )?.until
 
-/** Shuts it for good. False: too late, it may have been written meanwhile. */
-export const letGo = async (source: Db, { serviceId }: Of, until: string) =>
+/** Ends writes at the source permanently. Returns false if the pause is about to end, so the service may have been written. */
+export const markMovedAway = async (source: Db, { serviceId }: MovedService, until: string) =>
   (await source.run(sql`
-    update service set move_state = 'moved_away', paused_until = null where service_id = ${serviceId} and move_state = 'paused' and ${isTimely(until)}`)) >
+    update service set move_state = 'moved_away', paused_until = null where service_id = ${serviceId} and move_state = 'paused' and ${isPauseLongEnough(until)}`)) >
   0
 
-/** Whether it was shut for good. */
-export const isLetGo = async (source: Db, { serviceId }: Of) =>
+/** True if writes at the source were ended permanently. */
+export const isMovedAway = async (source: Db, { serviceId }: MovedService) =>
   Boolean(
     await source.row(
       sql`select true as "is" from service where service_id = ${serviceId} and move_state = 'moved_away'`,
     ),
   )
 
-/** It is written at the source again. */
-export const openAgain = (source: Db, { serviceId }: Of) =>
+/** Allows writes at the source again. */
+export const resumeAtSource = (source: Db, { serviceId }: MovedService) =>
   source.run(sql`
     update service set move_state = null, paused_until = null where service_id = ${serviceId} and move_state in ('draining', 'paused', 'moved_away')`)
 
-/** Makes the row of a service that is about to come; false where its number or name is another one's, or it is served there. */
-export const awaitService = async (target: Db, { serviceId, name }: Pick<Move, 'serviceId' | 'name'>) =>
+/** Inserts the row of a service at the target. Returns false if its number or name belongs to another service, or it is served there. */
+export const insertIncomingService = async (target: Db, { serviceId, name }: Pick<Move, 'serviceId' | 'name'>) =>
   (await target.run(sql`
     insert into service as s (service_id, name, move_state) overriding system value values (${serviceId}, ${name}, 'incoming')
     on conflict (service_id) do update set move_state = 'incoming' where s.name = excluded.name and s.move_state in ('incoming', 'read_only', 'moved_away')`)) >
   0
 
-/** It is all there: it may be read, and not yet written. */
-export const letRead = (target: Db, { serviceId }: Of) =>
+/** Allows reads at the target, but no writes yet. */
+export const allowReads = (target: Db, { serviceId }: MovedService) =>
   target.run(
     sql`update service set move_state = 'read_only' where service_id = ${serviceId} and move_state = 'incoming'`,
   )
 
-/** It may be written, and its jobs are done. */
-export const letWrite = (target: Db, { serviceId }: Of) =>
+/** Allows writes and jobs at the target. */
+export const allowWrites = (target: Db, { serviceId }: MovedService) =>
   target.run(sql`update service set move_state = null where service_id = ${serviceId} and move_state = 'read_only'`)
 
-/** It does not come: nobody is to read it. */
-export const keepArriving = (target: Db, { serviceId }: Of) =>
+/** Rejects reads at the target again, because the move is undone. */
+export const rejectReads = (target: Db, { serviceId }: MovedService) =>
   target.run(
     sql`update service set move_state = 'incoming' where service_id = ${serviceId} and move_state = 'read_only'`,
   )

@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { findCustomer } from '../customers/customers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import type { Page, PageRequest } from '../lists/page.ts'
-import { emailsOf } from '../mail/mails.ts'
+import { selectVoucherEmails } from '../mail/emails.ts'
 import { selectEcommerceItems, selectMappingHistory } from '../mappings/customers.ts'
 import { jsonArray, orderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
@@ -61,7 +61,7 @@ const readOtherData = (db: Db, service: Service, id: string) => {
            ${jsonArray(sql`
              select number, order_number as "orderNumber", sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail",
                     mobile, delivery_date as "deliveryDate", billing_address as "billingAddress", ${localTime(sql`created_at`, service)} as "createdAt",
-                    ${emailsOf(service, sql`number`)} as emails
+                    ${selectVoucherEmails(service, sql`number`)} as emails
                from voucher_sale
               where service_id = ${service.id}
                 and (lower(normalize(receiver_email, NFC)) = (select lower(normalize(email, NFC)) from c)

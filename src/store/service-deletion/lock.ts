@@ -3,20 +3,20 @@ import { openDedicatedConnection } from '../../database/dedicated-connection.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /**
- * Keeps every other process from removing this service until the answer is called, or this process ends. Throws where somebody does so
- * already. Behind a pooler a connection alone would be another one's too: it is held by a transaction.
+ * Prevents other processes from deleting this service until the returned function is called or this process ends. Throws if another process
+ * is deleting it. The lock belongs to a transaction, because a pooler can lend the connection of a session lock to others.
  */
-export async function holdRemoval(control: Database, service: Service): Promise<() => Promise<void>> {
+export async function lockDeletion(control: Database, service: Service): Promise<() => Promise<void>> {
   const { client, withTimeout, markReusable, end } = await openDedicatedConnection(control)
   try {
-    // The number of the service second: locks that have it first are those of its writers, who are waited for.
+    // The service's number comes second in the lock key: keys with the number first are writer locks, which `waitForWriters` waits for.
     const { rows } = await withTimeout(
-      client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock(hashtext('removal'), $1) as taken`, [
+      client.query<{ isLocked: boolean }>(`select pg_try_advisory_xact_lock(hashtext('removal'), $1) as "isLocked"`, [
         service.id,
       ]),
     )
     markReusable()
-    if (!rows[0]?.taken) throw new Error(`Somebody else removes the service ${service.name} right now.`)
+    if (!rows[0]?.isLocked) throw new Error(`Service ${service.name} is being removed by another process.`)
     return end
   } catch (error) {
     await end()

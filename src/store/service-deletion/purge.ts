@@ -3,51 +3,51 @@ import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
-/** A table with rows of services, and what its key consists of behind `service_id`; all of them as SQL writes them. */
+/** A table with rows of services, and its key columns after `service_id`. Names are quoted for SQL. */
 interface Table {
   name: string
   columns: string[]
   types: string[]
 }
 
-/** Told as rows go: how many so far, and how many there were. */
-export type Emptied = (progress: { rows: number; of: number }) => void
+/** Receives the number of deleted rows and their total. */
+export type OnPurged = (progress: { rows: number; of: number }) => void
 
-const rowsAtOnce = 1_000
+const rowsPerBatch = 1_000
 
 /**
- * Deletes what a service has in all tables but the list of services, the accounts' assignments and those named: a thousand rows at a time, each
- * thousand for good, and with a pause as long as they took, so that others have the database for half of the time at least. Broken off
- * at any moment, it is gone on with by beginning anew.
+ * Deletes the rows of a service in batches, each in its own transaction. Leaves out the tables `service`, `account_service` and `retained`.
+ * Pauses after each batch for as long as the batch took, so that others can use the database at least half of the time. After an
+ * interruption, call it again.
  */
-export async function empty(
+export async function purgeRows(
   db: Db,
   service: Pick<Service, 'id'>,
-  onRows: Emptied | undefined,
+  onRows: OnPurged | undefined,
   signal: AbortSignal,
-  but: readonly string[] = [],
+  retained: readonly string[] = [],
 ): Promise<void> {
-  const tables = (await tablesOf(db)).filter(({ name }) => !but.includes(name))
+  const tables = (await listTables(db)).filter(({ name }) => !retained.includes(name))
   let of = 0
-  // Only for a command, whose statements may take as long as they need: of a large table it takes longer than one of a job may.
-  if (onRows) for (const { name } of tables) of += await countOf(db, service, name)
+  // Only for commands, which have no statement timeout: counting a large table takes longer than a job's statement can.
+  if (onRows) for (const { name } of tables) of += await countRows(db, service, name)
   let rows = 0
   for (const table of tables)
     for (let last: string[] | undefined; ; ) {
       signal.throwIfAborted()
       const began = performance.now()
-      const portion = await deletePortion(db, service, table, last)
-      if (!portion) break
-      rows += portion.rows
+      const batch = await deleteBatch(db, service, table, last)
+      if (!batch) break
+      rows += batch.rows
       onRows?.({ rows, of: Math.max(rows, of) })
-      last = portion.last
+      last = batch.last
       await delay(performance.now() - began)
     }
 }
 
-/** Tables that refer to others before these, so that no row takes others with it. Partitions stand for the table that they are of. */
-async function tablesOf(db: Db): Promise<Table[]> {
-  const left = await db.rows<Table & { targets: string[] }>(sql`
+/** Lists tables, referring ones before the tables that they refer to, so that no deletion cascades. Partitions replace their parent table. */
+async function listTables(db: Db): Promise<Table[]> {
+  const remaining = await db.rows<Table & { targets: string[] }>(sql`
     select c.oid::regclass::text as name,
            coalesce(array_agg(quote_ident(attname) order by place) filter (where place > 1), '{}') as columns,
            coalesce(array_agg(format_type(atttypid, atttypmod) order by place) filter (where place > 1), '{}') as types,
@@ -60,22 +60,25 @@ async function tablesOf(db: Db): Promise<Table[]> {
        and exists (select from pg_attribute s where s.attrelid = c.oid and s.attname = 'service_id' and not s.attisdropped)
      group by c.oid order by c.oid desc`)
   const ordered: Table[] = []
-  while (left.length) {
-    const free = left.findIndex(({ name }) => !left.some(each => each.targets.includes(name)))
-    ordered.push(...left.splice(Math.max(0, free), 1))
+  while (remaining.length) {
+    const free = remaining.findIndex(({ name }) => !remaining.some(each => each.targets.includes(name)))
+    ordered.push(...remaining.splice(Math.max(0, free), 1))
   }
   return ordered
 }
 
-const countOf = async (db: Db, service: Pick<Service, 'id'>, table: string) =>
+const countRows = async (db: Db, service: Pick<Service, 'id'>, table: string) =>
   (
     await db.row<{ rows: number }>(
       sql`select count(*)::float8 as rows from ${raw(table)} where service_id = ${service.id}`,
     )
   )?.rows ?? 0
 
-/** The portion whose keys follow `last`, in the order of the key: so what is gone already is not walked again. Undefined: there is no more. */
-async function deletePortion(
+/**
+ * Deletes the batch after the key `last`, in the order of the key, so that deleted index entries are not read again. Returns undefined if no
+ * row is left.
+ */
+async function deleteBatch(
   db: Db,
   service: Pick<Service, 'id'>,
   { name, columns, types }: Table,
@@ -86,11 +89,10 @@ async function deletePortion(
   const after = last
     ? sql`and (service_id${raw(key)}) > (${service.id}${last.reduce((list, value, i) => sql`${list}, ${value}::${raw(types[i] ?? '')}`, sql``)})`
     : sql``
-  const portion = await db.row<{ rows: number; last: string[] }>(sql`
-    with portion as ${materialized(sql`
-      select ctid as place${raw(key)} from ${raw(name)} where service_id = ${service.id} ${after} order by ${raw(order)} limit ${rowsAtOnce}`)},
-    gone as (delete from ${raw(name)} where ctid = any(array(select place from portion)) and service_id = ${service.id})
-    select (select count(*) from portion)::integer as rows, array[${raw(columns.map(each => `${each}::text`).join(', '))}]::text[] as last
-      from portion order by ${raw(columns.map(each => `${each} desc`).join(', ') || '1')} limit 1`)
-  return portion
+  return db.row<{ rows: number; last: string[] }>(sql`
+    with batch as ${materialized(sql`
+      select ctid as place${raw(key)} from ${raw(name)} where service_id = ${service.id} ${after} order by ${raw(order)} limit ${rowsPerBatch}`)},
+    gone as (delete from ${raw(name)} where ctid = any(array(select place from batch)) and service_id = ${service.id})
+    select (select count(*) from batch)::integer as rows, array[${raw(columns.map(each => `${each}::text`).join(', '))}]::text[] as last
+      from batch order by ${raw(columns.map(each => `${each} desc`).join(', ') || '1')} limit 1`)
 }

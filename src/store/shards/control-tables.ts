@@ -1,11 +1,11 @@
-/** Who may ask for a service, and has asked: kept in the control database, wherever the service is. */
-export const tablesOfAccounts = ['account', 'account_password', 'account_service', 'account_use']
+/** Accounts and their use. They are always in the control database, whatever the service's shard. */
+export const accountTables = ['account', 'account_password', 'account_service', 'account_use']
 
-/** What of a service that is elsewhere is nowhere but in the control database. */
-export const tablesOfControl = [...tablesOfAccounts, 'service', 'service_move']
+/** Tables that have rows only in the control database. */
+export const controlTables = [...accountTables, 'service', 'service_move']
 
 /**
- * What stays there of a service that has left: accounts are written there for ever. Answers about them go with all others within a day, and
- * lines about them wait in the audit for being handed on.
+ * Tables whose rows stay in the control database after a service has moved to a shard, because its accounts are still written there.
+ * Idempotent responses expire within a day, and audit entries wait to be forwarded.
  */
-export const tablesThatStay = [...tablesOfControl, 'audit', 'idempotent_response']
+export const retainedTables = [...controlTables, 'audit', 'idempotent_response']

@@ -6,7 +6,7 @@ import type { VoucherAction, VoucherState } from '../../domain/vouchers/states.t
 import type { VoucherLockState } from '../../domain/vouchers/validations.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
-import { emailsOf, type MailStatus, newestMail } from '../mail/mails.ts'
+import { type EmailStatus, selectNewestEmailStatus, selectVoucherEmails } from '../mail/emails.ts'
 
 /** A voucher whose row is locked until the transaction ends. */
 export interface LockedVoucher extends VoucherLockState {
@@ -18,7 +18,7 @@ export interface LockedVoucher extends VoucherLockState {
   /** `YYYY-MM-DD`. */
   expiryDate: string | null
   /** Status of its newest email, read before the row was locked. For display only. */
-  mail: MailStatus | null
+  mail: EmailStatus | null
   /** When the row was locked, by the database's clock: text of a `timestamptz`. */
   lockedAt: string
   /** True if its last day had ended then, in the service's time zone. */
@@ -34,7 +34,7 @@ interface VoucherRow extends LockedVoucher {
 export async function lockVoucherRow(tx: Db, service: Service, number: string): Promise<VoucherRow | undefined> {
   // The clock must be read after the lock, which can be a long wait, so this subquery depends on the locked row.
   const row = await tx.row<Omit<VoucherRow, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
-    select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${newestMail} as mail,
+    select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${selectNewestEmailStatus} as mail,
            validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",
            coalesce(locked_until <= now, false) as "hasLapsed", coalesce(expiry_date < ${today(service, sql`now`)}, false) as "isPast", now::text as "lockedAt"
@@ -168,4 +168,5 @@ export const lockVoucherPersons = (tx: Db, service: Service, number: string) =>
 
 /** Returns the emails of a voucher as a JSON array. */
 export const readEmails = async (db: Db, service: Service, number: string) =>
-  (await db.row<{ emails: string }>(sql`select ${emailsOf(service, sql`${number}`)}::text as emails`))?.emails ?? '[]'
+  (await db.row<{ emails: string }>(sql`select ${selectVoucherEmails(service, sql`${number}`)}::text as emails`))
+    ?.emails ?? '[]'

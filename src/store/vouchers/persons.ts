@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
-import { eraseMails, mailsOf } from '../mail/mails.ts'
+import { eraseEmails, listEmailIds } from '../mail/emails.ts'
 
 /** The job that takes away the file of a mail; its subject is the mail's id. */
 const eraseEmailFileJob = 'erase-email-file'
@@ -12,7 +12,7 @@ export async function eraseReceiver(tx: Db, service: Service, email: string): Pr
     update voucher_sale set sender_name = null, receiver_name = null, receiver_email = null, mobile = null, billing_address = null
      where service_id = ${service.id} and lower(normalize(receiver_email, NFC)) = lower(normalize(${email}, NFC)) returning number`)
   const numbers = sales.map(({ number }) => number)
-  await eraseMails(tx, service, numbers)
+  await eraseEmails(tx, service, numbers)
   await eraseFiles(tx, service, numbers)
 }
 
@@ -30,7 +30,7 @@ export async function changeReceiverEmail(
 }
 
 async function eraseFiles(tx: Db, service: Service, vouchers: readonly string[]) {
-  for (const subject of await mailsOf(tx, service, vouchers))
+  for (const subject of await listEmailIds(tx, service, vouchers))
     await addJob(tx, service.id, eraseEmailFileJob, { subject })
 }
 

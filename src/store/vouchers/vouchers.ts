@@ -4,7 +4,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
-import { type MailStatus, newestMail } from '../mail/mails.ts'
+import { type EmailStatus, selectNewestEmailStatus } from '../mail/emails.ts'
 import { createImportedVoucher, importVouchers } from './imported-vouchers.ts'
 import { today } from './ledger.ts'
 
@@ -40,7 +40,7 @@ export async function insertVouchers(
 interface VoucherFields extends Pick<Voucher, 'number' | 'status' | 'currency' | 'expiryDate' | 'lockedUntil'> {
   original: bigint
   balance: bigint
-  mail: MailStatus | null
+  mail: EmailStatus | null
 }
 
 export function toVoucher({ original, balance, mail, ...voucher }: VoucherFields): Voucher {
@@ -65,7 +65,7 @@ export async function readVoucher(db: Db, service: Service, number: string): Pro
   const row = await db.row<Omit<VoucherFields, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select v.number, s.status, v.currency, v.original_amount::text as original, v.balance::text, v.expiry_date::text as "expiryDate",
            case s.status when 'locked' then ${localTime(sql`v.locked_until`, service)} end as "lockedUntil",
-           ${newestMail} as mail
+           ${selectNewestEmailStatus} as mail
       from voucher v
      cross join lateral (select case when v.state = 'locked' and v.locked_until > statement_timestamp() then 'locked'
                                      when v.state in ('active', 'locked') then case when v.expiry_date < ${today(service)} then 'expired' else 'active' end

@@ -3,8 +3,8 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
 import { applyConsent, type Consent, getConsentChanges, noConsent } from '../../../src/domain/customers/consent.ts'
-import { beginEmptying, shut } from '../../../src/store/service-deletion/deletion.ts'
-import { empty } from '../../../src/store/service-deletion/purge.ts'
+import { startPurge, lockService } from '../../../src/store/service-deletion/deletion.ts'
+import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
 import {
   assertRejected,
   buildCustomer,
@@ -220,8 +220,8 @@ test('the consent record is append-only and is deleted with its service', async 
   // A customer that goes leaves behind what was agreed.
   await shop.db.run(sql`delete from customer where ${mine}`)
   assert.equal((await recorded(id, other)).length, 3)
-  await shut(shop.db, other.service)
-  await beginEmptying(shop.db, other.service)
-  await empty(shop.db, other.service, () => {}, AbortSignal.timeout(60_000))
+  await lockService(shop.db, other.service)
+  await startPurge(shop.db, other.service)
+  await purgeRows(shop.db, other.service, () => {}, AbortSignal.timeout(60_000))
   assert.deepEqual(await recorded(id, other), [])
 })

@@ -203,7 +203,7 @@ test('an endpoint away longer than tombstones are kept is paused', async () => {
   await customers('John')
   begin()
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
-  assert.match((await shown(id)).stateReason, /Rewind it to the beginning/)
+  assert.match((await shown(id)).stateReason, /Rewind the webhook to the beginning/)
   assert.deepEqual(await hooks.api.db.rows(sql`select kind from alert`), [{ kind: 'webhook_expired' }])
   assert.equal((await post(hooks.api, `/webhooks/${id}/rewind`, { to: '2020-01-01' })).json.code, 'cursor_expired')
   await post(hooks.api, `/webhooks/${id}/rewind`, { to: 'beginning' })

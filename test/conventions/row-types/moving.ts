@@ -5,13 +5,13 @@ import { openDatabase, sql } from '../../../src/database/db.ts'
 import { startPostgres } from '../../../src/postgres/postgres.ts'
 import { requireMovable } from '../../../src/runtime/shards/moves/requirements.ts'
 import { waitForWriteLocks } from '../../../src/store/lists/wait-for-writers.ts'
-import { addChanged, followKeys } from '../../../src/store/moves/changed-keys.ts'
-import { clockOf } from '../../../src/store/moves/clocks.ts'
+import { captureChangedKeys, readChangedKeys } from '../../../src/store/moves/changed-keys.ts'
+import { readClock } from '../../../src/store/moves/clocks.ts'
 import * as comparing from '../../../src/store/moves/compare-table.ts'
 import * as moves from '../../../src/store/moves/moves.ts'
 import * as shutting from '../../../src/store/moves/pause-writes.ts'
 import * as replication from '../../../src/store/moves/replication.ts'
-import { carryLog, carryRest } from '../../../src/store/moves/request-log-copy.ts'
+import { copyRemainingRows, copyRequestLog } from '../../../src/store/moves/request-log-copy.ts'
 import { addService, databaseNow, listAllServices, listServices } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { createDirectory } from '../../support/processes.ts'
@@ -27,48 +27,48 @@ export async function askMoving(shop: TestService) {
   await db.run(
     sql`update service_move set heartbeat_at = heartbeat_at - interval '1 day' where service_id = ${moving.id}`,
   )
-  const [abandoned] = await moves.abandonedMoves(db)
+  const [abandoned] = await moves.listAbandonedMoves(db)
   assert.ok(abandoned)
   assert.ok((await moves.listMoves(db)).some(({ isDead }) => isDead))
-  const move = await moves.takeOver(db, abandoned)
-  assert.ok(move && (await moves.stateOf(db, move)) === 'copying')
+  const move = await moves.takeOverMove(db, abandoned)
+  assert.ok(move && (await moves.readMoveState(db, move)) === 'copying')
 
   const { id } = shop.service
-  const tables = await replication.movedTables(db)
-  await comparing.countsOf(db, { serviceId: id }, tables)
-  const [stores] = await comparing.tablesNamed(db, ['store'])
+  const tables = await replication.listMovedTables(db)
+  await comparing.countRows(db, { serviceId: id }, tables)
+  const [stores] = await comparing.loadTables(db, ['store'])
   assert.ok(stores)
   const empty = await createTestDatabase()
   const apart = { source: db, target: empty.db }
-  const keys = await comparing.differing(apart, { serviceId: id }, stores)
+  const keys = await comparing.findDifferences(apart, { serviceId: id }, stores)
   assert.ok(keys.size > 0)
-  await comparing.forgetAlike(apart, stores, keys)
+  await comparing.removeEqual(apart, stores, keys)
   assert.ok(keys.size > 0)
   await empty.drop()
-  const name = await replication.nameOfMove(db, move)
-  await replication.copying(db, name, new Map())
-  await replication.caughtUp({ source: db, target: db }, name, AbortSignal.abort()).catch(() => {})
-  await moves.noteCopySlots(db, move, 'pg_toured_sync')
-  await replication.unpublish(db, name, await moves.copySlots(db, move))
-  await shutting.filesUnderWay(db, { serviceId: id })
-  await shutting.busyJobs(db, { serviceId: id })
-  await shutting.drain(db, move)
-  const until = await shutting.shutWriters(db, move, 2_000)
+  const name = await replication.getMoveName(db, move)
+  await replication.readCopyProgress(db, name, new Map())
+  await replication.waitUntilCaughtUp({ source: db, target: db }, name, AbortSignal.abort()).catch(() => {})
+  await moves.recordCopySlots(db, move, 'pg_toured_sync')
+  await replication.unpublish(db, name, await moves.findCopySlots(db, move))
+  await shutting.listRunningImports(db, { serviceId: id })
+  await shutting.countRunningJobs(db, { serviceId: id })
+  await shutting.startDraining(db, move)
+  const until = await shutting.pauseWrites(db, move, 2_000)
   assert.ok(until)
   await db.transaction(async tx => {
     await tx.run(sql`select next_change_timestamp(${id}, null)`)
     await waitForWriteLocks(db, { id }, AbortSignal.timeout(100)).catch(() => {})
   })
-  await clockOf(db)
+  await readClock(db)
   const both = { source: db, target: db }
-  await carryRest(both, { ...move, serviceId: id })
-  await carryLog(both, { ...move, serviceId: id }, AbortSignal.timeout(60_000))
+  await copyRemainingRows(both, { ...move, serviceId: id })
+  await copyRequestLog(both, { ...move, serviceId: id }, AbortSignal.timeout(60_000))
   await assert.rejects(
-    requireMovable({ db, called: 'one' }, { db, called: 'the other' }),
+    requireMovable({ db, label: 'one' }, { db, label: 'the other' }),
     /has wal_level = (minimal|replica)/,
   )
   assert.ok(await moves.switchFromControl(db, move, until))
-  assert.ok((await moves.sinceSwitch(db, move)) >= 0 && (await moves.switchedAt(db, move)))
+  assert.ok((await moves.getMsSinceSwitch(db, move)) >= 0 && (await moves.findSwitchTime(db, move)))
   assert.equal(await databaseNow(db, moving.id), 'toured')
   await moves.endMove(db, move)
 }
@@ -80,16 +80,16 @@ export async function askChangedKeys() {
   const db = openDatabase(urlOf([server], server.connection.database), { max: 1 })
   try {
     await db.run(sql`create table store (service_id integer, store_id text, primary key (service_id, store_id))`)
-    const tables = await comparing.tablesNamed(db, ['store'])
-    await followKeys(db, 'toured', { serviceId: 7 }, tables)
+    const tables = await comparing.loadTables(db, ['store'])
+    await captureChangedKeys(db, 'toured', { serviceId: 7 }, tables)
     await db.run(sql`insert into store values (7, 'a'), (8, 'b')`)
     await db.run(sql`update store set store_id = 'c' where service_id = 7`)
     const keys = new Map([['store', new Set<string>()]])
-    await addChanged(db, 'toured', 'FFFFFFFF/0', keys)
+    await readChangedKeys(db, 'toured', 'FFFFFFFF/0', keys)
     assert.deepEqual([...(keys.get('store') ?? [])].toSorted(), ['["7","a"]', '["7","c"]'])
     await db.run(sql`create subscription toured connection 'host=nowhere' publication toured with (connect = false)`)
-    assert.match(await replication.slotsOfCopy(db, 'toured'), /^\^pg_\d+_sync_/)
-    assert.equal(await replication.applyFaults(db, 'toured'), 0)
+    assert.match(await replication.readCopySlots(db, 'toured'), /^\^pg_\d+_sync_/)
+    assert.equal(await replication.countApplyErrors(db, 'toured'), 0)
   } finally {
     await db.close()
     await server.stop()

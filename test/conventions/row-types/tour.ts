@@ -27,13 +27,13 @@ import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../../src/store/lists/statistics.ts'
 import { findPurgedAfter } from '../../../src/store/lists/tombstones.ts'
 import {
+  findMessageId,
+  findQueuedEmail,
   isBeingSent,
-  listMails,
-  messageIdOf,
-  readWaiting,
-  retryMails,
-  takeUnsent,
-} from '../../../src/store/mail/mails.ts'
+  listEmails,
+  lockUnsentEmail,
+  retryEmails,
+} from '../../../src/store/mail/emails.ts'
 import { findMapping } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.ts'
@@ -44,8 +44,8 @@ import { erase } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
 import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
 import { purgeRequestDays, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
-import { beginEmptying, end, shut } from '../../../src/store/service-deletion/deletion.ts'
-import { empty } from '../../../src/store/service-deletion/purge.ts'
+import { deleteService, lockService, startPurge } from '../../../src/store/service-deletion/deletion.ts'
+import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
 import { databaseBytes, readSyncStats, standings } from '../../../src/store/stats/sync-status.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/export-lookups.ts'
 import { findReadAt } from '../../../src/store/sync/refreshes.ts'
@@ -156,10 +156,10 @@ export async function tour(api: TestService) {
   await findNewestBackup(db)
   await requireOneServer(db)
 
-  const [mail] = await listMails(db, service, undefined, 1)
+  const [mail] = await listEmails(db, service, undefined, 1)
   assert.ok(mail, 'a voucher was made')
-  await readWaiting(db, keys, service, mail.id)
-  await retryMails(db, service, mail.id)
+  await findQueuedEmail(db, keys, service, mail.id)
+  await retryEmails(db, service, mail.id)
   const taken = await leaseDueJobs(db, { 'send-email': { free: 1, concurrencyPerService: undefined } }, 60)
   await renewLeases(
     db,
@@ -167,7 +167,7 @@ export async function tour(api: TestService) {
     60,
   )
 
-  await takeUnsent(db, keys, service, mail.voucher)
+  await lockUnsentEmail(db, keys, service, mail.voucher)
   await timesOfDay(db, service, 'POST /vouchers', `/vouchers/${mail.voucher}`)
   await readLedger(db, service, { number: mail.voucher, currency: 'AUD' })
   await readEmails(db, service, mail.voucher)
@@ -203,7 +203,7 @@ async function haveErased({ db, keys, service }: TestService) {
   const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-email-file' limit 1`)
   assert.ok(mail)
   await isBeingSent(db, service, mail.id)
-  await messageIdOf(db, service, mail.id)
+  await findMessageId(db, service, mail.id)
 }
 
 /** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */
@@ -220,14 +220,14 @@ async function askDoctor({ database }: TestService) {
 /** A service is shut, emptied and gone. */
 async function removeOne({ db, createService: tenant }: TestService) {
   const { service } = await tenant()
-  await shut(db, service)
+  await lockService(db, service)
   assert.equal((await listEnding(db)).length, 1)
-  assert.ok(await beginEmptying(db, service))
+  assert.ok(await startPurge(db, service))
   await db.run(
     sql`insert into tombstone (service_id, kind, id, changed_at) values (${service.id}, 'store', '1', now())`,
   )
-  await empty(db, service, () => {}, new AbortController().signal)
-  await end(db, service)
+  await purgeRows(db, service, () => {}, new AbortController().signal)
+  await deleteService(db, service)
 }
 
 /** Leaves a write open, requests it from another caller, and recovers it. */

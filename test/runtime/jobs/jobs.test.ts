@@ -13,7 +13,7 @@ import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import type { MailTransport } from '../../../src/mail/transport.ts'
 import { addJob } from '../../../src/store/jobs/jobs.ts'
-import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
+import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { gift } from '../../support/mailing.ts'
@@ -68,7 +68,7 @@ describe('jobs', { concurrency: true }, () => {
     assert.ok(service)
     const numbers = Array.from({ length: 40 }, (_, i) => String(i))
     await db.transaction(async tx => {
-      for (const number of numbers) await queueVoucherMail(tx, keys, service, { ...gift, number })
+      for (const number of numbers) await queueVoucherEmail(tx, keys, service, { ...gift, number })
     })
     const workers = [1, 2].map(() => work(jobs, createSmtpTransport(sink.url)))
     await waitUntil(

@@ -9,7 +9,7 @@ import { DeliveryFailed } from '../../../src/mail/message.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
-import { retryMails } from '../../../src/store/mail/mails.ts'
+import { retryEmails } from '../../../src/store/mail/emails.ts'
 import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
 import { setUpMailing, getVoucherMailStatus } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
@@ -72,13 +72,13 @@ test('a permanently rejected message fails until it is resent manually', async (
   const alerts = () => mailing.db.run(sql`select from alert where kind = 'email_failed'`)
   await until(async () => (await alerts()) === 1, 'somebody is told')
   const before = await mail()
-  assert.equal(await retryMails(mailing.db, mailing.service, undefined), 1)
+  assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 1)
   await untilSent()
   assert.equal(mailing.sink.delivered.length, 1)
   assert.equal(mailing.sink.delivered[0]?.messageId, before.message_id)
   assert.match(mailing.sink.delivered[0]?.text ?? '', /PIN: +204816/)
   assert.equal(await mailing.db.run(sql`select from alert`), 0)
-  assert.equal(await retryMails(mailing.db, mailing.service, before.email_id), 0, 'what it said is forgotten')
+  assert.equal(await retryEmails(mailing.db, mailing.service, before.email_id), 0, 'what it said is forgotten')
 })
 
 test('a rejected message that was replaced raises no alert', async () => {

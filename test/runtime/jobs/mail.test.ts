@@ -8,7 +8,7 @@ import { raw, sql } from '../../../src/database/db.ts'
 import { compose } from '../../../src/mail/message.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { renderVoucherEmail } from '../../../src/mail/voucher-email.ts'
-import { queueVoucherMail, retryMails } from '../../../src/store/mail/mails.ts'
+import { queueVoucherEmail, retryEmails } from '../../../src/store/mail/emails.ts'
 import { getVoucherMailStatus, gift, setUpMailing } from '../../support/mailing.ts'
 
 const mailing = setUpMailing()
@@ -94,7 +94,7 @@ test("an email is queued in its voucher's transaction", async () => {
   begin()
   await assert.rejects(
     mailing.db.transaction(async tx => {
-      await queueVoucherMail(tx, mailing.keys, mailing.service, gift)
+      await queueVoucherEmail(tx, mailing.keys, mailing.service, gift)
       throw new Error('no voucher')
     }),
     /no voucher/,
@@ -185,7 +185,7 @@ test("a delivery date starts at midnight in the service's time zone", async () =
   assert.match(mailing.sink.delivered[0]?.text ?? '', /Voucher number: 7/)
   assert.ok(Math.abs(Date.parse(mailing.sink.delivered[0]?.date ?? '') - Date.now()) < 60_000, 'and dated today')
   assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
-  assert.equal(await retryMails(mailing.db, mailing.service, (await mail()).email_id), 0, 'nor can it be hurried')
+  assert.equal(await retryEmails(mailing.db, mailing.service, (await mail()).email_id), 0, 'nor can it be hurried')
 })
 
 test('each email becomes a private file without SMTP', async () => {
@@ -242,5 +242,5 @@ test('the text of a failed email is purged after a month', async () => {
   await mailing.db.run(sql`update job set due_at = now()`)
   begin()
   await until(async () => (await mail()).encrypted_content === null, 'they are forgotten')
-  assert.equal(await retryMails(mailing.db, mailing.service, undefined), 0)
+  assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 0)
 })

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase, sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
-import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
+import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { install } from '../../support/installations/installations.ts'
 import { gift } from '../../support/mailing.ts'
@@ -31,7 +31,7 @@ async function writerOf(dataDir: string) {
   return {
     db,
     service,
-    queue: (number: string) => db.transaction(tx => queueVoucherMail(tx, keys, service, { ...gift, number })),
+    queue: (number: string) => db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...gift, number })),
   }
 }
 

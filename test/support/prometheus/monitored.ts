@@ -5,7 +5,7 @@ import { deriveKeys, type Keys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
-import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
+import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { startCollector } from '../../telemetry/collector.ts'
 import { gift } from '../mailing.ts'
@@ -74,4 +74,4 @@ export async function startMonitoredServer(more: Environment = {}) {
 export type MonitoredServer = Awaited<ReturnType<typeof startMonitoredServer>>
 
 const sendGift = (db: Database, keys: Keys, service: Service) =>
-  db.transaction(tx => queueVoucherMail(tx, keys, service, gift))
+  db.transaction(tx => queueVoucherEmail(tx, keys, service, gift))

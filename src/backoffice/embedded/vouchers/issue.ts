@@ -6,7 +6,7 @@ import { withPointer } from '../../../domain/vouchers/redemption.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
-import { queueVoucherMail } from '../../../store/mail/mails.ts'
+import { queueVoucherEmail } from '../../../store/mail/emails.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
 import { insertPendingVoucher, insertVoucherSale, readVoucherDates } from '../../../store/vouchers/issue.ts'
 import { addEntry } from '../../../store/vouchers/ledger.ts'
@@ -27,7 +27,7 @@ export async function issueVoucher(
   const [, isSold, , voucher] = await Promise.all([
     addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
     insertVoucherSale(tx, service, number, { ...input, gateway: getGateway(input, service.settings) }),
-    queueVoucherMail(tx, keys, service, {
+    queueVoucherEmail(tx, keys, service, {
       number,
       pin,
       amount,

@@ -3,7 +3,7 @@ import { generatePin } from '../../../domain/vouchers/number.ts'
 import { checkUsable } from '../../../domain/vouchers/redemption.ts'
 import type { Voucher } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { queueVoucherMail, retryWithin, supersedeMails, takeUnsent } from '../../../store/mail/mails.ts'
+import { lockUnsentEmail, queueVoucherEmail, retryEmailsIn, supersedeEmails } from '../../../store/mail/emails.ts'
 import { lockVoucherPersons, readVoucherPersons } from '../../../store/vouchers/ledger.ts'
 import { changeReceiverEmail } from '../../../store/vouchers/persons.ts'
 import { hashPin, updatePin } from '../../../store/vouchers/pin.ts'
@@ -42,18 +42,18 @@ export async function resendVoucher(
     )
   await requireAllowed()
   const to = receiverEmail ?? persons.receiverEmail
-  const unsent = await takeUnsent(tx, keys, service, number)
+  const unsent = await lockUnsentEmail(tx, keys, service, number)
   if (unsent && unsent.mail.receiverEmail === to) {
-    await retryWithin(tx, service, unsent.id)
+    await retryEmailsIn(tx, service, unsent.id)
     return readVoucher(tx, service, number)
   }
   const pin = generatePin()
-  await supersedeMails(tx, service, number)
+  await supersedeEmails(tx, service, number)
   await updatePin(tx, service, number, hashPin(keys, service, number, pin))
   const end = voucher.state === 'locked' ? endValidationWithLock : endValidation
   await end(tx, service, number)
   if (to !== persons.receiverEmail) await changeReceiverEmail(tx, service, number, to)
-  await queueVoucherMail(tx, keys, service, {
+  await queueVoucherEmail(tx, keys, service, {
     message: null,
     subject: 'Your gift voucher, with a new PIN',
     ...unsent?.mail,

@@ -3,15 +3,15 @@ import type { Config } from '../../../config/config.ts'
 import type { Keys } from '../../../crypto/keys.ts'
 import type { Database } from '../../../database/db.ts'
 import { getClientClass } from '../../../database/pg/internals.ts'
-import { databaseUrl } from '../../../store/shards/shards.ts'
+import { findShardUrl } from '../../../store/shards/shards.ts'
 
 /** How another server reaches a database, as libpq takes it: its URL, or the place of the bundled one. */
-export async function wayTo(
+export async function buildConnectionString(
   config: Config,
   { control, keys }: { control: Database; keys: Keys },
   database: string | undefined,
 ): Promise<string> {
-  const url = database === undefined ? config.databaseUrl : await databaseUrl(control, keys, database)
+  const url = database === undefined ? config.databaseUrl : await findShardUrl(control, keys, database)
   if (url !== undefined)
     return url.includes(',') ? `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=read-write` : url
   const Client = getClientClass(control.pool)

@@ -1,104 +1,104 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../database/db.ts'
 import { waitForWriteLocks } from '../../../store/lists/wait-for-writers.ts'
-import { clockOf, hasPassed } from '../../../store/moves/clocks.ts'
-import { type Comparison, compareAll } from '../../../store/moves/compare.ts'
-import { countsOf } from '../../../store/moves/compare-table.ts'
-import { finish, knownMs, type Places } from '../../../store/moves/finish.ts'
+import { hasPassed, readClock } from '../../../store/moves/clocks.ts'
+import { type Comparison, startComparison } from '../../../store/moves/compare.ts'
+import { countRows } from '../../../store/moves/compare-table.ts'
+import { finishMove, type MoveDatabases, propagationMs } from '../../../store/moves/finish.ts'
 import {
-  aliveMs,
+  heartbeatIntervalMs,
   type Move,
-  noteCopySlots,
-  stayAlive,
-  switchBack,
+  recordCopySlots,
+  sendHeartbeat,
   switchFromControl,
-  switchOver,
+  switchToTarget,
+  undoSwitch,
 } from '../../../store/moves/moves.ts'
 import {
-  awaitService,
-  breakOffJobs,
-  busyJobs,
-  drain,
-  filesUnderWay,
-  letGo,
-  letRead,
-  shutWriters,
+  abortJobs,
+  allowReads,
+  countRunningJobs,
+  insertIncomingService,
+  listRunningImports,
+  markMovedAway,
+  pauseWrites,
+  startDraining,
 } from '../../../store/moves/pause-writes.ts'
 import {
-  type Copying,
-  copyFilled,
-  copying,
-  movedTables,
-  nameOfMove,
+  type CopyProgress,
+  getMoveName,
+  listMovedTables,
   publish,
-  slotsOfCopy,
+  readCopyProgress,
+  readCopySlots,
+  startCopy,
   subscribe,
   unpublish,
 } from '../../../store/moves/replication.ts'
-import { carryRest } from '../../../store/moves/request-log-copy.ts'
-import { type Emptied, empty } from '../../../store/service-deletion/purge.ts'
+import { copyRemainingRows } from '../../../store/moves/request-log-copy.ts'
+import { type OnPurged, purgeRows } from '../../../store/service-deletion/purge.ts'
 import { readServiceOfJob } from '../../../store/tenancy/services.ts'
 import { failpoint } from '../../../testing/failpoints.ts'
-import { because, endedBy, takeBack } from './undo.ts'
+import { addToMessage, describeRemedy, undoFailedMove } from './undo.ts'
 
 /** Output and logging of a move. */
-interface Telling {
-  onCopied: (progress: Copying & { of: number }) => void
+interface MoveReporter {
+  onCopied: (progress: CopyProgress & { of: number }) => void
   /** The service is served at the target. `pausedMs`: for how long nothing could be written. */
   onSwitched: (pausedMs: number) => void
-  onEmptied: Emptied
+  onPurged: OnPurged
   /** Something is waited for. */
   onWaiting: (what: string) => void
 }
 
 /** Milliseconds that writes are shut for, at most. */
-const shutMs = 4_000
+const maxPauseMs = 4_000
 /**
  * A look compares what was written since the look before. Writes are shut once one takes no more than so many milliseconds; and how many
  * looks there are at most.
  */
-const quickMs = 1_500
-const looksAtMost = 20
+const maxUpdateMs = 1_500
+const maxUpdates = 20
 /** Milliseconds for jobs to end, and then to notice that they were aborted. */
 const drainMs = 8_000
-const breakOffMs = 7_000
-const lookMs = 200
+const abortMs = 7_000
+const pollIntervalMs = 200
 
 /**
  * Moves a service that `beginMove` has recorded. `at` is the source's address as the target's server reaches it. If the move fails, the
  * error says where the service is and which steps are left.
  */
 export async function moveService(
-  places: Places,
+  places: MoveDatabases,
   move: Move,
   at: string,
-  telling: Telling,
+  telling: MoveReporter,
   asked: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController()
   const beat = setInterval(() => {
-    stayAlive(places.control, move).then(
+    sendHeartbeat(places.control, move).then(
       isMine => isMine || lost.abort(new Error('The move was taken for dead, and another process has ended it.')),
       () => {},
     )
-  }, aliveMs)
+  }, heartbeatIntervalMs)
   const signal = AbortSignal.any([asked, lost.signal])
-  const known = delay(knownMs)
+  const known = delay(propagationMs)
   try {
     let shutAt = 0
     try {
-      const tables = await copy(places, move, at, telling, signal)
+      const tables = await copyService(places, move, at, telling, signal)
       await known
-      await overTo(places, move, tables, telling, signal, () => {
+      await switchService(places, move, tables, telling, signal, () => {
         shutAt = performance.now()
       })
     } catch (error) {
       if (lost.signal.aborted) throw lost.signal.reason
-      await takeBack(places, move, error as Error, lost.signal)
+      await undoFailedMove(places, move, error as Error, lost.signal)
     }
     const onOpen = () => telling.onSwitched(performance.now() - shutAt)
-    await finish(places, move, { signal: lost.signal, onOpen, onRows: telling.onEmptied }).catch(error => {
-      throw because(error, `${move.name} is in ${move.target} now; what is left to do ${endedBy(move)}`)
+    await finishMove(places, move, { signal: lost.signal, onOpen, onRows: telling.onPurged }).catch(error => {
+      throw addToMessage(error, `${move.name} is in ${move.target} now; what is left to do ${describeRemedy(move)}`)
     })
   } finally {
     clearInterval(beat)
@@ -106,34 +106,34 @@ export async function moveService(
 }
 
 /** Copies all rows, and has the target follow. */
-async function copy(
-  { control, source, target }: Places,
+async function copyService(
+  { control, source, target }: MoveDatabases,
   move: Move,
   at: string,
-  telling: Telling,
+  telling: MoveReporter,
   signal: AbortSignal,
 ) {
   if (!(await readServiceOfJob(source, move.serviceId)))
     throw new Error(`${move.name} is not in ${move.source ?? 'the control database'} (tillbridge doctor).`)
-  if (!(await awaitService(target, move)))
+  if (!(await insertIncomingService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
   // Deletes rows that a restored backup may have left at the target.
-  await empty(target, { id: move.serviceId }, undefined, signal)
-  const tables = await movedTables(source)
-  const name = await nameOfMove(source, move)
-  const counts = await published(source, move, name, tables)
+  await purgeRows(target, { id: move.serviceId }, undefined, signal)
+  const tables = await listMovedTables(source)
+  const name = await getMoveName(source, move)
+  const counts = await publishTables(source, move, name, tables)
   const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   await subscribe(target, name, at)
-  if (!(await noteCopySlots(control, move, await slotsOfCopy(target, name))))
+  if (!(await recordCopySlots(control, move, await readCopySlots(target, name))))
     throw new Error('Another process has taken the move over.')
-  await copyFilled(target, name)
+  await startCopy(target, name)
   for (;;) {
     signal.throwIfAborted()
-    const now = await copying(target, name, counts)
+    const now = await readCopyProgress(target, name, counts)
     telling.onCopied({ ...now, of })
-    if (now.faults) throw new Error(`PostgreSQL of ${move.target} cannot copy from the source; its log says why.`)
+    if (now.errors) throw new Error(`PostgreSQL of ${move.target} cannot copy from the source; its log says why.`)
     if (now.tables && now.ready === now.tables) break
-    await delay(lookMs, undefined, { signal })
+    await delay(pollIntervalMs, undefined, { signal })
   }
   failpoint('service_copied')
   return tables
@@ -143,97 +143,108 @@ async function copy(
  * Publishes the tables and returns their row counts. A row that is added to an empty table before the slot exists would be neither
  * copied nor replicated. If that happened, it starts again.
  */
-async function published(source: Database, move: Move, name: string, tables: readonly string[]) {
+async function publishTables(source: Database, move: Move, name: string, tables: readonly string[]) {
   for (;;) {
-    const counts = await countsOf(source, move, tables)
+    const counts = await countRows(source, move, tables)
     const filled = tables.filter(table => counts.get(table))
     const empty = tables.filter(table => !counts.get(table))
     await publish(source, name, move, { filled, empty })
-    const now = await countsOf(source, move, empty)
+    const now = await countRows(source, move, empty)
     if (![...now.values()].some(rows => rows > 0)) return counts
     await unpublish(source, name)
   }
 }
 
 /** Shuts the service, compares, and switches. */
-async function overTo(
-  places: Places,
+async function switchService(
+  places: MoveDatabases,
   move: Move,
   tables: string[],
-  telling: Telling,
+  telling: MoveReporter,
   signal: AbortSignal,
   onShut: () => void,
 ) {
   const { control, source, target } = places
   telling.onWaiting('All rows are compared, while they are written.')
-  const comparison = await compareAll(places, move, tables, signal)
+  const comparison = await startComparison(places, move, tables, signal)
   failpoint('service_compared')
-  await quiet(places, move, comparison, telling, signal)
-  await untilQuick(comparison, signal)
+  await drainService(places, move, comparison, telling, signal)
+  await catchUp(comparison, signal)
   failpoint('service_drained')
   onShut()
-  const until = await shutWriters(source, move, shutMs)
+  const until = await pauseWrites(source, move, maxPauseMs)
   if (until === undefined) throw new Error(`${move.name} is not there any more.`)
   failpoint('service_paused')
   // Abandons the wait before the pause ends.
-  const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
+  const timely = AbortSignal.any([signal, AbortSignal.timeout(maxPauseMs - 300)])
   try {
     await waitForWriteLocks(source, { id: move.serviceId }, timely)
-    const written = await clockOf(source)
-    await Promise.all([comparison.look(timely), carryRest({ source, target }, move)])
-    const wrong = comparison.wrong()
+    const written = await readClock(source)
+    await Promise.all([comparison.update(timely), copyRemainingRows({ source, target }, move)])
+    const wrong = comparison.differentTables()
     if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
     timely.throwIfAborted()
     // A reader must not see an earlier `asOf` at the target than at the source.
     while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
   } catch (error) {
     if (timely.aborted && !signal.aborted)
-      throw new Error(`Within ${shutMs / 1_000} s not all was there: writes would have paused for too long.`, {
+      throw new Error(`Within ${maxPauseMs / 1_000} s not all was there: writes would have paused for too long.`, {
         cause: error,
       })
     throw error
   }
-  await letRead(target, move)
+  await allowReads(target, move)
   const tooLate = () => new Error('The switch came too late: writes were let in again at the source.')
   if (source === control) {
     if (!(await switchFromControl(control, move, until))) throw tooLate()
   } else {
-    if (!(await letGo(source, move, until))) throw tooLate()
+    if (!(await markMovedAway(source, move, until))) throw tooLate()
     failpoint('service_moved_away')
     if (await hasPassed(source, until)) throw tooLate()
-    if (!(await switchOver(control, move))) throw new Error('Another process has taken the move over.')
+    if (!(await switchToTarget(control, move))) throw new Error('Another process has taken the move over.')
   }
   if (source === control && (await hasPassed(control, until))) {
-    await switchBack(control, move)
+    await undoSwitch(control, move)
     throw tooLate()
   }
   failpoint('service_switched')
 }
 
 /** Waits until few changes are left. Throws if that never happens. */
-async function untilQuick(comparison: Comparison, signal: AbortSignal) {
+async function catchUp(comparison: Comparison, signal: AbortSignal) {
   let tookMs = Number.POSITIVE_INFINITY
-  for (let looks = 0; tookMs > quickMs; looks++) {
-    if (looks === looksAtMost)
+  for (let looks = 0; tookMs > maxUpdateMs; looks++) {
+    if (looks === maxUpdates)
       throw new Error(
         `So much is written that the target is ${(tookMs / 1_000).toFixed(1)} s behind, and writes would pause for too long: move it when there is less to do.`,
       )
     const began = performance.now()
-    await comparison.look(signal)
+    await comparison.update(signal)
     tookMs = performance.now() - began
   }
 }
 
 /** Waits until no file is read, and no job done, for the service. */
-async function quiet({ source }: Places, move: Move, comparison: Comparison, telling: Telling, signal: AbortSignal) {
-  for (let files = await filesUnderWay(source, move); files.length; files = await filesUnderWay(source, move)) {
+async function drainService(
+  { source }: MoveDatabases,
+  move: Move,
+  comparison: Comparison,
+  telling: MoveReporter,
+  signal: AbortSignal,
+) {
+  for (
+    let files = await listRunningImports(source, move);
+    files.length;
+    files = await listRunningImports(source, move)
+  ) {
     telling.onWaiting(`An import is under way (${files.join(', ')}): it is waited for.`)
     // Keeps the WAL from piling up.
-    await comparison.look(signal)
+    await comparison.update(signal)
     await delay(2_000, undefined, { signal })
   }
-  if (!(await drain(source, move))) throw new Error(`${move.name} moves already, or is being removed.`)
+  if (!(await startDraining(source, move))) throw new Error(`${move.name} moves already, or is being removed.`)
   const patience = performance.now() + drainMs
-  while ((await busyJobs(source, move)) > 0 && performance.now() < patience) await delay(lookMs, undefined, { signal })
-  if (await breakOffJobs(source, move)) await delay(breakOffMs, undefined, { signal })
+  while ((await countRunningJobs(source, move)) > 0 && performance.now() < patience)
+    await delay(pollIntervalMs, undefined, { signal })
+  if (await abortJobs(source, move)) await delay(abortMs, undefined, { signal })
 }

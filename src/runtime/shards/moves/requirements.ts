@@ -1,9 +1,9 @@
 import { type Db, sql } from '../../../database/db.ts'
 
 /** A database of a move, with what people call it. */
-interface Place {
+interface MoveServer {
   db: Db
-  called: string
+  label: string
 }
 
 interface Facts {
@@ -17,7 +17,7 @@ interface Facts {
   database: string
 }
 
-const factsOf = (db: Db) =>
+const readFacts = (db: Db) =>
   db.row<Facts>(sql`
     select current_setting('server_version_num')::integer / 10000 as version, current_setting('wal_level') as level,
            (select count(*) from pg_replication_slots) + 4 <= current_setting('max_replication_slots')::integer as slots,
@@ -28,15 +28,15 @@ const factsOf = (db: Db) =>
       from pg_roles where rolname = current_user`)
 
 /** Seconds by which the two clocks may differ; and by which the target's may be behind, for which the pause has to wait. */
-const apartSeconds = 5
-const behindSeconds = 1
+const maxClockDifferenceSeconds = 5
+const maxTargetLagSeconds = 1
 
 /** Throws, with a way out, where services cannot be moved from one server to the other. */
-export async function requireMovable(source: Place, target: Place): Promise<void> {
-  const [from, to] = await Promise.all([factsOf(source.db), factsOf(target.db)])
+export async function requireMovable(source: MoveServer, target: MoveServer): Promise<void> {
+  const [from, to] = await Promise.all([readFacts(source.db), readFacts(target.db)])
   if (!from || !to) throw new Error('PostgreSQL returned no row for its role.')
   const missing: string[] = []
-  for (const [{ called }, { version, mayCreate, name, database }] of [
+  for (const [{ label: called }, { version, mayCreate, name, database }] of [
     [source, from],
     [target, to],
   ] as const) {
@@ -48,34 +48,34 @@ export async function requireMovable(source: Place, target: Place): Promise<void
   }
   if (from.level !== 'logical')
     missing.push(
-      `${source.called} has wal_level = ${from.level}: alter system set wal_level = 'logical', and restart its PostgreSQL.`,
+      `${source.label} has wal_level = ${from.level}: alter system set wal_level = 'logical', and restart its PostgreSQL.`,
     )
-  if (!from.slots) missing.push(`${source.called} has no replication slots left: raise max_replication_slots.`)
+  if (!from.slots) missing.push(`${source.label} has no replication slots left: raise max_replication_slots.`)
   if (!from.mayReplicate)
-    missing.push(`The role ${from.name} of ${source.called} may not replicate: alter role ${from.name} replication.`)
+    missing.push(`The role ${from.name} of ${source.label} may not replicate: alter role ${from.name} replication.`)
   if (!to.maySubscribe)
     missing.push(
-      `The role ${to.name} of ${target.called} may not subscribe: grant pg_create_subscription to ${to.name} (PostgreSQL 16), or let a superuser be it.`,
+      `The role ${to.name} of ${target.label} may not subscribe: grant pg_create_subscription to ${to.name} (PostgreSQL 16), or let a superuser be it.`,
     )
-  const ahead = await clockDifference(source.db, target.db)
-  if (Math.abs(ahead) > apartSeconds || ahead > behindSeconds)
+  const ahead = await measureClockDifference(source.db, target.db)
+  if (Math.abs(ahead) > maxClockDifferenceSeconds || ahead > maxTargetLagSeconds)
     missing.push(
-      `The clocks of ${source.called} and ${target.called} are ${Math.abs(ahead).toFixed(1)} s apart: set both by NTP.`,
+      `The clocks of ${source.label} and ${target.label} are ${Math.abs(ahead).toFixed(1)} s apart: set both by NTP.`,
     )
   if (missing.length) throw new Error(`Nothing was moved. ${missing.join(' ')}`)
 }
 
 /** By how many seconds the clock of one is ahead of the other's, from the quickest of some looks. */
-async function clockDifference(one: Db, other: Db): Promise<number> {
+async function measureClockDifference(one: Db, other: Db): Promise<number> {
   let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
   for (let looks = 0; looks < 3; looks++) {
     const began = performance.now()
-    const [a, b] = [await secondsOfClock(one), await secondsOfClock(other)]
+    const [a, b] = [await readClockSeconds(one), await readClockSeconds(other)]
     const took = performance.now() - began
     if (took < best.took) best = { took, ahead: a + took / 2_000 - b }
   }
   return best.ahead
 }
 
-const secondsOfClock = async (db: Db) =>
+const readClockSeconds = async (db: Db) =>
   (await db.row<{ at: number }>(sql`select extract(epoch from clock_timestamp())::float8 as at`))?.at ?? 0

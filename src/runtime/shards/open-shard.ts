@@ -1,38 +1,38 @@
 import type { Config } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
-import { databaseUrl, readMark } from '../../store/shards/shards.ts'
-import { connect, type OpenedDatabase, type Opening } from '../installation/connect.ts'
+import { findShardUrl, readMark } from '../../store/shards/shards.ts'
+import { type ConnectOptions, connect, type OpenedDatabase } from '../installation/connect.ts'
 import type { Installation } from '../installation/installation.ts'
 
 /** The place of a shard's address, for messages. */
-export const named = 'its URL (tillbridge shard add)'
+export const shardUrlSetting = 'its URL (tillbridge shard add)'
 
 /** The remedy if the control database assigns a service to a shard that doesn't contain it. */
-export const howToBegin = (database: string, name: string) =>
+export const describeMissingService = (database: string, name: string) =>
   `${name} is not in ${database}: tillbridge service add ${name} --shard ${database} creates it again, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
 /** Opens a shard by name and applies pending migrations. Throws, with a remedy, if it can't be used. */
-export async function reachDatabase(
+export async function openShard(
   config: Config,
   { db: control, keys }: Pick<Installation, 'db' | 'keys'>,
   name: string,
-  opening: Opening = {},
+  opening: ConnectOptions = {},
 ): Promise<OpenedDatabase> {
-  const url = await databaseUrl(control, keys, name)
+  const url = await findShardUrl(control, keys, name)
   if (url === undefined) throw new Error(`There is no database ${name}; to see all: tillbridge shard list`)
-  return openAt(config, keys, name, url, opening)
+  return openShardAt(config, keys, name, url, opening)
 }
 
 /** Opens a shard at a URL. */
-export async function openAt(
+export async function openShardAt(
   config: Config,
   keys: Keys,
   name: string,
   url: string,
-  opening: Opening,
+  opening: ConnectOptions,
 ): Promise<OpenedDatabase> {
-  const opened = await connect(config, url, { ...opening, named }).catch(error => {
+  const opened = await connect(config, url, { ...opening, settingName: shardUrlSetting }).catch(error => {
     throw new Error(`The database ${name}: ${(error as Error).message}`, { cause: error })
   })
   try {
