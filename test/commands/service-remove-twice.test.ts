@@ -43,7 +43,7 @@ test("one of two concurrent removals is rejected and the other's backup complete
   }
   const [first, second] = await Promise.all(both.map(each => each.ended))
   assert.deepEqual([first?.code, second?.code], [0, 1])
-  assert.match(both[1]?.err ?? '', /^tillbridge: Somebody else removes the service \S+ right now\.$/m)
+  assert.match(both[1]?.err ?? '', /^tillbridge: Service \S+ is being removed by another process\.$/m)
   const target = await createEmptyDatabase()
   t.after(() => target.drop())
   await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })

@@ -44,7 +44,7 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   for (const { connection } of [control, east]) await runSuccessfully(forget, { ...now, DATABASE_URL: connection })
   const { code, out } = await runCommand(['shard', 'list'], now)
   assert.equal(code, 1)
-  assert.match(out, /encrypted with another SECRET_KEY\. To say it anew: tillbridge shard add east/)
+  assert.match(out, /encrypted with another SECRET_KEY\. Enter it again: tillbridge shard add east/)
   assert.match(await runSuccessfully(addEast, now), /^Shard east registered \(1 services\)\./)
 
   const { err } = await runCommand(['webhook', 'test', id], now)

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
 import { applyConsent, type Consent, getConsentChanges, noConsent } from '../../../src/domain/customers/consent.ts'
-import { startPurge, lockService } from '../../../src/store/service-deletion/deletion.ts'
+import { lockService, startPurge } from '../../../src/store/service-deletion/deletion.ts'
 import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
 import {
   assertRejected,

@@ -11,7 +11,7 @@ import { openMailTransport } from '../../../src/mail/transport.ts'
 import { leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
 import { retryEmails } from '../../../src/store/mail/emails.ts'
 import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
-import { setUpMailing, getVoucherMailStatus } from '../../support/mailing.ts'
+import { getVoucherMailStatus, setUpMailing } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
 const mailing = setUpMailing()
