@@ -7,7 +7,7 @@ import { bodyErrors } from './body/body.ts'
 
 const code = Type.Enum(Object.keys(errorCodes) as ErrorCode[], {
   $id: 'ErrorCode',
-  description: 'What went wrong, for programs; each has a page under `type`.',
+  description: 'The error code, for programs. `type` is the page about it.',
   examples: ['not_found'],
 })
 
@@ -25,20 +25,25 @@ export const Problem = Type.Object(
     code,
     detail: Type.Optional(
       Type.String({
-        description: 'What it is in this request. Absent for an unexpected fault.',
+        description: 'The error in this request. Absent for an unexpected error.',
         examples: ['Customer not found.'],
       }),
     ),
-    instance: Type.Optional(
-      Type.String({ description: 'The path that was asked for.', examples: ['/customers/65432'] }),
-    ),
+    instance: Type.Optional(Type.String({ description: 'The path of the request.', examples: ['/customers/65432'] })),
     requestId: Type.String({
       description: 'The identifier of the request.',
       examples: ['3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'],
     }),
-    lockedUntil: Type.Optional(LocalTime('Until when the voucher is held (`voucher_locked`).', '2026-11-21 12:00:00')),
+    lockedUntil: Type.Optional(
+      LocalTime('When the lock of the voucher expires (`voucher_locked`).', '2026-11-21 12:00:00'),
+    ),
     reason: Type.Optional(
-      OneOf('Why the voucher cannot be used (`voucher_unusable`).', ['redeemed', 'expired', 'suspended', 'not issued']),
+      OneOf("The reason why the voucher can't be used (`voucher_unusable`).", [
+        'redeemed',
+        'expired',
+        'suspended',
+        'not issued',
+      ]),
     ),
     errors: Type.Optional(
       Type.Array(
@@ -50,13 +55,13 @@ export const Problem = Type.Object(
             ),
             code,
             detail: Type.String({
-              description: 'What is wrong there.',
+              description: 'The error and the requirement.',
               examples: ['`limit` must be an integer from 1 to 100.'],
             }),
           },
-          { $id: 'Fault', additionalProperties: false },
+          { $id: 'FieldError', additionalProperties: false },
         ),
-        { description: 'Every fault of the request.' },
+        { description: 'All field errors of the request.' },
       ),
     ),
   },

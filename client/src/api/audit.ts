@@ -3,7 +3,7 @@ import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
 import type { Audit } from '../shapes/audit.ts'
 
-/** Who changed what, and when. */
+/** The audit log: each change with its account and time. */
 export interface AuditApi {
   /** List audit log entries. One entry for each executed write. Rejected writes, dry runs and replayed responses have none. Entries have the names of the fields, but not their values. */
   list(query?: Paging & {

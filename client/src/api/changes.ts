@@ -3,7 +3,7 @@ import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
 import type { RecordChange } from '../shapes/changes.ts'
 
-/** The change sync: every change to every record, in order. */
+/** The change feed: every change to every record, in order. */
 export interface ChangesApi {
   /** List changes. Each record is in the feed once, at its latest change. If you continue from `endCursor`, you receive the latest state of every changed record and every removal. Without a cursor, the feed begins with all current records. With `wait`, an empty response waits for a change. */
   list(query?: Paging & {

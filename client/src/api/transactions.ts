@@ -4,7 +4,7 @@ import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
 import type { RetailTransaction } from '../shapes/transactions.ts'
 
-/** Sales and returns from stores, head office and the web. */
+/** Sales and returns of all sales channels. */
 export interface TransactionsApi {
   /** Search transactions. Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`, even none, although `hasNextPage` is true. */
   search(query?: Paging & {

@@ -1,4 +1,4 @@
-import type { ErrorCode, Fault, Problem } from '../shapes/general.ts'
+import type { ErrorCode, FieldError, Problem } from '../shapes/general.ts'
 
 /** Details of an error. */
 interface ErrorDetails {
@@ -15,7 +15,7 @@ export class TillbridgeError extends Error {
   /** The HTTP status, or undefined if no response arrived. */
   readonly status: number | undefined
   /** Every validation error of the request, with its place. */
-  readonly errors: readonly Fault[]
+  readonly errors: readonly FieldError[]
   /** The request ID, for support. */
   readonly requestId: string | undefined
   /** Seconds to wait before a retry. */

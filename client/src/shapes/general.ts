@@ -12,30 +12,30 @@ export interface Problem {
   /** The HTTP status. */
   status: number
   code: ErrorCode
-  /** What it is in this request. Absent for an unexpected fault. */
+  /** The error in this request. Absent for an unexpected error. */
   detail?: string
-  /** The path that was asked for. */
+  /** The path of the request. */
   instance?: string
   /** The identifier of the request. */
   requestId: string
-  /** Until when the voucher is held (`voucher_locked`). */
+  /** When the lock of the voucher expires (`voucher_locked`). */
   lockedUntil?: string
-  /** Why the voucher cannot be used (`voucher_unusable`). */
+  /** The reason why the voucher can't be used (`voucher_unusable`). */
   reason?: Open<'redeemed' | 'expired' | 'suspended' | 'not issued'>
-  /** Every fault of the request. */
-  errors?: Fault[]
+  /** All field errors of the request. */
+  errors?: FieldError[]
 }
 
-/** What went wrong, for programs; each has a page under `type`. */
+/** The error code, for programs. `type` is the page about it. */
 export type ErrorCode = Open<'malformed_request' | 'malformed_json' | 'invalid_body' | 'invalid_parameter' | 'idempotency_key_invalid' | 'invalid_cursor' | 'invalid_timestamp' | 'duplicate_header' | 'service_name_required' | 'invalid_credentials' | 'session_ended' | 'cross_origin_request' | 'https_required' | 'service_not_assigned' | 'insufficient_role' | 'voucher_not_accepted' | 'validation_id_incorrect' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'email_taken' | 'sku_taken' | 'username_taken' | 'last_admin' | 'order_number_taken' | 'voucher_locked' | 'voucher_not_configured' | 'mapping_changed' | 'quantity_exceeds_returnable' | 'idempotency_in_progress' | 'concurrent_update' | 'capability_unavailable' | 'cursor_expired' | 'precondition_failed' | 'body_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'expectation_failed' | 'invalid_field' | 'sku_not_on_order' | 'unknown_sku' | 'url_not_allowed' | 'unknown_gateway' | 'payment_total_mismatch' | 'voucher_must_be_used_in_full' | 'voucher_unusable' | 'insufficient_voucher_balance' | 'idempotency_key_reused' | 'date_range_inverted' | 'precondition_required' | 'rate_limited' | 'too_many_streams' | 'too_many_imports' | 'too_many_exports' | 'too_many_failures' | 'headers_too_large' | 'internal_error' | 'back_office_error' | 'back_office_unavailable' | 'service_unavailable' | 'outcome_unknown'>
 
-export interface Fault {
+export interface FieldError {
   /** The query parameter. */
   parameter?: string
   /** The place in the body (RFC 6901). */
   pointer?: string
   code: ErrorCode
-  /** What is wrong there. */
+  /** The error and the requirement. */
   detail: string
 }
 

@@ -28,9 +28,9 @@ const subscribes = ({ emailSubscription, smsSubscription }: ConsentInput) =>
   Boolean(emailSubscription || smsSubscription)
 
 /** Returns the subscriptions that `privacy: true` ends, unless the request sets one of them. */
-const getEndedSubscriptions = (before: Consent, said: ConsentInput) =>
-  wantsPrivacy(said) && !subscribes(said)
-    ? subscriptions.map(([, flag]) => flag).filter(flag => before[flag] && said[flag] === undefined)
+const getEndedSubscriptions = (before: Consent, input: ConsentInput) =>
+  wantsPrivacy(input) && !subscribes(input)
+    ? subscriptions.map(([, flag]) => flag).filter(flag => before[flag] && input[flag] === undefined)
     : []
 
 /** Returns the flags of a request, with the subscriptions that it ends implicitly. */
@@ -87,10 +87,10 @@ export const getMappedTypes = (mapping: Mapping) =>
   new Set(subscriptions.flatMap(([channel]) => mapping[channel]?.type ?? []))
 
 /** Returns the references that the flags of a request set (setting `subscriptionMapping`): type and value. */
-export const getMappedReferences = (said: ConsentInput, mapping: Mapping) =>
+export const getMappedReferences = (input: ConsentInput, mapping: Mapping) =>
   subscriptions.flatMap(([channel, flag]): [type: string, value: string][] => {
     const mapped = mapping[channel]
-    return mapped && said[flag] !== undefined ? [[mapped.type, said[flag] ? mapped.yes : mapped.no]] : []
+    return mapped && input[flag] !== undefined ? [[mapped.type, input[flag] ? mapped.yes : mapped.no]] : []
   })
 
 /**
@@ -116,18 +116,18 @@ export function findConsentConflicts(
 }
 
 /** Returns warnings about a change of consent. */
-export function getConsentWarnings(before: Consent, said: ConsentInput, mapping: Mapping) {
+export function getConsentWarnings(before: Consent, input: ConsentInput, mapping: Mapping) {
   const warnings = subscriptions
-    .filter(([channel, flag]) => said[flag] !== undefined && !mapping[channel])
+    .filter(([channel, flag]) => input[flag] !== undefined && !mapping[channel])
     .map(([, flag]) => ({
       code: 'subscription_not_mapped',
       detail: `No reference is mapped to \`${flag}\`, so the flag is stored in Tillbridge only, not in the back office.`,
     }))
-  if (wantsPrivacy(said) && subscribes(said)) {
+  if (wantsPrivacy(input) && subscribes(input)) {
     const detail = '`privacy` is now false, because the request sets a subscription, which is consent to marketing.'
     return [...warnings, { code: 'privacy_overridden', detail }]
   }
-  const ended = getEndedSubscriptions(before, said).map(flag => `\`${flag}\``)
+  const ended = getEndedSubscriptions(before, input).map(flag => `\`${flag}\``)
   if (!ended.length) return warnings
   const detail = `\`privacy\` withdraws consent to marketing, which ended ${ended.join(' and ')}.`
   return [...warnings, { code: 'subscriptions_ended', detail }]

@@ -184,7 +184,7 @@ export function checkReadOnlyFields(change: CustomerChange, record: Customer): F
   return [
     ...changed,
     ...cleared
-      .filter(([, now, before]) => now === null && before !== null)
+      .filter(([, value, stored]) => value === null && stored !== null)
       .map(([pointer]): FieldError => ({ pointer, code: 'invalid_field', detail })),
   ]
 }

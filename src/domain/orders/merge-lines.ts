@@ -48,9 +48,9 @@ const isExported = ({ id }: Pick<Line, 'id'>) => id.startsWith(exportedLinePrefi
  */
 export const withoutOtherSource = (
   before: ReadonlyMap<string, Stored>,
-  given: readonly TransactionParts[],
+  parts: readonly TransactionParts[],
 ): readonly TransactionParts[] =>
-  given.filter(
+  parts.filter(
     ({ header, line }) => !before.get(header.id)?.lines.some(stored => isExported(stored) !== isExported(line)),
   )
 
@@ -95,32 +95,32 @@ const createHeader = (id: string, currency: string): Header => ({
 })
 
 /** Returns the same object if nothing differs. The store name of the first import is kept while the store is the same. */
-function mergeHeader(header: Header, given: TransactionParts['header']): Header {
-  const merged = { ...header, ...given }
+function mergeHeader(header: Header, parts: TransactionParts['header']): Header {
+  const merged = { ...header, ...parts }
   if (header.storeName !== null && merged.storeNumber === header.storeNumber) merged.storeName = header.storeName
   return hasSameFields(header, merged) ? header : merged
 }
 
 /** Returns the merged line, or the same object if nothing differs. */
-function mergeLine(existing: Line | undefined, given: TransactionParts['line'], place: number, decimals: number): Line {
+function mergeLine(existing: Line | undefined, parts: TransactionParts['line'], place: number, decimals: number): Line {
   const units = (text: string) => {
     const parsed = parseAmount(text, decimals)
     if (parsed === undefined) throw new Contradiction('transaction_currency')
     return parsed
   }
   const line = {
-    ...(existing ?? createLine(given.id, place)),
-    ...given,
-    ...(given.price !== undefined && { price: normalizeUnitPrice(given.price, decimals) ?? given.price }),
-    ...(given.discounts && {
-      discounts: given.discounts.map(discount => ({
+    ...(existing ?? createLine(parts.id, place)),
+    ...parts,
+    ...(parts.price !== undefined && { price: normalizeUnitPrice(parts.price, decimals) ?? parts.price }),
+    ...(parts.discounts && {
+      discounts: parts.discounts.map(discount => ({
         ...discount,
         amount: formatAmount(units(discount.amount), decimals),
       })),
     }),
   }
-  if (typeof given.value === 'string') line.value = formatAmount(units(given.value), decimals)
-  else if (given.value === null || !existing || !hasSamePrice(existing, line)) {
+  if (typeof parts.value === 'string') line.value = formatAmount(units(parts.value), decimals)
+  else if (parts.value === null || !existing || !hasSamePrice(existing, line)) {
     // The source has no value: use the price of the units minus the discounts.
     const discounted = line.discounts.reduce((sum, discount) => sum + units(discount.amount), 0n)
     line.value = formatAmount(

@@ -26,47 +26,47 @@ export interface PricedOrder {
 }
 
 /** Computes an order from the current prices and validates it. Errors of the request (422) come before conflicts (409). */
-export function priceOrder(input: OrderInput, known: OrderFacts, currency: string, decimals: number): PricedOrder {
+export function priceOrder(input: OrderInput, facts: OrderFacts, currency: string, decimals: number): PricedOrder {
   const errors: FieldError[] = []
   const addError = (pointer: string, detail: string, code: FieldError['code'] = 'invalid_field') =>
     errors.push({ pointer, code, detail })
-  const shown = (minor: bigint) => `${formatAmount(minor, decimals)} ${currency}`
+  const formatMinor = (minor: bigint) => `${formatAmount(minor, decimals)} ${currency}`
 
-  if (!known.customer) errors.push(customerNotFound(input.customerId))
-  if (!known.store) addError('/pickupStoreNumber', `Store ${input.pickupStoreNumber} not found.`)
+  if (!facts.customer) errors.push(customerNotFound(input.customerId))
+  if (!facts.store) addError('/pickupStoreNumber', `Store ${input.pickupStoreNumber} not found.`)
 
   const lines: PricedOrder['lines'] = []
-  for (const [i, { sku, quantity, price: given, discounts }] of input.lines.entries()) {
-    const variant = known.variants.get(sku)
+  for (const [i, { sku, quantity, price: requestedPrice, discounts }] of input.lines.entries()) {
+    const variant = facts.variants.get(sku)
     if (!variant) {
       addError(`/lines/${i}/sku`, `SKU ${sku} not found.`, 'unknown_sku')
       continue
     }
-    if (variant.skuId === known.giftCardSkuId)
+    if (variant.skuId === facts.giftCardSkuId)
       addError(`/lines/${i}/sku`, `${sku} is the gift card, which can't be ordered. Use \`POST /vouchers\` instead.`)
     const price = toMinorUnits(variant.price, decimals)
-    if (typeof given === 'string' && toMinorUnits(given, decimals) !== price)
-      addError(`/lines/${i}/price`, `The price of ${sku} must be ${shown(price)}.`)
+    if (typeof requestedPrice === 'string' && toMinorUnits(requestedPrice, decimals) !== price)
+      addError(`/lines/${i}/price`, `The price of ${sku} must be ${formatMinor(price)}.`)
     const discounted = (discounts ?? []).map(discount => toMinorUnits(discount.amount, decimals))
     const value = computeLineValue(price, quantity, discounted)
     if (value >= 0n) lines.push({ price, value })
     else
       addError(
         `/lines/${i}/discounts`,
-        `The discounts of ${sku} must be at most ${shown(value + sum(discounted))}, the value of the line.`,
+        `The discounts of ${sku} must be at most ${formatMinor(value + sum(discounted))}, the value of the line.`,
       )
   }
 
   const vouchers = new Set<string>()
-  for (const [i, { gateway, amount: paid, voucher }] of input.payments.entries()) {
-    if (!known.gateways.includes(gateway))
+  for (const [i, { gateway, amount: paidAmount, voucher }] of input.payments.entries()) {
+    if (!facts.gateways.includes(gateway))
       addError(
         `/payments/${i}/gateway`,
-        `Gateway ${gateway} not found; ${formatGateways(known.gateways)}.`,
+        `Gateway ${gateway} not found; ${formatGateways(facts.gateways)}.`,
         'unknown_gateway',
       )
     if (!voucher) continue
-    if (toMinorUnits(paid, decimals) === 0n)
+    if (toMinorUnits(paidAmount, decimals) === 0n)
       addError(`/payments/${i}/amount`, 'The amount of a voucher payment must be greater than 0.')
     if (vouchers.has(voucher.number))
       addError(`/payments/${i}/voucher/number`, `Voucher ${voucher.number} can't pay twice. Merge the two payments.`)
@@ -81,10 +81,10 @@ export function priceOrder(input: OrderInput, known: OrderFacts, currency: strin
   if (lines.length === input.lines.length && paid !== total)
     addError(
       '/payments',
-      `The payments must total ${shown(total)}; they total ${shown(paid)}.`,
+      `The payments must total ${formatMinor(total)}; they total ${formatMinor(paid)}.`,
       'payment_total_mismatch',
     )
-  if (known.numberTaken)
+  if (facts.numberTaken)
     errors.push(orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`))
 
   return { errors: sortErrors(errors), lines, freight, total }

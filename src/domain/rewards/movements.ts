@@ -85,13 +85,13 @@ export function computeEarning(
   return applyCredit({ ...state, ...tierStatus }, credit, newId)
 }
 
-/** Computes what a cancelled return restores: exactly what it reversed, with the expiry date of the order's points. */
+/** Computes the changes of a cancelled return: it restores exactly the reversed amounts, with the expiry date of the order's points. */
 export const computeRestore = (
   state: RewardState,
-  { returnNumber, ...taken }: { returnNumber: string } & Omit<Credit, 'kind' | 'description'>,
+  { returnNumber, ...credit }: { returnNumber: string } & Omit<Credit, 'kind' | 'description'>,
   newId: () => string,
 ): RewardMovement =>
-  applyCredit(state, { kind: 'cancel', description: `Return ${returnNumber} cancelled`, ...taken }, newId)
+  applyCredit(state, { kind: 'cancel', description: `Return ${returnNumber} cancelled`, ...credit }, newId)
 
 interface Credit {
   kind: 'earn' | 'cancel'
@@ -121,8 +121,8 @@ function applyCredit(
 }
 
 /**
- * Computes what a return reverses: first the remaining points of the order's own lots, even if expired, then open lots, then unused
- * rewards. The other points of a reversed reward become a lot again. Points that are already used are owed.
+ * Computes the changes of a return. It reverses the remaining points of the order's own lots first, even if expired, then open lots, then
+ * unused rewards. The other points of a reversed reward become a lot again. Points that are already used are owed.
  */
 export function computeReversal(
   state: RewardState & { unusedRewards: readonly UnusedReward[] },
@@ -131,26 +131,26 @@ export function computeReversal(
   newId: () => string,
 ): RewardMovement | undefined {
   const { tiers, today } = state
-  const remaining = order.spend - order.spendBack
+  const remaining = order.spend - order.reversedSpend
   const spend = amount < remaining ? amount : remaining
   if (spend <= 0n) return
   const ledger = openLedger(state, newId)
-  const after = state.qualifyingSpend - spend
-  const notTaken = after < 0n ? -after : 0n
+  const difference = state.qualifyingSpend - spend
+  const notTaken = difference < 0n ? -difference : 0n
   ledger.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, notTaken })
   const due = computePointsDue(order, spend)
-  const own = ledger.points.filter(lot => order.lots.includes(lot.id))
-  let missing = due - ledger.take('reverse', own, due)
-  missing -= ledger.take('reverse', ledger.open(), missing)
+  const orderLots = ledger.points.filter(lot => order.lots.includes(lot.id))
+  let missing = due - ledger.takePoints('reverse', orderLots, due)
+  missing -= ledger.takePoints('reverse', ledger.open(), missing)
   for (const reward of state.unusedRewards.toSorted(compareExpiry)) {
     if (missing === 0n) break
-    ledger.entries.push({ kind: 'reverse', lot: { kind: 'reward', id: reward.id }, amount: -reward.left })
+    ledger.entries.push({ kind: 'reverse', lot: { kind: 'reward', id: reward.id }, amount: -reward.remaining })
     const lot = ledger.add(`Points of a reward, return ${returnNumber}`, reward.points, reward.expiryDate)
     ledger.entries.push({ kind: 'restore', lot: { kind: 'points', id: lot.id }, amount: reward.points })
-    missing -= ledger.take('reverse', [lot], missing)
+    missing -= ledger.takePoints('reverse', [lot], missing)
   }
   if (missing > 0n) ledger.entries.push({ kind: 'owe', lot: null, amount: -missing })
-  const qualifyingSpend = after + notTaken
+  const qualifyingSpend = difference + notTaken
   const tierStatus = reviewTier(tiers, getTierStatus(state), qualifyingSpend, today)
   ledger.settle()
   ledger.convert(findTier(tiers, tierStatus))
@@ -165,22 +165,22 @@ function openLedger({ today, now, pointsOwed, points: stored }: RewardState, new
   const points = stored.map(lot => ({ ...lot }))
   const lots: NewLot[] = []
   const entries: Entry[] = []
-  const openLots = () => points.filter(lot => lot.left > 0n && isOpen(lot, today))
+  const openLots = () => points.filter(lot => lot.remaining > 0n && isOpen(lot, today))
 
-  const make = (kind: NewLot['kind'], description: string, expiryDate: string | null) => {
+  const addLot = (kind: NewLot['kind'], description: string, expiryDate: string | null) => {
     const id = newId()
     lots.push({ kind, id, description, expiryDate })
     return { kind, id } as const
   }
 
-  function take(kind: Entry['kind'], from: readonly Lot[], requested: bigint, into?: string) {
-    let taken = 0n
-    for (const { lot, points } of allocatePoints(from, requested)) {
-      lot.left -= points
-      taken += points
+  function takePoints(kind: Entry['kind'], candidates: readonly Lot[], requested: bigint, into?: string) {
+    let total = 0n
+    for (const { lot, points } of allocatePoints(candidates, requested)) {
+      lot.remaining -= points
+      total += points
       entries.push({ kind, lot: { kind: 'points', id: lot.id }, amount: -points, ...(into && { into }) })
     }
-    return taken
+    return total
   }
 
   return {
@@ -188,26 +188,26 @@ function openLedger({ today, now, pointsOwed, points: stored }: RewardState, new
     lots,
     entries,
     open: openLots,
-    take,
+    takePoints,
     /** Adds a lot of points. The caller adds its entry. */
-    add(description: string, left: bigint, expiryDate: string | null) {
-      const { id } = make('points', description, expiryDate)
-      const lot: Lot = { id, left, createdAt: now, expiryDate }
+    add(description: string, remaining: bigint, expiryDate: string | null) {
+      const { id } = addLot('points', description, expiryDate)
+      const lot: Lot = { id, remaining, createdAt: now, expiryDate }
       points.push(lot)
       return lot
     },
-    settle: () => void take('settle', openLots(), pointsOwed),
+    settle: () => void takePoints('settle', openLots(), pointsOwed),
     /** Converts points into as many rewards as possible. */
     convert(tier: TierRules | undefined) {
       const threshold = tier?.autoRewardPointThreshold ?? 0n
       const value = tier?.autoRewardValue ?? 0n
       if (!tier || threshold <= 0n || value <= 0n) return
-      let count = openLots().reduce((sum, lot) => sum + lot.left, 0n) / threshold
-      for (let made = 1n; count > 0n; made++) {
-        const times = made < maxRewards ? 1n : count
-        const worth = threshold * times
-        const reward = make('reward', `Reward for ${worth} points`, getLastDay(today, tier.rewardExpiry))
-        take('convert', openLots(), worth, reward.id)
+      let count = openLots().reduce((sum, lot) => sum + lot.remaining, 0n) / threshold
+      for (let i = 1n; count > 0n; i++) {
+        const times = i < maxRewards ? 1n : count
+        const convertedPoints = threshold * times
+        const reward = addLot('reward', `Reward for ${convertedPoints} points`, getLastDay(today, tier.rewardExpiry))
+        takePoints('convert', openLots(), convertedPoints, reward.id)
         entries.push({ kind: 'reward', lot: reward, amount: value * times })
         count -= times
       }

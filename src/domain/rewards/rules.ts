@@ -27,7 +27,7 @@ export interface TierStatus {
 /** The remaining points of a lot. */
 export interface Lot {
   id: string
-  left: bigint
+  remaining: bigint
   createdAt: string
   expiryDate: string | null
 }
@@ -42,12 +42,12 @@ export interface UnusedReward extends Lot {
 export interface OrderEarnings {
   points: bigint
   spend: bigint
-  pointsBack: bigint
-  spendBack: bigint
+  reversedPoints: bigint
+  reversedSpend: bigint
   lots: readonly string[]
 }
 
-/** A lot holds no more than one that a sync brings. */
+/** The largest amount of a lot. A sync has the same limit. */
 const maxPoints = 2_147_483_647n
 
 /** Returns the points for an amount: `accrualPoints` for each complete `accrualSpend`. */
@@ -62,11 +62,11 @@ export function computePoints(amount: bigint, { accrualSpend, accrualPoints }: T
  * several partial returns reverse as many points as one complete return: exactly the earned ones.
  */
 export function computePointsDue(
-  { points, spend, pointsBack, spendBack }: Omit<OrderEarnings, 'lots'>,
+  { points, spend, reversedPoints, reversedSpend }: Omit<OrderEarnings, 'lots'>,
   part: bigint,
 ): bigint {
-  const back = spendBack + part
-  const due = (back >= spend ? points : (points * back) / spend) - pointsBack
+  const totalReversed = reversedSpend + part
+  const due = (totalReversed >= spend ? points : (points * totalReversed) / spend) - reversedPoints
   return due > 0n ? due : 0n
 }
 
@@ -89,7 +89,7 @@ export function allocatePoints(lots: readonly Lot[], requested: bigint): { lot: 
   const parts: { lot: Lot; points: bigint }[] = []
   let missing = requested
   for (const lot of lots.toSorted(compareExpiry)) {
-    const points = lot.left < missing ? lot.left : missing
+    const points = lot.remaining < missing ? lot.remaining : missing
     if (points > 0n) parts.push({ lot, points })
     missing -= points
   }

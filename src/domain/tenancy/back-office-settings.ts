@@ -178,30 +178,31 @@ function findSftpProblem(value: string) {
 /** Returns one sentence per contradiction between settings. `nameOf` returns a setting's name as the user wrote it. */
 export function findContradictions(
   { driver, syncIntervals: _, gateways: __, ...settings }: BackOfficeSettings,
-  nameOf: (name: SettingName) => string,
+  getName: (name: SettingName) => string,
 ): string[] {
   const problems: string[] = []
   const names = (Object.keys(settings) as (keyof typeof settings)[]).filter(name => settings[name] !== undefined)
   if (driver === embeddedName) {
     if (names.length)
       problems.push(
-        `${names.map(nameOf).join(', ')} can't be set for the embedded back office. Set ${nameOf('driver')}=apparel21 too.`,
+        `${names.map(getName).join(', ')} can't be set for the embedded back office. Set ${getName('driver')}=apparel21 too.`,
       )
     return problems
   }
   for (const name of ['url', 'country'] as const)
-    if (settings[name] === undefined) problems.push(`${nameOf(name)} must be set if ${nameOf('driver')} is ${driver}.`)
+    if (settings[name] === undefined)
+      problems.push(`${getName(name)} must be set if ${getName('driver')} is ${driver}.`)
   if ((settings.user === undefined) !== (settings.password === undefined))
-    problems.push(`${nameOf('user')} and ${nameOf('password')} must be set together.`)
-  problems.push(...findExportContradictions(settings, nameOf))
+    problems.push(`${getName('user')} and ${getName('password')} must be set together.`)
+  problems.push(...findExportContradictions(settings, getName))
   if (settings.user?.includes(':'))
-    problems.push(`${nameOf('user')} can't contain a colon: Basic authentication doesn't allow it.`)
+    problems.push(`${getName('user')} can't contain a colon: Basic authentication doesn't allow it.`)
   return problems
 }
 
 function findExportContradictions(
   { exportFolder, sftpHostKey, sftpKeyFile, sftpPassword }: Partial<BackOfficeSettings>,
-  nameOf: (name: SettingName) => string,
+  getName: (name: SettingName) => string,
 ): string[] {
   const sftpSettings = { sftpHostKey, sftpKeyFile, sftpPassword }
   const names = (Object.keys(sftpSettings) as (keyof typeof sftpSettings)[]).filter(
@@ -209,14 +210,14 @@ function findExportContradictions(
   )
   if (exportFolder === undefined || !sftpAddressIn(exportFolder))
     return names.length
-      ? [`${names.map(nameOf).join(', ')} can't be set unless ${nameOf('exportFolder')} is an SFTP URL.`]
+      ? [`${names.map(getName).join(', ')} can't be set unless ${getName('exportFolder')} is an SFTP URL.`]
       : []
   const problems: string[] = []
   if (sftpHostKey === undefined)
     problems.push(
-      `${nameOf('sftpHostKey')} must be set to the fingerprint of the SFTP server's host key (SHA256:…). Its administrator can print it: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub.`,
+      `${getName('sftpHostKey')} must be set to the fingerprint of the SFTP server's host key (SHA256:…). Its administrator can print it: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub.`,
     )
   if (sftpKeyFile === undefined && sftpPassword === undefined)
-    problems.push(`${nameOf('sftpPassword')} or ${nameOf('sftpKeyFile')} must be set to sign in to the SFTP server.`)
+    problems.push(`${getName('sftpPassword')} or ${getName('sftpKeyFile')} must be set to sign in to the SFTP server.`)
   return problems
 }

@@ -31,7 +31,7 @@ export function planSteps(
 ) {
   const steps: LedgerStep[] = []
   let { state, balance: current } = from
-  const take = (kind: VoucherAction, change = 0n) => {
+  const addStep = (kind: VoucherAction, change = 0n) => {
     current += change
     const next = getNextState(state, kind, current)
     if (next === undefined) throw new Error(`step ${kind} is not permitted in state ${state}`)
@@ -42,15 +42,15 @@ export function planSteps(
   const changesBalance = balance !== current
   if (state === target && !changesBalance) return steps
   if (target === 'pending' || (state === 'expired' && target !== 'expired')) return
-  if (state === 'pending') take('activate')
-  if (state === 'suspended' && (target !== 'suspended' || changesBalance)) take('resume')
+  if (state === 'pending') addStep('activate')
+  if (state === 'suspended' && (target !== 'suspended' || changesBalance)) addStep('resume')
   if (balance < current && state !== 'active') return
   if (balance < current) {
-    take('lock')
-    take('redeem', balance - current)
+    addStep('lock')
+    addStep('redeem', balance - current)
   }
-  if (balance > current) take('refund', balance - current)
-  if (state === 'active' && target === 'suspended') take('suspend')
-  if (state === 'active' && target === 'expired') take('expire')
+  if (balance > current) addStep('refund', balance - current)
+  if (state === 'active' && target === 'suspended') addStep('suspend')
+  if (state === 'active' && target === 'expired') addStep('expire')
   return state === target ? steps : undefined
 }

@@ -24,7 +24,7 @@ export const tagDescriptions = {
   Inventory: 'Stock levels by store and SKU, and how much you can sell online.',
   Products: 'Styles with their colours, sizes, prices and barcodes.',
   Customers: 'Shopper profiles and marketing consent.',
-  'Retail transactions': 'Sales and returns from stores, head office and the web.',
+  'Retail transactions': 'Sales and returns of all sales channels.',
   Orders: 'Place web orders and follow their status.',
   Returns: 'Return items from an order and track refunds.',
   Rewards: 'Loyalty programs, tiers, points, rewards and gifts.',
@@ -41,7 +41,7 @@ export const tagDescriptions = {
   Accounts: 'API accounts with access to this service.',
   Mappings: 'Links between your stores, SKUs and customers and the e-commerce platform.',
   Service: 'Capabilities and settings of the service.',
-  Audit: 'Who changed what, and when.',
+  Audit: 'The audit log: each change with its account and time.',
   'Health and documentation': 'Health checks and documentation. No credentials needed.',
 }
 
@@ -131,7 +131,7 @@ export interface ReadContext<Query = unknown, P extends Params = Params> extends
   role: Role
   db: Database
   /** Runs a read that counts failed attempts or reserves names. */
-  runInStages: <T>(work: (steps: Stages) => Promise<CommitPhase<T>>) => Promise<T>
+  runInStages: <T>(work: (stages: Stages) => Promise<CommitPhase<T>>) => Promise<T>
   query: Query
 }
 

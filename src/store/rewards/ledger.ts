@@ -68,7 +68,7 @@ export async function restoreRewards(
 ): Promise<void> {
   if (!account) return
   const earnings = await readEarnings(tx, service, account, orderNumber, returnNumber)
-  const { pointsBack: points, spendBack: spend, notTaken } = earnings
+  const { reversedPoints: points, reversedSpend: spend, notTaken } = earnings
   if (spend <= 0n) return
   const standing = await readStanding(tx, service, account)
   const last = await tx.row<{ expiryDate: string | null }>(sql`
@@ -124,9 +124,9 @@ async function readStanding(
       : sql`or lot_id in (select lot_id from reward_entry e
                            where e.service_id = ${service.id} and e.account_id = ${account.id} and e.order_number = ${orderNumber} and ${fillsLot})`
   const [lots, tiers] = await Promise.all([
-    tx.rows<Omit<Lot, 'left'> & { left: string }>(sql`
-      select lot_id as id, ${left}::text as left, ${lotDates} from reward_lot
-       where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${left} > 0
+    tx.rows<Omit<Lot, 'remaining'> & { remaining: string }>(sql`
+      select lot_id as id, ${remaining}::text as remaining, ${lotDates} from reward_lot
+       where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${remaining} > 0
          and (expiry_date is null or expiry_date >= ${account.today} ${ofOrder})
        order by lot_id for update`),
     readTiers(tx, service, account),
@@ -136,13 +136,13 @@ async function readStanding(
     tiers,
     qualifyingSpend: toUnits(account.qualifyingSpend),
     pointsOwed: BigInt(account.pointsOwed),
-    points: lots.map(lot => ({ ...lot, left: BigInt(lot.left) })),
+    points: lots.map(lot => ({ ...lot, remaining: BigInt(lot.remaining) })),
   }
 }
 
 /** True for an entry with which an order has filled a lot. */
 const fillsLot = sql`kind in ('earn', 'cancel') and lot_id is not null`
-const left = sql`floor(total - redeemed - consumed - pending)`
+const remaining = sql`floor(total - redeemed - consumed - pending)`
 const lotDates = sql`created_at::text as "createdAt", expiry_date::text as "expiryDate"`
 
 interface TierRow extends Record<'qualifyPeriod' | 'pointsExpiry' | 'rewardExpiry', Span> {
@@ -184,8 +184,8 @@ async function readEarnings(
   const ofReturn = returnNumber === undefined ? sql`` : sql`and return_number = ${returnNumber}`
   const row = await tx.row<Record<keyof Omit<OrderEarnings, 'lots'> | 'notTaken', string> & { lots: string[] }>(sql`
     select coalesce(sum(amount) filter (where kind = 'earn'), 0)::bigint::text as points, coalesce(sum(spend) filter (where kind = 'earn'), 0)::text as spend,
-           coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${ofReturn}), 0)::bigint::text as "pointsBack",
-           coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "spendBack",
+           coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${ofReturn}), 0)::bigint::text as "reversedPoints",
+           coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "reversedSpend",
            coalesce(sum(unrecovered_spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "notTaken",
            coalesce(array_agg(lot_id) filter (where ${fillsLot}), '{}') as lots
       from reward_entry where service_id = ${service.id} and account_id = ${account.id} and order_number = ${orderNumber}`)
@@ -193,8 +193,8 @@ async function readEarnings(
   return {
     points: BigInt(row.points),
     spend: toUnits(row.spend),
-    pointsBack: BigInt(row.pointsBack),
-    spendBack: toUnits(row.spendBack),
+    reversedPoints: BigInt(row.reversedPoints),
+    reversedSpend: toUnits(row.reversedSpend),
     notTaken: toUnits(row.notTaken),
     lots: row.lots,
   }
@@ -202,15 +202,15 @@ async function readEarnings(
 
 /** Reads the open, untouched rewards that were created from points. */
 async function readUnusedRewards(tx: Db, service: Service, account: LockedRewardAccount): Promise<UnusedReward[]> {
-  const rows = await tx.rows<Omit<UnusedReward, 'left' | 'points'> & { left: string; points: string }>(sql`
-    select lot_id as id, total::text as left, ${lotDates}, made.points::bigint::text as points
+  const rows = await tx.rows<Omit<UnusedReward, 'remaining' | 'points'> & { remaining: string; points: string }>(sql`
+    select lot_id as id, total::text as remaining, ${lotDates}, made.points::bigint::text as points
       from reward_lot cross join lateral (
         select -sum(amount) as points from reward_entry e
          where e.service_id = reward_lot.service_id and e.account_id = reward_lot.account_id and e.into_lot_id = reward_lot.lot_id) made
      where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + consumed + pending = 0
        and (expiry_date is null or expiry_date >= ${account.today}) and made.points > 0
      order by lot_id for update of reward_lot`)
-  return rows.map(row => ({ ...row, left: toUnits(row.left), points: BigInt(row.points) }))
+  return rows.map(row => ({ ...row, remaining: toUnits(row.remaining), points: BigInt(row.points) }))
 }
 
 /** Writes a movement with the commit: first its lots, then the entries that fill and empty them (by a trigger), then the account. */

@@ -46,24 +46,27 @@ export function account(tiers: TierRules[]) {
   const newId = () => `lot${String(++made).padStart(6, '0')}`
   const rewards = () =>
     [...lots.values()].filter(
-      lot => lot.kind === 'reward' && lot.left === lot.total && lot.left > 0n && isOpen(lot, day),
+      lot => lot.kind === 'reward' && lot.remaining === lot.total && lot.remaining > 0n && isOpen(lot, day),
     )
-  const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.left > 0n)
+  const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.remaining > 0n)
   const standing = (): RewardState => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
-  const openPoints = () => points().reduce((sum, lot) => sum + (isOpen(lot, day) ? lot.left : 0n), 0n)
+  const openPoints = () => points().reduce((sum, lot) => sum + (isOpen(lot, day) ? lot.remaining : 0n), 0n)
 
   function apply(orderNumber: string, move: RewardMovement) {
-    const order = orders.get(orderNumber) ?? { points: 0n, spend: 0n, pointsBack: 0n, spendBack: 0n, lots: [] }
+    const order = orders.get(orderNumber) ?? { points: 0n, spend: 0n, reversedPoints: 0n, reversedSpend: 0n, lots: [] }
     orders.set(orderNumber, order)
     for (const { id, kind, expiryDate } of move.lots)
-      lots.set(id, { id, kind, expiryDate, left: 0n, total: 0n, points: 0n, createdAt: `${day} 12:00:00` })
+      lots.set(id, { id, kind, expiryDate, remaining: 0n, total: 0n, points: 0n, createdAt: `${day} 12:00:00` })
     for (const { kind, lot, into, amount, spend = 0n } of move.entries) {
       const changed = lot ? lots.get(lot.id) : undefined
       assert.equal(changed?.kind, lot?.kind)
       if (changed) {
-        changed.left += amount
+        changed.remaining += amount
         if (amount > 0n) changed.total += amount
-        assert.ok(changed.left >= 0n && changed.left <= changed.total, `${kind} leaves a lot with ${changed.left}`)
+        assert.ok(
+          changed.remaining >= 0n && changed.remaining <= changed.total,
+          `${kind} leaves a lot with ${changed.remaining}`,
+        )
       }
       const reward = into ? lots.get(into) : undefined
       if (reward) reward.points -= amount
@@ -72,10 +75,10 @@ export function account(tiers: TierRules[]) {
         order.spend += spend
         if (lot) order.lots.push(lot.id)
       }
-      if (kind === 'return') order.spendBack -= spend
+      if (kind === 'return') order.reversedSpend -= spend
       if (kind === 'owe') place.pointsOwed -= amount
       if (kind === 'settle') place.pointsOwed += amount
-      if (kind === 'owe' || (kind === 'reverse' && lot?.kind === 'points')) order.pointsBack -= amount
+      if (kind === 'owe' || (kind === 'reverse' && lot?.kind === 'points')) order.reversedPoints -= amount
     }
     Object.assign(place, move.tierStatus, { qualifyingSpend: move.qualifyingSpend })
   }
@@ -105,7 +108,7 @@ export function account(tiers: TierRules[]) {
     },
     useReward() {
       const [reward] = rewards()
-      if (reward) reward.left -= 1n
+      if (reward) reward.remaining -= 1n
     },
     check() {
       assert.ok(place.pointsOwed >= 0n && place.qualifyingSpend >= 0n)
@@ -113,18 +116,18 @@ export function account(tiers: TierRules[]) {
       const threshold = tiers.find(({ id }) => id === place.tierId)?.autoRewardPointThreshold ?? 0n
       assert.ok(openPoints() < threshold, `${openPoints()} points are left of ${threshold}`)
       for (const order of orders.values()) {
-        assert.ok(order.spendBack <= order.spend && order.pointsBack <= order.points)
-        if (order.spendBack === order.spend) assert.equal(order.pointsBack, order.points)
+        assert.ok(order.reversedSpend <= order.spend && order.reversedPoints <= order.points)
+        if (order.reversedSpend === order.spend) assert.equal(order.reversedPoints, order.points)
       }
       const all = [...lots.values()]
-      const sum = (kind: string, of: 'left' | 'points') =>
+      const sum = (kind: string, of: 'remaining' | 'points') =>
         all.filter(lot => lot.kind === kind).reduce((sum, lot) => sum + lot[of], 0n)
       const restored = all
-        .filter(lot => lot.kind === 'reward' && lot.left === 0n)
+        .filter(lot => lot.kind === 'reward' && lot.remaining === 0n)
         .reduce((sum, lot) => sum + lot.points, 0n)
-      const kept = [...orders.values()].reduce((sum, order) => sum + order.points - order.pointsBack, 0n)
+      const kept = [...orders.values()].reduce((sum, order) => sum + order.points - order.reversedPoints, 0n)
       assert.equal(
-        sum('points', 'left') - place.pointsOwed + sum('reward', 'points') - restored,
+        sum('points', 'remaining') - place.pointsOwed + sum('reward', 'points') - restored,
         kept,
         'no point is lost or made',
       )

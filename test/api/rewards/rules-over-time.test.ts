@@ -81,7 +81,7 @@ test('an absurdly large order creates at most a thousand rewards', () => {
   own.earn('a', units(1_000_000_000))
   assert.equal(own.rewards().length, 1_000)
   assert.equal(
-    own.rewards().reduce((sum, { left }) => sum + left, 0n),
+    own.rewards().reduce((sum, { remaining }) => sum + remaining, 0n),
     units(10) * 1_000_000_000n,
   )
   own.check()

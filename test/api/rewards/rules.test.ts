@@ -19,7 +19,7 @@ const money = fc.bigInt({ min: 1n, max: units(2_000) })
 const lots = fc.array(
   fc.record({
     id: fc.uuid(),
-    left: fc.bigInt({ min: 0n, max: 500n }),
+    remaining: fc.bigInt({ min: 0n, max: 500n }),
     createdAt: fc.constantFrom('2026-01-01 00:00:00', '2026-02-01 00:00:00'),
     expiryDate: fc.constantFrom('2026-12-31', '2027-01-31', '2027-06-30', null),
   }),
@@ -47,20 +47,25 @@ test('partial returns take back rounded shares and in total the exact points', (
   const pieces = fc.array(money, { minLength: 1, maxLength: 20 })
   fc.assert(
     fc.property(pieces, fc.bigInt({ min: 0n, max: 10_000n }), (parts, points) => {
-      const order = { points, spend: parts.reduce((sum, part) => sum + part, 0n), pointsBack: 0n, spendBack: 0n }
-      for (const part of parts) {
-        order.pointsBack += computePointsDue(order, part)
-        order.spendBack += part
-        assert.equal(order.pointsBack, (points * order.spendBack) / order.spend)
+      const order = {
+        points,
+        spend: parts.reduce((sum, part) => sum + part, 0n),
+        reversedPoints: 0n,
+        reversedSpend: 0n,
       }
-      assert.equal(order.pointsBack, points)
+      for (const part of parts) {
+        order.reversedPoints += computePointsDue(order, part)
+        order.reversedSpend += part
+        assert.equal(order.reversedPoints, (points * order.reversedSpend) / order.spend)
+      }
+      assert.equal(order.reversedPoints, points)
     }),
   )
 })
 
 test('a return gives no points even after an early better rate', () => {
   assert.equal(
-    computePointsDue({ points: 300n, spend: units(1_000), pointsBack: 150n, spendBack: units(50) }, units(1)),
+    computePointsDue({ points: 300n, spend: units(1_000), reversedPoints: 150n, reversedSpend: units(50) }, units(1)),
     0n,
   )
 })
@@ -96,14 +101,14 @@ test('the earliest expiring lot is used first and never overdrawn', () => {
     fc.property(lots, fc.bigInt({ min: 0n, max: 3_000n }), (given, wanted) => {
       const parts = allocatePoints(given, wanted)
       const sum = parts.reduce((all, { points }) => all + points, 0n)
-      const there = given.reduce((all, lot) => all + lot.left, 0n)
+      const there = given.reduce((all, lot) => all + lot.remaining, 0n)
       assert.equal(sum, wanted < there ? wanted : there)
       const used = new Map(parts.map(({ lot, points }) => [lot, points]))
       const late = ({ expiryDate, createdAt }: Lot) => `${expiryDate ?? '9999-99-99'} ${createdAt}`
       for (const lot of given) {
         const points = used.get(lot) ?? 0n
-        assert.ok(points <= lot.left)
-        if (points === lot.left) continue
+        assert.ok(points <= lot.remaining)
+        if (points === lot.remaining) continue
         for (const later of given) if (late(later) > late(lot)) assert.ok(!used.has(later), 'a later lot waits')
       }
     }),
@@ -111,7 +116,7 @@ test('the earliest expiring lot is used first and never overdrawn', () => {
 })
 
 test('a lot is open through its last day', () => {
-  const lot = { id: 'a', left: 1n, createdAt: '2026-01-01 00:00:00' }
+  const lot = { id: 'a', remaining: 1n, createdAt: '2026-01-01 00:00:00' }
   const open = ['2026-11-20', '2026-11-21', '2026-11-22', null].map(expiryDate => isOpen({ ...lot, expiryDate }, today))
   assert.deepEqual(open, [false, true, true, true])
 })
@@ -147,7 +152,7 @@ test('the earliest expiring unused reward is taken back and repays debt first', 
   const reward = (id: string, expiryDate: string) => ({
     id,
     expiryDate,
-    left: units(10),
+    remaining: units(10),
     points: 300n,
     createdAt: '2026-01-01 00:00:00',
   })
@@ -162,7 +167,7 @@ test('the earliest expiring unused reward is taken back and repays debt first', 
       points: [],
       unusedRewards: [reward('late', '2027-06-30'), reward('soon', '2027-01-31')],
     },
-    { points: 50n, spend: units(50), pointsBack: 0n, spendBack: 0n, lots: [] },
+    { points: 50n, spend: units(50), reversedPoints: 0n, reversedSpend: 0n, lots: [] },
     { returnNumber: 'R1', amount: units(50) },
     () => 'new',
   )

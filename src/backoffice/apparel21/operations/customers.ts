@@ -62,18 +62,19 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
     const { service, stage } = write
     const input = withoutNulls(body)
     await fetchReferenceValues(upstream, write, input)
-    const judged = await stage(
+    const validated = await stage(
       async tx => validateChange(write, input, undefined, await lockSettableReferences(tx, service, input)),
       {
         names: [`e-mail ${normalizeEmail(input.contact.email)}`],
       },
     )
     // If an earlier attempt is in doubt, look for its person before rejecting the retry.
-    if (!write.previouslyInDoubt()) throwIfAny(judged.errors)
+    if (!write.previouslyInDoubt()) throwIfAny(validated.errors)
     const person =
-      (await findEarlierPerson(upstream, write, input, judged)) ?? (await createPerson(upstream, write, input, judged))
+      (await findEarlierPerson(upstream, write, input, validated)) ??
+      (await createPerson(upstream, write, input, validated))
     const ready = await preparePerson(upstream, write, person)
-    return tx => storeWrittenPerson({ ...write, tx }, ready, { change: input, ...judged }, undefined)
+    return tx => storeWrittenPerson({ ...write, tx }, ready, { change: input, ...validated }, undefined)
   },
 
   eraseCustomer: (write, id) => eraseCustomer(upstream, write, id),
@@ -83,40 +84,40 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
     const { service, stage } = write
     await stage(async () => {}, { names: [`customer ${id}`] })
     await fetchReferenceValues(upstream, write, change)
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const person = await fetchPersonOfCustomer(upstream, write, id)
       if (!person || readPersonId(person) !== id) return async () => undefined
       const ready = await preparePerson(upstream, write, person)
-      const { lastKnown, before, judged } = await stage(async tx => {
-        const known = await lockSettableReferences(tx, service, change)
+      const { lastKnown, before, validated } = await stage(async tx => {
+        const references = await lockSettableReferences(tx, service, change)
         // Lock order: references before the customer.
         await lockReferences(tx, service, [ready.row])
         const lastKnown = await lockCustomer(tx, service, id)
         const before = await storePerson(tx, service, ready)
         write.requireMatch(before.record)
-        return { lastKnown, before, judged: validateChange(write, change, before, known) }
+        return { lastKnown, before, validated: validateChange(write, change, before, references) }
       })
       // Recovery of an in-doubt write: if the person has the requested values, the write was applied.
-      if (write.isRecovering && isChangeApplied(ready.row, change, judged))
-        return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
-      throwIfAny(judged.errors)
+      if (write.isRecovering && isChangeApplied(ready.row, change, validated))
+        return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...validated }, lastKnown?.consent)
+      throwIfAny(validated.errors)
       // Send nothing if the back office has none of the changed fields, because an update clears the person's password.
       if (changesOnlyEcommerceIds(change))
         return async tx => {
-          const { record } = await storePerson(tx, service, ready, { change, ...judged })
+          const { record } = await storePerson(tx, service, ready, { change, ...validated })
           return { id, record, warnings: [] }
         }
-      const body = buildChangedPerson(person, change, await resolveOutcome(upstream, change, judged))
+      const body = buildChangedPerson(person, change, await resolveOutcome(upstream, change, validated))
       try {
         await performWrite(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
-        if (findRetailApiError(error)?.code !== updatedByOther || tries === maxAttempts)
+        if (findRetailApiError(error)?.code !== updatedByOther || attempt === maxAttempts)
           throw pointToText(error, change)
         continue
       }
       const now = write.isDryRun ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
       const changed = await preparePerson(upstream, write, now)
-      return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...judged }, before.consent)
+      return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...validated }, before.consent)
     }
   },
 })
@@ -150,12 +151,12 @@ function validateChange(
   { service: { settings } }: Write,
   change: CustomerChange,
   before: CustomerState | undefined,
-  known: ReferenceLookup,
+  references: ReferenceLookup,
 ): ValidatedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
-  const judged = validateCustomerChange(change, before, known, settings, today)
+  const validated = validateCustomerChange(change, before, references, settings, today)
   const tooLong = omitUnchanged(checkLengths(change), change, before && JSON.parse(before.record))
-  return { ...judged, errors: [...judged.errors, ...tooLong] }
+  return { ...validated, errors: [...validated.errors, ...tooLong] }
 }
 
 /** Resolves consent and references to the back office's identifiers. Throws if the back office lacks a reference type. */
@@ -191,17 +192,17 @@ async function resolveOutcome(
  * Returns the person that an earlier, in-doubt attempt to create this customer has created. Returns undefined if no person has the
  * email address. Throws `email_taken` if another person has it; that person is stored as a customer.
  */
-async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, judged: ValidatedChange) {
+async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, validated: ValidatedChange) {
   const { service, stage, read, recordFact } = write
   const { client } = upstream
   const { email } = input.contact
   const findOwner = () =>
     stage(async tx => {
       const owner = (await findCustomerByEmail(tx, service, email))?.id
-      return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
+      return { owner, wasCreatedHere: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
-  const { owner, isOurs } = await findOwner()
-  if (owner !== undefined && isOurs && (await fetchPersonOfCustomer(upstream, write, owner)))
+  const { owner, wasCreatedHere } = await findOwner()
+  if (owner !== undefined && wasCreatedHere && (await fetchPersonOfCustomer(upstream, write, owner)))
     throw createEmailTaken(owner)
   const person = await fetchPersonByEmail(client, email)
   const personId = person && readPersonId(person)
@@ -219,7 +220,7 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
   // An erased customer must not be restored, and the error must not reveal their identifier.
   if ((await read(db => findErased(db, service, [personId]))).size) throw createEmailTaken(undefined)
   const ready = await preparePerson(upstream, write, person)
-  if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return person
+  if (isCreatedByAttempt(ready.row, input, validated, getToday(client).subtract({ days: 1 }).toString())) return person
   await recordFact(tx => storePerson(tx, service, ready))
   throw createEmailTaken(personId)
 }
@@ -231,11 +232,11 @@ async function createPerson(
   upstream: Upstream,
   write: Write,
   input: CustomerInput,
-  judged: ValidatedChange,
+  validated: ValidatedChange,
 ): Promise<Xml> {
   const { client } = upstream
-  throwIfAny(judged.errors)
-  const body = buildNewPerson(input, await resolveOutcome(upstream, input, judged), getToday(client).toString())
+  throwIfAny(validated.errors)
+  const body = buildNewPerson(input, await resolveOutcome(upstream, input, validated), getToday(client).toString())
   const { id } = await performWrite(client, write, {
     endpoint: 'persons',
     method: 'POST',

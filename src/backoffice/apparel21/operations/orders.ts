@@ -46,19 +46,19 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {
     const { client } = upstream
     const decimals = getDecimals(write.service.settings.currency)
-    const { number, judged } = await lockAndValidateOrder(upstream, write, input, decimals)
+    const { number, validated } = await lockAndValidateOrder(upstream, write, input, decimals)
     const find = memoize(() => fetchOrderByNumber(client, number, input.customerId))
     const attempt = async () => {
-      if (judged instanceof ApiError) throw judged
-      const { order, variants } = judged
+      if (validated instanceof ApiError) throw validated
+      const { order, variants } = validated
       return { ...order, variants, id: await submitOrder(client, write, order, input, find) }
     }
-    const placed = await attempt().catch(async error => {
+    const confirmed = await attempt().catch(async error => {
       const earlier = await findEarlierOrder(write, input, { find, decimals, error })
       if (!earlier) throw await toCustomerGoneError(upstream, write, input.customerId, error)
       return earlier
     })
-    return tx => storeOrder(tx, write, input, { ...placed, number, decimals })
+    return tx => storeOrder(tx, write, input, { ...confirmed, number, decimals })
   },
   findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
@@ -83,29 +83,30 @@ async function lockAndValidateOrder(
   input: OrderInput,
   decimals: number,
   attempt = 0,
-): Promise<{ number: string; judged: ValidatedOrder | ApiError }> {
+): Promise<{ number: string; validated: ValidatedOrder | ApiError }> {
   const { service, stage, reference } = write
   const number = input.orderNumber ?? deriveNumber('W', reference, attempt)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
-  const judge = () =>
+  const validate = () =>
     stage(
       async tx => {
-        const [isGiven, known] = await Promise.all([
+        const [isUsed, context] = await Promise.all([
           isOrderNumberUsed(tx, service, number),
           readOrderContext(tx, service, input),
         ])
-        const isOurs = typeof input.orderNumber !== 'string'
-        const names = { ...known, numberTaken: isGiven && !isOurs }
-        const judged = await validateOrder(tx, upstream.client, write, input, names, { number, decimals }).catch(
-          asApiError,
-        )
-        return { number, isUsed: isGiven && isOurs, isKnown: known.customer, judged }
+        const isDerived = typeof input.orderNumber !== 'string'
+        const contextWithNumber = { ...context, numberTaken: isUsed && !isDerived }
+        const validated = await validateOrder(tx, upstream.client, write, input, contextWithNumber, {
+          number,
+          decimals,
+        }).catch(asApiError)
+        return { number, isUsed: isUsed && isDerived, isKnown: context.customer, validated }
       },
       { names: [getOrderNumberLock(number), ...vouchers], untilResolved: true },
     )
-  const first = await judge()
+  const first = await validate()
   if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, attempt + 1)
-  return !first.isKnown && (await ensureCustomer(upstream, write, input.customerId)) ? judge() : first
+  return !first.isKnown && (await ensureCustomer(upstream, write, input.customerId)) ? validate() : first
 }
 
 /** Validates an order. Throws all its errors at once. */
@@ -114,21 +115,21 @@ async function validateOrder(
   client: Client,
   write: Write,
   input: OrderInput,
-  known: Awaited<ReturnType<typeof readOrderContext>>,
+  context: Awaited<ReturnType<typeof readOrderContext>>,
   { number, decimals }: { number: string; decimals: number },
 ): Promise<ValidatedOrder> {
   const { service } = write
   const skus = input.lines.map(line => line.sku)
-  const [found, giftCardSkuId, contact] = await Promise.all([
+  const [soldVariants, giftCardSkuId, contact] = await Promise.all([
     findVariants(tx, service, skus, decimals),
     resolveGiftCardSkuId(tx, service),
     loadContact(tx, service, input.customerId),
   ])
-  const variants = new Map(found.map(variant => [variant.sku, variant]))
-  const priced = priceOrder(input, { ...known, giftCardSkuId, variants }, service.settings.currency, decimals)
-  const faults = [...priced.errors, ...checkOrder(input, priced.freight)]
-  if (known.customer && !contact) faults.push(missingEmail)
-  throwIfAny(sortErrors(faults))
+  const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
+  const priced = priceOrder(input, { ...context, giftCardSkuId, variants }, service.settings.currency, decimals)
+  const errors = [...priced.errors, ...checkOrder(input, priced.freight)]
+  if (context.customer && !contact) errors.push(missingEmail)
+  throwIfAny(sortErrors(errors))
   if (!contact) throw toApiError([missingEmail])
   const order = {
     ...priced,
@@ -157,13 +158,13 @@ async function storeOrder(
   { id, number, decimals, variants, ...priced }: ConfirmedOrder,
 ) {
   const { currency } = service.settings
-  const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
+  const inserted = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   // A lookup may have stored this order after the earlier attempt ended. Its vouchers still have their old balance.
-  if (!made && !(await lockOrder(tx, service, { id }))) throw createNumberTaken(number)
-  await forEachVoucher(input.payments, draw => recordRedemption(tx, keys, service, draw))
-  if (made) {
-    await insertLines(tx, service, made, input.lines, priced.lines, variants)
-    await insertPayments(tx, service, made, input.payments)
+  if (!inserted && !(await lockOrder(tx, service, { id }))) throw createNumberTaken(number)
+  await forEachVoucher(input.payments, payment => recordRedemption(tx, keys, service, payment))
+  if (inserted) {
+    await insertLines(tx, service, inserted, input.lines, priced.lines, variants)
+    await insertPayments(tx, service, inserted, input.payments)
   }
   const record = await orderRecord(tx, service, id)
   if (!record) throw new Error(`order ${id} is missing after its insert`)
@@ -178,8 +179,8 @@ const missingEmail: FieldError = {
 
 /** Loads the recipient of an order. Returns undefined if the customer has no email address. */
 async function loadContact(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
-  const found = await findCustomer(tx, service, customerId)
-  const { firstname, surname, contact } = JSON.parse(found?.record ?? '{}')
+  const customer = await findCustomer(tx, service, customerId)
+  const { firstname, surname, contact } = JSON.parse(customer?.record ?? '{}')
   if (!contact?.email) return
   const name = [firstname, surname].filter(Boolean).join(' ')
   return { name, email: contact.email, phones: contact.phones }

@@ -61,8 +61,8 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
     // The validation is derived from this write, so only an earlier attempt can have locked the voucher with it.
     const isLockedByEarlierAttempt = async (tx: Db) => {
       const stored = await lockUpstream(tx, service, number)
-      const judged = checkValidation(keys, service, stored, number, own.validationId)
-      return judged === 'newest' && stored?.state === 'locked' && stored.isFresh
+      const status = checkValidation(keys, service, stored, number, own.validationId)
+      return status === 'newest' && stored?.state === 'locked' && stored.isFresh
     }
     if (write.isKeyed && (await stage(isLockedByEarlierAttempt, { names: [getVoucherLock(number)] })))
       return lockValidated(own.validationId)
@@ -101,7 +101,7 @@ async function validateVoucher(
   const { stage, keys, service, isDryRun } = reading
   const { settings } = service
   const opened = await openVoucher(client, reading, { number, pin })
-  const judged = await stage(async tx => {
+  const validated = await stage(async tx => {
     const voucher = await resolveGuess(tx, service, opened)
     if (voucher instanceof ApiError) return voucher
     const shown = await toVoucher(tx, service, voucher)
@@ -112,8 +112,8 @@ async function validateVoucher(
       (await precheck(tx)) ?? { voucher, shown, amount }
     )
   })
-  if (judged instanceof ApiError) return async () => judged
-  const { voucher, shown, amount } = judged
+  if (validated instanceof ApiError) return async () => validated
+  const { voucher, shown, amount } = validated
   // Not in a dry run, because a validation ends the previous one.
   const upstreamId = isDryRun ? '' : await validateAtBackOffice(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
@@ -131,13 +131,13 @@ async function lockByValidation(
   { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
 ): Promise<CommitPhase<Voucher | ApiError>> {
   const { stage, keys, service, username, origin } = write
-  const judged = await stage(
+  const validated = await stage(
     async tx => {
       const stored = await lockUpstream(tx, service, number)
-      const judged = checkValidation(keys, service, stored, number, validationId)
-      if (!stored || judged === 'wrong') return countWrongId(tx, keys, service, origin)
+      const status = checkValidation(keys, service, stored, number, validationId)
+      if (!stored || status === 'wrong') return countWrongId(tx, keys, service, origin)
       const isNew = lockSeconds > 0 && stored.state !== 'locked'
-      const error = checkLockable(stored, judged, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
+      const error = checkLockable(stored, status, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
       if (error) return error
       // Recorded before the request: whatever its outcome, no other validation may end a possible lock.
       if (isNew) await storeLock(tx, service, number, lockSeconds, username)
@@ -145,8 +145,8 @@ async function lockByValidation(
     },
     { names: [getVoucherLock(number)] },
   )
-  if (judged instanceof ApiError) return async () => judged
-  const { stored, isNew } = judged
+  if (validated instanceof ApiError) return async () => validated
+  const { stored, isNew } = validated
   const upstreamId = decryptUpstreamValidation(keys, service, stored)
   const rejection = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
     const isRejected = error instanceof ApiError && error.code !== 'outcome_unknown'
@@ -190,8 +190,8 @@ export async function requireDrawableValidation(
 ): Promise<string> {
   const { settings } = service
   const stored = await lockUpstream(tx, service, number)
-  const judged = checkValidation(keys, service, stored, number, validationId)
-  requireRedeemable(stored, judged, toMinorUnits(amount, settings), settings, pointer)
+  const status = checkValidation(keys, service, stored, number, validationId)
+  requireRedeemable(stored, status, toMinorUnits(amount, settings), settings, pointer)
   return decryptUpstreamValidation(keys, service, stored)
 }
 
