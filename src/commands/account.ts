@@ -52,13 +52,13 @@ export function accountCommand(program: Command) {
         ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
       ),
     )
-    .action((username: string, { service: name, role: wanted, trustShopperIp = false }: AddOptions) => {
-      validateInput(AccountInput, { username, role: wanted ?? 'visitor' })
+    .action((username: string, { service: name, role: requestedRole, trustShopperIp = false }: AddOptions) => {
+      validateInput(AccountInput, { username, role: requestedRole ?? 'visitor' })
       return withDatabase(async ({ control, keys, services }) => {
         const { service } = await services.find(name)
         const { role, password } = await control.transaction(async tx => {
           await holdRoles(tx, service)
-          const role = wanted ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
+          const role = requestedRole ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
           const password = await addAccount(tx, keys, username, service, role)
           if (trustShopperIp) await nameShoppers(tx, username, true)
           await writeAuditEntries(tx, username, 'account add', service.name)

@@ -56,7 +56,7 @@ async function exportList(db: Db, service: Service, kind: Kind, out: string | un
   const { headers, chunks } = await exportPages(
     service,
     work => work(),
-    async asked => ({ page: await exportTypes[kind].page(db, service, asked), meta: {} }),
+    async page => ({ page: await exportTypes[kind].page(db, service, page), meta: {} }),
   )
   const display = linesDisplay(out ?? kind)
   let records = 0

@@ -26,11 +26,11 @@ export function mailCommand(program: Command) {
     .action(({ service: name, status }: { service?: string; status?: EmailStatus }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const found = await listEmails(db, service, status, 50)
+        const emails = await listEmails(db, service, status, 50)
         console.log(
           table(
             ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last error'],
-            found.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastError: lastFault }) => [
+            emails.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastError: lastFault }) => [
               id,
               voucher,
               state,

@@ -81,7 +81,7 @@ export function orderCommand(program: Command) {
 /** Runs `work` in one transaction and prints its result. */
 const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
   withDatabase(async ({ keys, services }) => {
-    const placed = await services.find(name)
-    await requireEmbeddedBackOffice({ keys }, placed, 'Orders', 'manage them there')
-    console.log(await placed.db.transaction(tx => work(tx, placed.service)))
+    const located = await services.find(name)
+    await requireEmbeddedBackOffice({ keys }, located, 'Orders', 'manage them there')
+    console.log(await located.db.transaction(tx => work(tx, located.service)))
   })

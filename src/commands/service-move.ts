@@ -50,17 +50,17 @@ const describeOutcome = (name: string, { became, target }: { became: 'finished' 
     : `Interrupted move undone: ${name} stays in its previous shard.`
 
 async function findService({ control, databases }: Session, name: string): Promise<Service> {
-  const found = (await listAllServices(control)).find(each => each.name === name)
-  if (!found) throw new Error(`Service ${name} not found. Run "tillbridge service list".`)
-  if (found.database !== undefined) await databases.open(found.database)
-  return found
+  const service = (await listAllServices(control)).find(each => each.name === name)
+  if (!service) throw new Error(`Service ${name} not found. Run "tillbridge service list".`)
+  if (service.database !== undefined) await databases.open(service.database)
+  return service
 }
 
 /** Finishes or undoes an interrupted move. Returns undefined if no move is interrupted. */
 async function resolveInterruptedMove({ control, databases }: Session, { id, name }: Service) {
-  const found = await findMove(control, id)
-  if (!found) return
-  const move = await takeOverMove(control, found)
+  const interrupted = await findMove(control, id)
+  if (!interrupted) return
+  const move = await takeOverMove(control, interrupted)
   if (!move) throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
   const stop = stopBySignal(
     new Error('Stopped. A worker continues the move. To continue it now, run the command again.'),
@@ -116,9 +116,9 @@ async function move(session: Session, service: Service, to: string) {
       at,
       {
         onCopied: copy.show,
-        onWaiting(what) {
-          if (what !== lastMessage) console.error(what)
-          lastMessage = what
+        onWaiting(message) {
+          if (message !== lastMessage) console.error(message)
+          lastMessage = message
         },
         onSwitched(pausedMs) {
           copy.end()

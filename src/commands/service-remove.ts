@@ -57,9 +57,9 @@ export const removeCommand = (service: Command) =>
     )
     .action((name: string, options: Options) =>
       withDatabase(async session => {
-        const found = await findDeletion(session, name, options.backup)
-        await confirm(found, options.yes)
-        const release = await lockDeletion(found.control, found.service)
+        const deletion = await findDeletion(session, name, options.backup)
+        await confirm(deletion, options.yes)
+        const release = await lockDeletion(deletion.control, deletion.service)
         const stop = stopBySignal(createStopError(name))
         try {
           // Another process may have deleted it, or started to.
@@ -122,21 +122,21 @@ async function confirm({ control, service }: Deletion, yes: string | undefined) 
 /** Closes the service and waits for its last write. */
 async function closeService(removed: Deletion, signal: AbortSignal) {
   const { db, control, service } = removed
-  for (const each of listDatabases(removed)) {
-    await lockService(each, service)
-    if (each === control) console.log(`Service ${service.name} closed.`)
+  for (const database of listDatabases(removed)) {
+    await lockService(database, service)
+    if (database === control) console.log(`Service ${service.name} closed.`)
     // Until the cached state of every process has expired.
     await delay(Math.max(authCacheTtlMs, renewalMs) + 1_000, undefined, { signal })
-    await waitForWriters(each, service, signal)
+    await waitForWriters(database, service, signal)
     // The backup must contain the audit entries about accounts.
-    if (each !== db) await forwardAuditEntries(control, db, service.id, signal)
+    if (database !== db) await forwardAuditEntries(control, db, service.id, signal)
   }
 }
 
 /** Closes the service and writes its backup. Opens the service again if that fails or is stopped. */
-async function backUp(removed: Deletion, wanted: string | false | undefined, signal: AbortSignal) {
+async function backUp(removed: Deletion, backup: Options['backup'], signal: AbortSignal) {
   const { service } = removed
-  const path = wanted === false ? undefined : chooseBackupPath(service, wanted)
+  const path = backup === false ? undefined : chooseBackupPath(service, backup)
   if (path !== undefined && existsSync(path)) throw new Error(`${path} exists already. Nothing was deleted.`)
   let file: string | undefined
   try {
@@ -145,18 +145,18 @@ async function backUp(removed: Deletion, wanted: string | false | undefined, sig
     signal.throwIfAborted()
     if (await startPurge(removed.control, service)) return
   } catch (error) {
-    for (const each of listDatabases(removed).toReversed()) await unlockService(each, service)
+    for (const database of listDatabases(removed).toReversed()) await unlockService(database, service)
     if (file) await rm(file)
-    const why = signal.aborted ? 'Stopped.' : (error as Error).message
-    throw new Error(`${why} Nothing was deleted. Service ${service.name} is open again.`)
+    const reason = signal.aborted ? 'Stopped.' : (error as Error).message
+    throw new Error(`${reason} Nothing was deleted. Service ${service.name} is open again.`)
   }
   if (file) await rm(file)
   throw new Error(`Another process has reopened service ${service.name}.`)
 }
 
 /** Returns the path of the backup file. */
-function chooseBackupPath({ name }: Service, wanted: string | undefined) {
-  if (wanted !== undefined) return resolve(wanted)
+function chooseBackupPath({ name }: Service, file: string | undefined) {
+  if (file !== undefined) return resolve(file)
   const directory = resolve(readConfig().dataDir, 'removed')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   return join(directory, `${name}-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.tillbridge`)
@@ -195,7 +195,8 @@ async function purge(session: Session, removed: Deletion, signal: AbortSignal) {
   if (control !== db) await purgeRows(control, service, undefined, signal)
   await purgeCopies(session, service, signal)
   const deletedAccounts: string[] = []
-  for (const each of listDatabases(removed).toReversed()) deletedAccounts.push(...(await deleteService(each, service)))
+  for (const database of listDatabases(removed).toReversed())
+    deletedAccounts.push(...(await deleteService(database, service)))
   console.log(
     `Service ${service.name} deleted.${deletedAccounts.length ? ` Accounts deleted with it: ${deletedAccounts.join(', ')}.` : ''}`,
   )

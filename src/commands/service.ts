@@ -55,14 +55,14 @@ export function serviceCommand(program: Command) {
       requireName('service', name)
       const settings = readAssignments(assignments)
       const createService = async (session: Session) => {
-        const made = (tx: Db, service: Service) => applySettings(tx, service, settings, 'service add')
+        const initialize = (tx: Db, service: Service) => applySettings(tx, service, settings, 'service add')
         if (shard === undefined)
           await session.control.transaction(async tx => {
             const service = await addService(tx, name)
             if (!service) throw new Error(await describeTakenName(tx, name))
-            await made(tx, service)
+            await initialize(tx, service)
           })
-        else await createInShard(session, name, shard, made)
+        else await createInShard(session, name, shard, initialize)
         console.log(`Service ${name} created. Next: tillbridge account add <username> --service ${name}`)
       }
       return withDatabase(createService, { canCreate: shard === undefined })
@@ -92,10 +92,10 @@ export function serviceCommand(program: Command) {
     .action((name: string, assignments: string[]) => {
       const settings = readAssignments(assignments)
       return withDatabase(async ({ services }) => {
-        const { service: found, db } = await services.find(name)
+        const { service, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
-          await applySettings(tx, found, settings, 'service set')
-          return loadSettings(tx, found)
+          await applySettings(tx, service, settings, 'service set')
+          return loadSettings(tx, service)
         })
         for (const { name, value } of shown)
           if (Object.hasOwn(settings, name)) console.log(`${name} = ${formatValue(value)}`)
@@ -126,10 +126,14 @@ export function serviceCommand(program: Command) {
       withDatabase(async ({ control, databases }) => {
         const rows = (await queryAllDatabases(databases, listChangedSettings)).flat()
         for (const { service } of await listEnding(control)) rows.push([service.name, '', 'being removed'])
-        const places = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
+        const shardsByService = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
         const isSpread = (await databases.names()).length > 0
-        const placed = rows.map(([name = '', ...row]) => [name, ...(isSpread ? [places.get(name) ?? ''] : []), ...row])
-        console.log(table(['service', ...(isSpread ? ['shard'] : []), 'setting', 'value'], placed))
+        const rowsWithShard = rows.map(([name = '', ...row]) => [
+          name,
+          ...(isSpread ? [shardsByService.get(name) ?? ''] : []),
+          ...row,
+        ])
+        console.log(table(['service', ...(isSpread ? ['shard'] : []), 'setting', 'value'], rowsWithShard))
       }),
     )
 
@@ -140,12 +144,12 @@ export function serviceCommand(program: Command) {
 /** Returns one row per setting that differs from its default, for each service of a database. */
 async function listChangedSettings(db: Db): Promise<string[][]> {
   const rows: string[][] = []
-  for (const each of await listServices(db)) {
-    const own = (await loadSettings(db, each)).filter(
+  for (const service of await listServices(db)) {
+    const changed = (await loadSettings(db, service)).filter(
       ({ name, value }) => JSON.stringify(value) !== JSON.stringify(getDefault(name)),
     )
-    if (own.length === 0) rows.push([each.name, '', 'all defaults'])
-    for (const { name, value } of own) rows.push([each.name, name, formatValue(value)])
+    if (changed.length === 0) rows.push([service.name, '', 'all defaults'])
+    for (const { name, value } of changed) rows.push([service.name, name, formatValue(value)])
   }
   return rows
 }
@@ -155,22 +159,22 @@ async function createInShard(
   { control, databases }: Session,
   name: string,
   database: string,
-  made: (tx: Db, service: Service) => Promise<void>,
+  initialize: (tx: Db, service: Service) => Promise<void>,
 ) {
   const data = await databases.open(database)
   const created = await addService(control, name, {}, database)
   const entry =
     created ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
   if (!entry) throw new Error(await describeTakenName(control, name))
-  const placed = await data.transaction(async tx => {
-    const found = await insertService(tx, entry)
-    if (found === 'inserted') await made(tx, entry)
-    // Or the shard was restored and lost it: cursors of the service must expire.
-    if (found === 'inserted' && !created) await recordRestore(tx, entry)
-    return found
+  const outcome = await data.transaction(async tx => {
+    const outcome = await insertService(tx, entry)
+    if (outcome === 'inserted') await initialize(tx, entry)
+    // If the service was registered but is missing, the shard was restored and lost it, so its cursors must expire.
+    if (outcome === 'inserted' && !created) await recordRestore(tx, entry)
+    return outcome
   })
-  if (placed === 'exists') throw new Error(await describeTakenName(control, name))
-  if (placed === 'inserted') return
+  if (outcome === 'exists') throw new Error(await describeTakenName(control, name))
+  if (outcome === 'inserted') return
   await unregisterService(control, entry, database)
   throw new Error(
     `Shard ${database} has a service with this name or number that is missing from the control database, which was probably restored from an older backup. To register it: tillbridge shard add ${database}`,
@@ -191,5 +195,5 @@ async function applySettings(tx: Db, service: Service, settings: SettingsChange,
 /** Returns the settings of a service, in the order of the documentation. */
 async function loadSettings(db: Db, service: Service) {
   const shown: Record<string, unknown> = await shownSettings(db, service)
-  return describeSettings().map(text => ({ ...text, value: shown[text.name] }))
+  return describeSettings().map(setting => ({ ...setting, value: shown[setting.name] }))
 }

@@ -64,12 +64,12 @@ export function shardCommand(program: Command) {
       withDatabase(async ({ control, databases }) => {
         const rows: string[][] = []
         for (const { name, services, added } of await listShards(control)) {
-          const fault = await databases.open(name).then(
+          const error = await databases.open(name).then(
             () => undefined,
             (error: Error) => error.message,
           )
-          if (fault) process.exitCode = 1
-          rows.push([name, String(services), added.toISOString().slice(0, 10), fault ?? 'ok'])
+          if (error) process.exitCode = 1
+          rows.push([name, String(services), added.toISOString().slice(0, 10), error ?? 'ok'])
         }
         console.log(table(['shard', 'services', 'added', 'status'], rows))
       }),
@@ -82,11 +82,11 @@ export function shardCommand(program: Command) {
     .addHelpText('after', examples(['shard remove eu-2', 'unregisters it; the database itself stays']))
     .action((name: string) =>
       withDatabase(async ({ control }) => {
-        const found = (await listShards(control)).find(each => each.name === name)
-        if (!found) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
-        if (found.services)
+        const entry = (await listShards(control)).find(each => each.name === name)
+        if (!entry) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
+        if (entry.services)
           throw new Error(
-            `Shard ${name} has ${found.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`,
+            `Shard ${name} has ${entry.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`,
           )
         await deleteShard(control, name)
         console.log(`Shard ${name} unregistered.`)

@@ -84,9 +84,9 @@ async function runSyncs(
   const remarks: string[] = []
   let failed = false
   let rejected = 0
-  const fail = (sync: string, why: string) => {
+  const fail = (sync: string, reason: string) => {
     failed = true
-    remarks.push(`${sync}: ${why}`)
+    remarks.push(`${sync}: ${reason}`)
   }
   for (const sync of syncs) {
     if (stop.signal.aborted) break

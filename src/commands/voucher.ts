@@ -58,9 +58,9 @@ export function voucherCommand(program: Command) {
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const found = await readVoucher(db, service, number)
-        if (!found) throw voucherNotFound(number)
-        const { email, ...facts } = found
+        const voucher = await readVoucher(db, service, number)
+        if (!voucher) throw voucherNotFound(number)
+        const { email, ...facts } = voucher
         const rows = Object.entries({ ...facts, email: email?.status ?? null })
         console.log(
           table(
@@ -68,7 +68,7 @@ export function voucherCommand(program: Command) {
             rows.map(([field, value]) => [field, String(value ?? '-')]),
           ),
         )
-        const ledger = await readLedger(db, service, found)
+        const ledger = await readLedger(db, service, voucher)
         console.log(
           `\n${table(
             ['at', 'entry', 'amount', 'state', 'locked by', 'order'],
@@ -90,9 +90,9 @@ export function voucherCommand(program: Command) {
       .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, example]))
       .action((number: string, { service: name }: Options) =>
         withDatabase(async ({ keys, services }) => {
-          const placed = await services.find(name)
-          await requireEmbeddedBackOffice({ keys }, placed, 'Vouchers', 'manage them there')
-          const { service, db } = placed
+          const located = await services.find(name)
+          await requireEmbeddedBackOffice({ keys }, located, 'Vouchers', 'manage them there')
+          const { service, db } = located
           const outcome = await db.transaction(async tx => {
             const outcome = await decideOnVoucher(tx, service, number, decision as Decision)
             const subject = `/vouchers/${encodeURIComponent(number)}`

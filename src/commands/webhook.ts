@@ -95,7 +95,7 @@ export function webhookCommand(program: Command) {
     .action(({ service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const records = await loadAllRecords<Webhook>(service, asked => readWebhookPage(db, service, asked))
+        const records = await loadAllRecords<Webhook>(service, page => readWebhookPage(db, service, page))
         const rows = records.map(({ id, url, kinds: of, state, lag, lastSuccessAt, lastFailure }) => [
           id,
           url,
@@ -110,8 +110,8 @@ export function webhookCommand(program: Command) {
     )
 
   addWebhookCommand('show', 'Show a webhook', 'shows its status and lag', async (tx, { service }, { id }) => {
-    const found = await findWebhookRecord(tx, service, id)
-    const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
+    const webhook = await findWebhookRecord(tx, service, id)
+    const fields = Object.entries(JSON.parse(webhook?.record ?? '{}'))
     return table(
       ['field', 'value'],
       fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),
@@ -198,22 +198,22 @@ export function webhookCommand(program: Command) {
     .action((id: string, { service: name }: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const due = await readEndpointState(db, keys, service, id)
-        if (!due) throw webhookNotFound(id)
-        const attempt = await sendTestEvent(openWebhookSender(readConfig()), service.name, due)
+        const endpoint = await readEndpointState(db, keys, service, id)
+        if (!endpoint) throw webhookNotFound(id)
+        const attempt = await sendTestEvent(openWebhookSender(readConfig()), service.name, endpoint)
         await addAttempt(db, service, id, attempt)
         if (attempt.error !== null) throw new Error(attempt.error)
         console.log(`The endpoint returned ${attempt.status} within ${attempt.milliseconds} ms.`)
       }),
     )
 
-  function addWebhookCommand(verb: string, description: string, why: string, act: WebhookAction, print?: Print) {
+  function addWebhookCommand(verb: string, description: string, result: string, act: WebhookAction, print?: Print) {
     webhook
       .command(verb)
       .argument('<webhook>', 'the ID from `webhook list`')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', examples([`webhook ${verb} ${example}`, why]))
+      .addHelpText('after', examples([`webhook ${verb} ${example}`, result]))
       .action((id: string, options: Options) => runOnWebhook(id, options, act, print))
   }
 }
@@ -221,33 +221,33 @@ export function webhookCommand(program: Command) {
 /** Acts on one webhook in a transaction. Returns the message to print. */
 type WebhookAction = (tx: Db, of: Pick<Session, 'keys'> & { service: Service }, endpoint: Endpoint) => Promise<string>
 
-type Print = (told: string, service: Service, id: string) => void | Promise<void>
+type Print = (message: string, service: Service, id: string) => void | Promise<void>
 
-const printWebhookSecret: Print = (told, service, id) =>
-  printSecret(told, 'secret', `To issue another one: tillbridge webhook rotate ${id} --service ${service.name}`)
+const printWebhookSecret: Print = (message, service, id) =>
+  printSecret(message, 'secret', `To issue another one: tillbridge webhook rotate ${id} --service ${service.name}`)
 
 const runOnWebhook = (
   id: string,
   { service: name }: Options,
   act: WebhookAction,
-  print: Print = told => console.log(told),
+  print: Print = message => console.log(message),
 ) =>
   withDatabase(async ({ keys, services }) => {
     const { service, db } = await services.find(name)
-    const told = await db.transaction(async tx => {
+    const message = await db.transaction(async tx => {
       const endpoint = await lockWebhook(tx, service, id)
       if (!endpoint) throw webhookNotFound(id)
       return act(tx, { keys, service }, endpoint)
     })
-    await print(told, service, id)
+    await print(message, service, id)
   })
 
 /** Returns the records of all pages of a list. */
-async function loadAllRecords<T>(service: Service, page: (asked: PageRequest) => Promise<Page>): Promise<T[]> {
+async function loadAllRecords<T>(service: Service, page: (request: PageRequest) => Promise<Page>): Promise<T[]> {
   const { chunks } = await exportPages(
     service,
     work => work(),
-    async asked => ({ page: await page(asked), meta: {} }),
+    async request => ({ page: await page(request), meta: {} }),
   )
   const lines = (await Array.fromAsync(chunks)).join('').split('\n')
   return lines.slice(0, -1).map(line => JSON.parse(line))

@@ -76,7 +76,7 @@ function unwrapIPv4(address: Address): Address {
 }
 const wellKnownPrefix = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
-/** True for global unicast addresses. Of IPv6, only the allocated block counts (RFC 4291, section 2.4), without tunnels. */
+/** True for a global unicast address. An IPv6 address must be in the allocated block (RFC 4291, section 2.4) and not in a tunnel. */
 const isPublic = (address: Address) =>
   address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(allocatedPrefix))
 const allocatedPrefix = ipaddr.IPv6.parseCIDR('2000::/3')

@@ -60,8 +60,8 @@ export class IdempotentReplay extends Error {
 }
 
 /**
- * Finds out why a key can't be used, and returns the error to throw: `IdempotentReplay` if there is a response,
- * `idempotency_in_progress` if another transaction has the key, `idempotency_key_reused` if the key belongs to another request.
+ * Finds out why a key can't be used. Returns the error to throw: `IdempotentReplay` if there is a response, `idempotency_in_progress` if
+ * another transaction has the key. If the key belongs to another request, returns `idempotency_key_reused`.
  */
 export async function findKeyConflict(db: Db, keys: Keys, service: Service, write: KeyedWrite): Promise<Error> {
   const stored = await findStoredResponse(db, keys, service, write)

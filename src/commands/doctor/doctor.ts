@@ -44,8 +44,8 @@ export const doctorCommand = (program: Command) =>
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
       let offices: BackOffices | undefined
-      const require = <T>(value: T | undefined, what: string): T => {
-        if (value === undefined) throw new Error(`Not checked: fix ${what} first.`)
+      const require = <T>(value: T | undefined, prerequisite: string): T => {
+        if (value === undefined) throw new Error(`Not checked: fix ${prerequisite} first.`)
         return value
       }
       const checks: Check[] = [

@@ -13,14 +13,14 @@ export async function checkReplicas(config: Config, primary: Database) {
   const trail = createLsnHistory()
   const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
   if (now) trail.add(parsePosition(now.position))
-  const found = await Promise.all(
+  const replicas = await Promise.all(
     parseServers(config.databaseReadUrl).map(server => probeReplica(server, config, trail)),
   )
-  const lines = found.map(({ name, health }) => {
-    const behind = `${health.lag?.bytes ?? 0} bytes behind the primary`
-    return `${name}: ${health.state === 'ready' ? behind : describeHealth(health)}`
+  const lines = replicas.map(({ name, health }) => {
+    const lag = `${health.lag?.bytes ?? 0} bytes behind the primary`
+    return `${name}: ${health.state === 'ready' ? lag : describeHealth(health)}`
   })
-  if (found.some(({ health }) => health.state !== 'ready')) throw new Error(lines.join('\n'))
+  if (replicas.some(({ health }) => health.state !== 'ready')) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 

@@ -18,9 +18,9 @@ export async function checkShards(config: Config, control: Pick<Installation, 'd
   const lines: string[] = []
   let isHealthy = true
   for (const { name, services } of shards) {
-    const faults = await findProblems(config, control, name)
-    if (faults.length) isHealthy = false
-    lines.push(`${name}: ${services} services`, ...faults.map(fault => `  FAIL: ${fault}`))
+    const problems = await findProblems(config, control, name)
+    if (problems.length) isHealthy = false
+    lines.push(`${name}: ${services} services`, ...problems.map(problem => `  FAIL: ${problem}`))
   }
   if (!isHealthy) throw new Error(lines.join('\n'))
   return lines.join('\n')
@@ -32,55 +32,56 @@ async function findProblems(
   control: Pick<Installation, 'db' | 'keys'>,
   name: string,
 ): Promise<string[]> {
-  const faults: string[] = []
-  const collect = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
+  const problems: string[] = []
+  const collect = (check: Promise<unknown>) => check.catch((error: Error) => problems.push(error.message))
   const opened = await openShard(config, control, name, { skipMigrations: true }).catch((error: Error) => {
-    faults.push(error.message)
+    problems.push(error.message)
   })
-  if (!opened) return faults
+  if (!opened) return problems
   const { db } = opened
   await collect(requireMigrated(opened))
-  if (faults.length) {
+  if (problems.length) {
     await opened.close()
-    return faults
+    return problems
   }
   const offices = await openConfiguredBackOffices(config, control.keys, db, quietLog())
   try {
-    for (const look of [describeDatabase, checkJobs, checkAlerts]) await collect(look(opened))
-    for (const look of [checkClock, checkDurability]) await collect(look(db))
+    for (const check of [describeDatabase, checkJobs, checkAlerts]) await collect(check(opened))
+    for (const check of [checkClock, checkDurability]) await collect(check(db))
     await collect(checkBackups(db, name))
     await collect(checkBackOffices(db, offices, config))
     await collect(checkSyncs(db, offices))
     const entries = await listServicesIn(db)
     const { stale, ahead } = await sortMisplaced(config, control, name, entries)
     for (const copy of stale)
-      faults.push(
+      problems.push(
         `This shard was restored to a time before ${copy.name} was moved to ${copy.assignedShard}. To deactivate the old copy: tillbridge shard add ${name}`,
       )
-    faults.push(...ahead.map(copy => describeAdoption(name, copy)))
-    for (const each of await findMissingServices(control.db, db, name)) faults.push(describeMissingService(name, each))
+    problems.push(...ahead.map(copy => describeAdoption(name, copy)))
+    for (const each of await findMissingServices(control.db, db, name))
+      problems.push(describeMissingService(name, each))
     const unregistered = await findConflicts(control.db, entries)
     if (unregistered.length)
-      faults.push(
+      problems.push(
         `Services missing from the control database: ${unregistered.map(each => each.name).join(', ')}. To register them: tillbridge shard add ${name}`,
       )
   } finally {
     offices.close()
     await opened.close()
   }
-  return faults
+  return problems
 }
 
 /** Lists moves of services between shards. Throws if one is abandoned. */
 export async function checkMoves(control: Db): Promise<string> {
-  const found = await listMoves(control)
-  if (!found.length) return 'no service is being moved'
-  const lines = found.map(({ isDead, silentSeconds, ...move }) =>
+  const moves = await listMoves(control)
+  if (!moves.length) return 'no service is being moved'
+  const lines = moves.map(({ isDead, silentSeconds, ...move }) =>
     isDead
       ? `${describeMove(move)}, interrupted ${Math.floor(silentSeconds)} s ago. A worker will resolve it. To do it now: tillbridge service move ${move.name} --undo`
       : `${describeMove(move)}, in progress`,
   )
-  if (found.some(({ isDead }) => isDead)) throw new Error(lines.join('\n'))
+  if (moves.some(({ isDead }) => isDead)) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 

@@ -31,7 +31,7 @@ const problemStates = ['unmapped', 'duplicate', 'orphaned', 'nearMatch'] as cons
 /** Prints the number of records per state and the most important issues. Sets exit code 2 if there are problems. */
 export async function printReport(db: Database, service: Service, { kind, state, limit, json }: ReportOptions) {
   const all = JSON.parse((await readMappingStatus(db, service)).record) as MappingStatus[]
-  const statuses = all.filter(one => kind === undefined || one.kind === kind)
+  const statuses = all.filter(status => kind === undefined || status.kind === kind)
   const issues: Record<string, MappingIssue[]> = {}
   for (const { kind: of } of statuses) {
     const { records } = await issuePage(db, service, of, state, { limit })
@@ -39,12 +39,15 @@ export async function printReport(db: Database, service: Service, { kind, state,
   }
   if (json) console.log(JSON.stringify({ kinds: statuses, issues }, null, 2))
   else {
-    const counts = statuses.map(one => [one.kind, ...issueStates.map(each => one.states[each].toLocaleString('en'))])
+    const counts = statuses.map(status => [
+      status.kind,
+      ...issueStates.map(state => status.states[state].toLocaleString('en')),
+    ])
     console.log(table(['', ...issueStates], counts))
     for (const { kind: of } of statuses)
       printRows(
         of,
-        (issues[of] ?? []).filter(one => state || one.state !== 'matched'),
+        (issues[of] ?? []).filter(issue => state || issue.state !== 'matched'),
       )
     for (const { kind: of, listedAt } of statuses)
       if (listedAt === null)

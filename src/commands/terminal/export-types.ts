@@ -11,34 +11,34 @@ import { transactionPage } from '../../store/orders/transactions.ts'
 
 interface ExportType {
   table: ReturnType<typeof sql>
-  page: (db: Db, service: Service, asked: PageRequest) => Promise<Page>
+  page: (db: Db, service: Service, page: PageRequest) => Promise<Page>
 }
 
 /** The lists that can be exported, by their import types, in the order in which a service must import them. */
 export const exportTypes = {
-  stores: { table: sql`store`, page: (db, service, asked) => storePage(db, service, {}, asked) },
-  staff: { table: sql`staff`, page: (db, service, asked) => staffPage(db, service, {}, asked) },
-  products: { table: sql`product`, page: (db, service, asked) => productPage(db, service, {}, asked) },
-  stock: { table: sql`stock`, page: (db, service, asked) => stockPage(db, service, {}, asked) },
+  stores: { table: sql`store`, page: (db, service, page) => storePage(db, service, {}, page) },
+  staff: { table: sql`staff`, page: (db, service, page) => staffPage(db, service, {}, page) },
+  products: { table: sql`product`, page: (db, service, page) => productPage(db, service, {}, page) },
+  stock: { table: sql`stock`, page: (db, service, page) => stockPage(db, service, {}, page) },
   customers: {
     table: sql`customer`,
-    page: (db, service, asked) => customerPage(db, service, { ecommerceIds: true }, asked),
+    page: (db, service, page) => customerPage(db, service, { ecommerceIds: true }, page),
   },
   transactions: {
     table: sql`retail_transaction`,
-    page: (db, service, asked) => transactionPage(db, service, {}, asked),
+    page: (db, service, page) => transactionPage(db, service, {}, page),
   },
   'store-mapping': {
     table: sql`store`,
-    page: (db, service, asked) => mappingPage(db, service, 'stores', 'mapped', asked),
+    page: (db, service, page) => mappingPage(db, service, 'stores', 'mapped', page),
   },
   'sku-mapping': {
     table: sql`variant`,
-    page: (db, service, asked) => mappingPage(db, service, 'skus', 'mapped', asked),
+    page: (db, service, page) => mappingPage(db, service, 'skus', 'mapped', page),
   },
   'customer-mapping': {
     table: sql`customer`,
-    page: (db, service, asked) => mappingPage(db, service, 'customers', 'mapped', asked),
+    page: (db, service, page) => mappingPage(db, service, 'customers', 'mapped', page),
   },
 } satisfies Record<string, ExportType>
 

@@ -56,21 +56,21 @@ export function toProfile(options: DialectOptions): Profile {
 /** Parses `name=column` of an option that can be repeated. Throws if the form is wrong or the name is repeated. */
 const parsePairs =
   (option: string, example: string, allowsEmpty = false) =>
-  (value: string, before = new Map<string, string>()) => {
+  (value: string, previous = new Map<string, string>()) => {
     const at = value.indexOf('=')
-    const [ours, theirs] = [value.slice(0, at), value.slice(at + 1)]
-    if (at < 1 || !(theirs || allowsEmpty))
+    const [name, column] = [value.slice(0, at), value.slice(at + 1)]
+    if (at < 1 || !(column || allowsEmpty))
       throw new InvalidArgumentError(`It must have the form name=…, for example ${example}.`)
-    if (before.has(ours))
-      throw new InvalidArgumentError(`${ours} can't be ${option === 'map' ? 'mapped' : 'set'} twice.`)
-    return new Map(before).set(ours, theirs)
+    if (previous.has(name))
+      throw new InvalidArgumentError(`${name} can't be ${option === 'map' ? 'mapped' : 'set'} twice.`)
+    return new Map(previous).set(name, column)
   }
 
-function parseTimeColumn(value: string, before = new Map<string, string>()) {
-  const [theirs = '', ours = ''] = value.split('=').reverse()
-  if (!theirs || before.has(ours) || before.has(''))
+function parseTimeColumn(value: string, previous = new Map<string, string>()) {
+  const [column = '', name = ''] = value.split('=').reverse()
+  if (!column || previous.has(name) || previous.has(''))
     throw new InvalidArgumentError('It must have the form saleDate=Time, once per column.')
-  return new Map(before).set(ours, theirs)
+  return new Map(previous).set(name, column)
 }
 
-const collect = (value: string, before: string[] = []) => [...before, value]
+const collect = (value: string, previous: string[] = []) => [...previous, value]

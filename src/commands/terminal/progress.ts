@@ -75,22 +75,22 @@ const formatPercent = (share: number) => `${Math.floor(share * 100)} %`
 const getShare = ({ bytes, size }: { bytes: number; size?: number | undefined }) =>
   size ? Math.min(1, bytes / size) : undefined
 
-/** Formats the share, then `figures`, then the remaining time at the current pace. */
-export const formatPace = (share: number | undefined, elapsedMs: number, figures: readonly string[]): ProgressLine => ({
+/** Formats the share, then `values`, then the remaining time at the current pace. */
+export const formatPace = (share: number | undefined, elapsedMs: number, values: readonly string[]): ProgressLine => ({
   share,
   text: [
     ...(share === undefined ? [] : [formatPercent(share)]),
-    ...figures,
+    ...values,
     ...(share ? [`${formatDuration((elapsedMs / 1_000 / share) * (1 - share))} left`] : []),
   ].join(' | '),
 })
 
 /** Shows megabytes and megabytes per second, and the share if the size is known. */
 export const bytesDisplay = (name: string) =>
-  createDisplay(name, (done: { bytes: number; size?: number }, elapsedMs) =>
-    formatPace(getShare(done), elapsedMs, [
-      `${formatMegabytes(done.bytes)} MB`,
-      `${formatMegabytes(done.bytes / (elapsedMs / 1_000))} MB/s`,
+  createDisplay(name, (progress: { bytes: number; size?: number }, elapsedMs) =>
+    formatPace(getShare(progress), elapsedMs, [
+      `${formatMegabytes(progress.bytes)} MB`,
+      `${formatMegabytes(progress.bytes / (elapsedMs / 1_000))} MB/s`,
     ]),
   )
 
@@ -98,8 +98,8 @@ const formatCount = (count: number) => Math.round(count).toLocaleString('en')
 
 /** Shows lines and lines per second. */
 export const linesDisplay = (name: string) =>
-  createDisplay(name, ({ lines, ...done }: Progress, elapsedMs) =>
-    formatPace(getShare(done), elapsedMs, [
+  createDisplay(name, ({ lines, ...progress }: Progress, elapsedMs) =>
+    formatPace(getShare(progress), elapsedMs, [
       `${formatCount(lines)} lines`,
       `${formatCount(lines / (elapsedMs / 1_000))} lines/s`,
     ]),

@@ -33,11 +33,11 @@ export interface LocatedService {
 /** Runs a command against the installation's database. Opens it if no process is running. */
 export async function withDatabase<T>(
   work: (session: Session) => Promise<T>,
-  { canCreate: mayMake = false }: Pick<ConnectOptions, 'canCreate'> = {},
+  { canCreate = false }: Pick<ConnectOptions, 'canCreate'> = {},
 ): Promise<T> {
   const config = readConfig()
   const opening = { statementTimeoutMs: 0, onNotice: (notice: string) => console.error(notice) }
-  const installation = await joinInstallation(config, { ...opening, canCreate: mayMake })
+  const installation = await joinInstallation(config, { ...opening, canCreate })
   const opened = new Map<string, OpenedDatabase>()
   try {
     const { db: control, keys } = installation

@@ -78,7 +78,7 @@ const renderEvents = memoizePerPage((subscription, { changes, positions }) => {
   return events.join('')
 })
 
-/** Returns the page. Throws `cursor_expired` if there is none. */
+/** Returns the page. Throws `cursor_expired` if it is undefined. */
 export function requireUnexpired(page: ChangesPage | undefined): ChangesPage {
   if (!page) throw new ApiError('cursor_expired')
   return page
