@@ -44,8 +44,8 @@ async function writeDocuments(check: boolean): Promise<string[]> {
 }
 
 /** Returns a server with all routes that never listens and has no database. */
-export const buildBareServer = () =>
-  buildServer({
+export const buildBareServer = async () => {
+  const { server } = await buildServer({
     appContext: {} as AppContext,
     log: pino({ level: 'silent' }),
     certificate: { cert: '', key: '' },
@@ -53,7 +53,10 @@ export const buildBareServer = () =>
     trustedProxies: ['127.0.0.1'],
     publicUrl: () => 'https://localhost:8443',
     ready: () => false,
+    clientMemoryBytes: Number.POSITIVE_INFINITY,
   })
+  return server
+}
 
 /** Returns the response of `GET /openapi.json`. */
 async function buildOpenApiDocument() {

@@ -176,7 +176,22 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         // The counter is exported only after the first ignored error.
         lines: [[`sum by (reason) (${rate(of('tillbridge_ignored_errors_total'))}) or on () vector(0)`, '{{reason}}']],
       },
-      { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'server processes']] },
+      {
+        title: 'Memory',
+        unit: 'bytes',
+        lines: [
+          [of('tillbridge_resident_memory_bytes'), 'server processes'],
+          [of('tillbridge_client_memory_bytes'), 'clients, estimated'],
+        ],
+      },
+      {
+        title: 'Client connections',
+        unit: 'short',
+        lines: [
+          [of('tillbridge_connections'), 'open'],
+          [rate(of('tillbridge_connections_closed_total')), 'closed per second to limit memory'],
+        ],
+      },
       {
         title: 'Disk',
         unit: 'bytes',

@@ -90,6 +90,11 @@ export const settings = {
   TLS_KEY_FILE: file('The private key of that certificate (PEM).', '/etc/tillbridge/key.pem'),
   HTTP2: boolean('Offer HTTP/2 in addition to HTTP/1.1.', false),
   WEB_CONCURRENCY: integer('Number of processes that serve requests.', 1, [1, Math.max(64, cpus().length)]),
+  MAX_MEMORY_MIB: integer(
+    'Memory in MiB that one process can use. 40 % of it is for connections and unread responses: beyond that, Tillbridge closes the connections that read slowest.',
+    1_024,
+    [384, 1_048_576],
+  ),
   ...databaseSettings,
   DATA_DIR: string('The directory of the bundled database, the certificates and the secret key.', '.data'),
   SECRET_KEY: {

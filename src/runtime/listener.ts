@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http'
-import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
@@ -66,7 +65,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     db: shard.db,
     acquirePermit,
   }))
-  const server = await buildServer({
+  const { server, clientMemory } = await buildServer({
     appContext: {
       ...shared,
       ...getBackOfficeContext(backOffices),
@@ -81,6 +80,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     trustedProxies: config.trustedProxies,
     publicUrl,
     ready: () => !isLeaving && isReady(),
+    clientMemoryBytes: config.maxMemoryMib * 1024 * 1024 * clientMemoryShare,
   })
   // A client that uses an existing connection opens its next one to another process.
   server.addHook('onRequest', (request, reply, done) => {
@@ -88,7 +88,6 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     done()
   })
   const requests = measureRequests(server)
-  const cutOff = trackConnections(server)
   await server.listen({ port: config.port, host: config.host }).catch(rethrowListenError(config, 'PORT'))
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
@@ -101,7 +100,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     shutdown.abort()
     kept.stop()
     plain?.close()
-    const force = setTimeout(cutOff, graceMs)
+    const force = setTimeout(clientMemory.closeAll, graceMs)
     await server.close()
     clearTimeout(force)
   }
@@ -117,21 +116,17 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
   const own = () => ({ pools, backOffices, replicas, waitingWrites: writes.waiting })
-  const samples = () => [...requests(), ...kept.samples(), ...processSamples([own(), ...gateway.opened()])]
+  const samples = () => [
+    ...requests(),
+    ...clientMemory.samples(),
+    ...kept.samples(),
+    ...processSamples([own(), ...gateway.opened()]),
+  ]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 
-/** Answers with what ends all connections that the server then has: an HTTP/2 server cannot end its own. */
-function trackConnections({ server }: FastifyInstance): () => void {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  return () => {
-    for (const socket of sockets) socket.destroy()
-  }
-}
+/** The share of a process's memory that clients can occupy. The rest is for the program and its work. */
+const clientMemoryShare = 0.4
 
 /** Explains why listening on the configured address failed. */
 const rethrowListenError =

@@ -8,6 +8,7 @@ import type { AppContext } from '../http/app-context.ts'
 import { parseBodiesAsBytes } from '../http/body/body.ts'
 import { limitBodyTime } from '../http/body/time-limit.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
+import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
 import { traceRequests } from '../http/observability/tracing.ts'
@@ -33,10 +34,18 @@ interface ServerOptions {
   publicUrl: () => string
   /** True if requests can be sent to this process; false while it starts or stops. */
   ready: () => boolean
+  /** Bytes that connections, open requests and unread responses can occupy. */
+  clientMemoryBytes: number
+}
+
+/** The HTTPS server and its connections. */
+interface BuiltServer {
+  server: FastifyInstance
+  clientMemory: ClientMemory
 }
 
 /** The HTTPS server with every resource, not yet listening. */
-export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+export async function buildServer(options: ServerOptions): Promise<BuiltServer> {
   const { appContext, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
   const noteRefusal = logRejections(log, level)
@@ -94,6 +103,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, noteRefusal))
   const methodsByPath = collectMethods(server)
+  const clientMemory = limitClientMemory(server, { budget: options.clientMemoryBytes, log })
   traceRequests(server)
   writeAccessLog(server, log, level)
   writeRequestLog(server, { ...appContext, log })
@@ -121,7 +131,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
   consolePages(server, appContext)
   const refusalOf = rejectOtherMethods(server, methodsByPath)
-  return server
+  return { server, clientMemory }
 }
 
 /** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */

@@ -47,6 +47,17 @@ export const metrics = {
     largest: true,
   },
   tillbridge_resident_memory_bytes: { type: 'gauge', help: 'Resident memory of the server processes.', labels: [] },
+  tillbridge_connections: { type: 'gauge', help: 'Open connections of clients.', labels: [] },
+  tillbridge_client_memory_bytes: {
+    type: 'gauge',
+    help: 'Estimated memory of connections, open requests and unread responses. Its limit is 40 % of `MAX_MEMORY_MIB`.',
+    labels: [],
+  },
+  tillbridge_connections_closed_total: {
+    type: 'counter',
+    help: 'Connections closed to limit memory, because their clients read too slowly.',
+    labels: [],
+  },
   tillbridge_database_connections: {
     type: 'gauge',
     help: 'Database connections by state, and requests that wait for one.',

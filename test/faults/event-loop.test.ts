@@ -76,6 +76,31 @@ test('long headers and bodies do not block a request', async () => {
   assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
+test('bodies with many values and unknown fields do not block a request', async () => {
+  const bodies = {
+    'unknown fields': JSON.stringify(Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`f${i}`, 1]))).slice(
+      0,
+      -1,
+    ),
+    'fewer unknown fields': JSON.stringify(Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`f${i}`, 1]))),
+    'empty objects': `{"returnReasons":[${'{},'.repeat(80_000)}{}]}`,
+    numbers: `[${'0,'.repeat(120_000)}0]`,
+  }
+  const headers = { 'content-type': 'application/json', 'if-match': '*', 'sec-fetch-site': 'same-origin' }
+  for (const [name, body] of Object.entries(bodies))
+    for (const [method, path] of [
+      ['PUT', '/settings'],
+      ['POST', '/console/session'],
+    ] as const) {
+      const loop = watchEventLoop()
+      const { status, json } = await service.request(path, { method, headers, body: body.slice(0, 262_144) })
+      const longestMs = loop.stop()
+      assert.equal(status, 400)
+      assert.ok((json.errors ?? []).length <= 100)
+      assert.ok(longestMs < maxMs, `${name} at ${path}: ${longestMs} ms`)
+    }
+})
+
 test('parsers of foreign text take linear time', () => {
   const read = momentsLike(`DD${blanks}MM.YYYY`)
   const parsers: [string, () => unknown][] = [

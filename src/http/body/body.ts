@@ -6,7 +6,7 @@ import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import { readJson } from './json.ts'
 import { normalizeBody } from './normalize.ts'
-import { validateBody } from './validate.ts'
+import { maxErrors, validateBody } from './validate.ts'
 
 /** The size of a body in bytes. */
 const maxBodyBytes = 256 * 1024
@@ -17,9 +17,6 @@ export const NoBody = Type.Object(
   { $id: 'NoBody', description: 'Nothing: `{}`, or no body at all.', additionalProperties: false },
 )
 export const isNoBody = (schema: TSchema) => schema === NoBody
-
-/** Errors in one response. A response with all of them could be many times as long as the body. */
-const maxErrors = 100
 
 /** Makes Fastify pass bodies on as bytes. `readBody` parses them strictly, after the caller was admitted. */
 export function parseBodiesAsBytes(server: FastifyInstance) {

@@ -1,11 +1,13 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError, toApiError } from '../../errors/api-error.ts'
 
 /** The maximum nesting depth of a body. No schema is nearly as deep. */
 const maxDepth = 32
+/** The maximum number of values in a body. The largest valid bodies have a few thousand. */
+const maxValues = 10_000
 
 /**
  * Parses a body strictly (RFC 8259). Throws `malformed_json` if it isn't UTF-8 or JSON. Duplicate names in an object, more than 32 levels, and
- * numbers that can't be stored exactly are errors too.
+ * numbers that can't be stored exactly are errors too. Throws `invalid_body` if there are more than 10,000 values.
  */
 export function readJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -38,12 +40,15 @@ function findJsonProblem(text: string): string | undefined {
   /** The names in each open object, outermost first. Undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let last = ''
+  let values = 1
   for (const [token] of text.matchAll(tokens)) {
     if (token === '{' || token === '[') {
       if (open.push(token === '{' ? new Set() : undefined) > maxDepth)
         return `The body can have at most ${maxDepth} levels.`
     } else if (token === '}' || token === ']') open.pop()
-    else if (token === ':') {
+    else if (token === ',') {
+      if (++values > maxValues) throw tooManyValues()
+    } else if (token === ':') {
       const name = JSON.parse(last) as string
       const names = open.at(-1)
       if (names?.has(name)) return `The name ${quoteName(name)} can't be used twice in one object.`
@@ -53,6 +58,11 @@ function findJsonProblem(text: string): string | undefined {
     last = token
   }
   return
+}
+
+function tooManyValues() {
+  const detail = `The body can have at most ${maxValues.toLocaleString('en')} values.`
+  return toApiError([{ pointer: '', code: 'invalid_body', detail }])
 }
 
 /** True if JavaScript stores the number exactly as it is written, apart from trailing zeros. */

@@ -6,7 +6,7 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE: completelyRec
 
 /** Fails the body of an HTTP/2 request with `request_timeout` if it takes longer than `ms`. Node's own limits are for HTTP/1.1 only. */
 export function limitBodyTime({ raw }: FastifyRequest, ms: number) {
-  if (raw.httpVersionMajor !== 2) return
+  if (!('stream' in raw)) return
   const { stream } = raw as unknown as Http2ServerRequest
   if (stream.endAfterHeaders) return
   const timer = setTimeout(() => {

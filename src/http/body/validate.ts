@@ -36,6 +36,9 @@ interface Schema {
   examples?: unknown[]
 }
 
+/** Errors of each code in one response. A response with all of them could be many times as long as the body. */
+export const maxErrors = 100
+
 /** The settings of a service that validation depends on. */
 interface ValidationContext {
   /** The currency that amounts are in. */
@@ -43,12 +46,17 @@ interface ValidationContext {
 }
 
 /**
- * Returns every error of a value. A value that doesn't match the schema (wrong type, missing or unknown
+ * Returns the errors of a value, at most 100 of each code. A value that doesn't match the schema (wrong type, missing or unknown
  * field) is `invalid_body`. A violated domain rule (length, range, format, a date that doesn't exist) is `invalid_field`.
  */
 export function validateBody(schema: TSchema, body: unknown, context: ValidationContext): FieldError[] {
   const errors: FieldError[] = []
-  const addError = (code: ErrorCode, pointer: string, detail: string) => errors.push({ pointer, code, detail })
+  const counts: Partial<Record<ErrorCode, number>> = {}
+  const addError = (code: ErrorCode, pointer: string, detail: string) => {
+    const count = (counts[code] ?? 0) + 1
+    counts[code] = count
+    if (count <= maxErrors) errors.push({ pointer, code, detail })
+  }
   const exampleText = ({ examples: [example] = [], format }: Schema) => {
     if (example === undefined || typeof example === 'object') return ''
     const fitting = format === 'money' ? amountIn(context.currency, String(example)) : example
@@ -84,6 +92,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   function validateObject({ properties = {}, patternProperties, required = [] }: Schema, value: object, at: string) {
     const any = patternProperties && Object.values(patternProperties)[0]
     for (const [name, each] of Object.entries(value)) {
+      if ((counts.invalid_body ?? 0) >= maxErrors) return
       const property = Object.hasOwn(properties, name) ? properties[name] : any
       const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
       if (property) validate(property, each, pointer)
@@ -108,12 +117,15 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     if (value.length < minItems)
       addError('invalid_field', at, `${name} must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
     else if (value.length > maxItems) addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
-    else
-      for (const [i, each] of value.entries()) {
-        if (items) validate(items, each, `${at}/${i}`, `An entry of ${name}`)
-        if (uniqueItems && value.indexOf(each) < i)
-          addError('invalid_field', `${at}/${i}`, `${name} can't have the same entry twice.`)
-      }
+    // Also the entries of a list that is too long: rules of the body rely on their types.
+    const seen = new Set<unknown>()
+    for (const [i, each] of value.entries()) {
+      if ((counts.invalid_body ?? 0) >= maxErrors) return
+      if (items) validate(items, each, `${at}/${i}`, `An entry of ${name}`)
+      if (uniqueItems && value.length <= maxItems && seen.has(each))
+        addError('invalid_field', `${at}/${i}`, `${name} can't have the same entry twice.`)
+      seen.add(each)
+    }
   }
 
   function validateNumber(

@@ -56,6 +56,15 @@ test('a partial settings change keeps the omitted settings', async () => {
   assert.deepEqual((await shop.get('/payment-gateways')).json.data, ['paypal', 'visa'])
 })
 
+test('a list with too many entries of a wrong type is rejected', async () => {
+  for (const entry of [null, 1, 'SMALL', [], {}]) {
+    const body = JSON.stringify({ returnReasons: Array(200).fill(entry) })
+    const headers = { 'content-type': 'application/json', 'if-match': '*' }
+    const { status, json } = await service.request('/settings', { method: 'PUT', headers, body })
+    assert.deepEqual([status, json.code, json.errors.length], [400, 'invalid_body', 100], JSON.stringify(entry))
+  }
+})
+
 test('null resets a setting to its default', async () => {
   const shop = await service.createService()
   await put(shop, '/settings', everything)

@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
+import { frame, headerFields, http2Preface, uint32 } from '../../support/unread-clients.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 const kept = captureLog('warn')
@@ -14,44 +15,14 @@ after(async () => {
   await service.stop()
 })
 
-const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 }
-
-/** A frame (RFC 9113, section 4.1). */
-function frame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)) {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = types[type]
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-/** Header fields without compression (RFC 7541, section 6.2.2). */
-const fields = (of: Record<string, string>) =>
-  Buffer.concat(
-    Object.entries(of).map(([name, value]) =>
-      Buffer.concat([
-        Buffer.from([0, name.length]),
-        Buffer.from(name),
-        Buffer.from([value.length]),
-        Buffer.from(value),
-      ]),
-    ),
-  )
-
 const [endStream, endHeaders] = [1, 4]
-const asked = fields({
+const asked = headerFields({
   ':method': 'GET',
   ':scheme': 'https',
   ':authority': new URL(server.baseUrl).host,
   ':path': '/stores',
   ...buildCredentials(service),
 })
-const four = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
 const times = (count: number, make: (i: number) => Buffer) =>
   Buffer.concat(Array.from({ length: count }, (_, i) => make(i)))
 
@@ -69,7 +40,7 @@ async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
   })
   // Responses are read unless the flood is one of unread responses.
   if (atMost === 1) socket.resume()
-  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  socket.write(http2Preface)
   socket.write(frame('settings', 0, 0))
   for (let sent = 0; sent < atMost && !isOver; sent++)
     if (!socket.write(bytes)) await Promise.race([once(socket, 'drain').catch(() => {}), delay(500)])
@@ -82,15 +53,15 @@ const request = (i: number) => frame('headers', endStream | endHeaders, stream(i
 const unfinished = frame('headers', endStream, 1, asked)
 const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   'requests that are taken back at once': [
-    times(4_000, i => Buffer.concat([request(i), frame('reset', 0, stream(i), four(8))])),
+    times(4_000, i => Buffer.concat([request(i), frame('reset', 0, stream(i), uint32(8))])),
   ],
   'requests that the server has to take back': [
-    times(4_000, i => Buffer.concat([request(i), frame('window', 0, stream(i), four(0))])),
+    times(4_000, i => Buffer.concat([request(i), frame('window', 0, stream(i), uint32(0))])),
   ],
   'headers that never end': [
     Buffer.concat([
       unfinished,
-      times(2_000, i => frame('continuation', 0, 1, fields({ [`x-${i}`]: 'x'.repeat(100) }))),
+      times(2_000, i => frame('continuation', 0, 1, headerFields({ [`x-${i}`]: 'x'.repeat(100) }))),
     ]),
   ],
   'headers that go on with nothing': [Buffer.concat([unfinished, times(20_000, () => frame('continuation', 0, 1))])],

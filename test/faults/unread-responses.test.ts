@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { memory } from '../../scenarios/support/usage.ts'
+import { installed } from '../support/installations/installations.ts'
+import { ask, directory, serve, stop } from '../support/processes.ts'
+import { connectUnread, http1Requests, http2Requests } from '../support/unread-clients.ts'
+
+const maxMemoryMib = 400
+const large = '/docs/viewer.js'
+const http1 = http1Requests(large, 20)
+const http2 = http2Requests(large, 100)
+
+test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 280_000 }, async () => {
+  const environment = { DATA_DIR: join(directory(), 'data') }
+  await installed(environment)
+  const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true', MAX_MEMORY_MIB: String(maxMemoryMib) })
+  const sockets = []
+  try {
+    for (let i = 0; i < 1_000; i += 20) {
+      const [protocol, bytes] = i % 100 === 0 ? (['h2', http2] as const) : (['http/1.1', http1] as const)
+      const connecting = Array.from({ length: 20 }, () => connectUnread(server.baseUrl, protocol, bytes))
+      sockets.push(...(await Promise.all(connecting)))
+      assert.equal((await ask(server, '/health/live')).status, 200)
+    }
+    await delay(3_000)
+    // A client that reads receives a large response completely.
+    const { status, text, headers } = await ask(server, large)
+    assert.deepEqual([status, text.length > 1_000_000], [200, true])
+    assert.equal(Number(headers['content-length']), Buffer.byteLength(text))
+    const { peak } = memory(server.pid)
+    assert.ok(peak < maxMemoryMib * 1.2, `${peak} MB`)
+    assert.match(server.err, /connections closed to limit memory/)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await stop(server)
+  }
+})

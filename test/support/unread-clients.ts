@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+
+/** Clients that send requests and never read a response. */
+
+const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 }
+
+/** An HTTP/2 frame (RFC 9113, section 4.1). */
+export function frame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)) {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = types[type]
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** Header fields without compression (RFC 7541, section 6.2.2). */
+export const headerFields = (fields: Record<string, string>) =>
+  Buffer.concat(
+    Object.entries(fields).map(([name, value]) =>
+      Buffer.concat([
+        Buffer.from([0, name.length]),
+        Buffer.from(name),
+        Buffer.from([value.length]),
+        Buffer.from(value),
+      ]),
+    ),
+  )
+
+export const uint32 = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+export const http2Preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+
+const [endStream, endHeaders] = [1, 4]
+const maxWindow = 2 ** 31 - 1
+
+/** Bytes of an HTTP/2 client that requests `path` on as many streams, with the largest flow-control windows. */
+export const http2Requests = (path: string, streams: number, fields: Record<string, string> = {}) =>
+  Buffer.concat([
+    Buffer.from(http2Preface),
+    // SETTINGS_INITIAL_WINDOW_SIZE
+    frame('settings', 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(maxWindow)])),
+    frame('window', 0, 0, uint32(maxWindow - 65_535)),
+    ...Array.from({ length: streams }, (_, i) =>
+      frame(
+        'headers',
+        endStream | endHeaders,
+        2 * i + 1,
+        headerFields({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': path, ...fields }),
+      ),
+    ),
+  ])
+
+/** Bytes of an HTTP/1.1 client that pipelines as many requests. */
+export const http1Requests = (path: string, requests: number) =>
+  Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(requests))
+
+/** Connects, sends bytes and stops reading after the handshake. Resolves after the bytes were sent or the server disconnected. */
+export async function connectUnread(baseUrl: string, protocol: 'h2' | 'http/1.1', bytes: Buffer): Promise<TLSSocket> {
+  const port = Number(new URL(baseUrl).port)
+  const tcp = connect({ port, host: '127.0.0.1' })
+  const socket = connectTls({ socket: tcp, ALPNProtocols: [protocol], rejectUnauthorized: false })
+  socket.on('error', () => {})
+  tcp.on('error', () => {})
+  await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]).catch(() => {})
+  tcp.pause()
+  socket.write(bytes)
+  return socket
+}
