@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { memory } from '../../scenarios/support/usage.ts'
-import { installed } from '../support/installations/installations.ts'
-import { ask, directory, serve, stop } from '../support/processes.ts'
+import { install } from '../support/installations/installations.ts'
+import { createDirectory, sendGet, serve, stopServer } from '../support/processes.ts'
 import { connectUnread, http1Requests, http2Requests } from '../support/unread-clients.ts'
 
 const maxMemoryMib = 400
@@ -13,8 +13,8 @@ const http1 = http1Requests(large, 20)
 const http2 = http2Requests(large, 100)
 
 test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 280_000 }, async () => {
-  const environment = { DATA_DIR: join(directory(), 'data') }
-  await installed(environment)
+  const environment = { DATA_DIR: join(createDirectory(), 'data') }
+  await install(environment)
   const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true', MAX_MEMORY_MIB: String(maxMemoryMib) })
   const sockets = []
   try {
@@ -22,11 +22,11 @@ test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 
       const [protocol, bytes] = i % 100 === 0 ? (['h2', http2] as const) : (['http/1.1', http1] as const)
       const connecting = Array.from({ length: 20 }, () => connectUnread(server.baseUrl, protocol, bytes))
       sockets.push(...(await Promise.all(connecting)))
-      assert.equal((await ask(server, '/health/live')).status, 200)
+      assert.equal((await sendGet(server, '/health/live')).status, 200)
     }
     await delay(3_000)
     // A client that reads receives a large response completely.
-    const { status, text, headers } = await ask(server, large)
+    const { status, text, headers } = await sendGet(server, large)
     assert.deepEqual([status, text.length > 1_000_000], [200, true])
     assert.equal(Number(headers['content-length']), Buffer.byteLength(text))
     const { peak } = memory(server.pid)
@@ -34,6 +34,6 @@ test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 
     assert.match(server.err, /connections closed to limit memory/)
   } finally {
     for (const socket of sockets) socket.destroy()
-    await stop(server)
+    await stopServer(server)
   }
 })
