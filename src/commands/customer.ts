@@ -88,8 +88,8 @@ async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, se
   const offices = await openConfiguredBackOffices(readConfig(), keys, db, quietLog())
   try {
     const office = offices.get(service)
-    await runInStages({ db, keys }, service, async steps => {
-      const finish = await office.eraseCustomer({ ...steps, service, requireMatch() {} }, id)
+    await runInStages({ db, keys }, service, async stages => {
+      const finish = await office.eraseCustomer({ ...stages, service, requireMatch() {} }, id)
       return async tx => {
         if (!(await finish(tx))) throw customerNotFound(id)
         const subject = `/customers/${encodeURIComponent(id)}`

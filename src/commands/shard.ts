@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
-
 import { readConfig } from '../config/config.ts'
 import { databaseSettings } from '../config/database.ts'
-import { joinInstallation } from '../runtime/installation/installation.ts'
 import { addShard } from '../runtime/shards/add-shard.ts'
 import { deleteShard, listShards } from '../store/shards/shards.ts'
 import { examples } from './terminal/examples.ts'
@@ -41,19 +39,16 @@ export function shardCommand(program: Command) {
     .action(async (name: string, { urlFile, adopt }: { urlFile?: string; adopt?: string[] }) => {
       requireName('shard', name)
       const url = parseUrl(await readSecret('URL of the shard, postgres://… (not shown): ', urlFile, 'URL'))
-      const config = readConfig()
-      const installation = await joinInstallation(config, {
-        statementTimeoutMs: 0,
-        onNotice: notice => console.error(notice),
-      })
-      try {
-        const { services, told } = await addShard(config, installation, { name, url, ...(adopt && { adopt: adopt }) })
-        for (const each of told) console.log(each)
+      await withDatabase(async ({ control: db, keys }) => {
+        const { services, told: notes } = await addShard(
+          readConfig(),
+          { db, keys },
+          { name, url, ...(adopt && { adopt }) },
+        )
+        for (const note of notes) console.log(note)
         const next = services ? `${services} services` : 'empty'
         console.log(`Shard ${name} registered (${next}). Next: tillbridge service add <name> --shard ${name}`)
-      } finally {
-        await installation.close()
-      }
+      })
     })
 
   shard

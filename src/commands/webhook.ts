@@ -75,8 +75,8 @@ export function webhookCommand(program: Command) {
       'after',
       examples(['webhook add https://shop.example/hooks', 'sends changes of all record types from now on']),
     )
-    .action((url: string, { service: name, kinds: words, ...rest }: AddOptions) => {
-      const input = validateInput(WebhookInput, { url, kinds: parseRecordTypes(words), ...rest })
+    .action((url: string, { service: name, kinds: words, ...options }: AddOptions) => {
+      const input = validateInput(WebhookInput, { url, kinds: parseRecordTypes(words), ...options })
       return withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
         const problem = await openWebhookSender(readConfig()).findRejection(url)

@@ -2,7 +2,7 @@ import {
   type ExportFile,
   type FolderScan,
   isSameVersion,
-  scanPlace,
+  scanFolder,
 } from '../backoffice/apparel21/export-files/files.ts'
 import { type ExportResult, importExport } from '../backoffice/apparel21/export-files/import.ts'
 import { maxBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
@@ -48,7 +48,7 @@ async function run(offices: BackOffices, looks: Map<number, Looked>, work: Servi
   try {
     const place = await openExports(settings, signal)
     try {
-      const { scan, complete, isGrowing } = await scanPlace(
+      const { scan, complete, isGrowing } = await scanFolder(
         place,
         before?.address === address ? before.scan : undefined,
       )

@@ -236,13 +236,13 @@ async function recordChange(tx: Db, service: Service, operation: string, body: o
 }
 
 async function effectiveSettings(db: Db, keys: Keys, service: Service) {
-  const own = await storedBackOffice(db, keys, service)
-  if (own?.isLocked)
+  const stored = await storedBackOffice(db, keys, service)
+  if (stored?.isLocked)
     throw new Error(
       'The stored password was encrypted with another SECRET_KEY. Set it again: tillbridge back-office set.',
     )
-  return own
-    ? { settings: own.settings, origin: 'own connection' }
+  return stored
+    ? { settings: stored.settings, origin: 'own connection' }
     : { settings: backOfficeSettings(readConfig()), origin: 'default' }
 }
 

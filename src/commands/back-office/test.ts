@@ -1,4 +1,4 @@
-import { scanPlace } from '../../backoffice/apparel21/export-files/files.ts'
+import { scanFolder } from '../../backoffice/apparel21/export-files/files.ts'
 import { drivers } from '../../backoffice/drivers.ts'
 import type { Database } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
@@ -46,7 +46,7 @@ async function testExportFolder(settings: BackOfficeSettings) {
   const folder = await openExports(settings, AbortSignal.timeout(exportFolderTimeoutMs))
   try {
     await folder.makeRoom()
-    const { scan } = await scanPlace(folder, undefined)
+    const { scan } = await scanFolder(folder, undefined)
     console.log(`Export folder: ${settings.exportFolder} can be read and written. Waiting files: ${scan.size}.`)
   } finally {
     await folder.close()

@@ -11,8 +11,8 @@ import { createLsnHistory, type LsnHistory } from '../../database/replicas/lsn-h
 export async function checkReplicas(config: Config, primary: Database) {
   if (config.databaseReadUrl === undefined) return 'no replicas (DATABASE_READ_URL is not set)'
   const trail = createLsnHistory()
-  const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
-  if (now) trail.add(parsePosition(now.position))
+  const now = await primary.row<{ lsn: string }>(sql`select ${currentPosition} as position`)
+  if (now) trail.add(parsePosition(now.lsn))
   const replicas = await Promise.all(
     parseServers(config.databaseReadUrl).map(server => probeReplica(server, config, trail)),
   )

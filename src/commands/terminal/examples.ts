@@ -1,3 +1,3 @@
 /** Formats the examples at the end of a command's help. */
 export const examples = (...lines: [command: string, what: string][]) =>
-  `\nExamples:\n${lines.map(([command, what]) => `  $ tillbridge ${command}\n      ${what}`).join('\n')}\n`
+  `\nExamples:\n${lines.map(([command, result]) => `  $ tillbridge ${command}\n      ${result}`).join('\n')}\n`

@@ -7,10 +7,10 @@ import type { LocatedService, Session } from './session.ts'
 export async function requireEmbeddedBackOffice(
   { keys }: Pick<Session, 'keys'>,
   { db, service }: LocatedService,
-  what: string,
+  records: string,
   remedy: string,
 ): Promise<void> {
   const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
   if (driver !== embeddedName)
-    throw new Error(`${what} of ${service.name} belong to its back office (${driver}): ${remedy}.`)
+    throw new Error(`${records} of ${service.name} belong to its back office (${driver}): ${remedy}.`)
 }

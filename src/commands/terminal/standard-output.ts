@@ -13,9 +13,9 @@ export function watchStandardOutput() {
 }
 
 /** Prints a secret that is shown once. Throws if it can't be written. `remedy` says how to get another one. */
-export const printSecret = (text: string, what: 'password' | 'secret', remedy: string) =>
+export const printSecret = (text: string, type: 'password' | 'secret', remedy: string) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(`${text}\n`, error =>
-      error ? reject(new Error(`The ${what} can't be printed. ${remedy}`)) : resolve(),
+      error ? reject(new Error(`The ${type} can't be printed. ${remedy}`)) : resolve(),
     )
   })

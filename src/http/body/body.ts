@@ -71,7 +71,7 @@ interface BodyRules<B extends TSchema> {
 
 interface BodyContext {
   /** Errors of the request outside its body. */
-  faults?: readonly FieldError[]
+  otherErrors?: readonly FieldError[]
   /** Loads the record that the write changes. Called if the body has errors, because unchanged fields are not validated. */
   stored?(): Promise<{ record: string } | undefined>
 }
@@ -81,7 +81,7 @@ export async function readBody<B extends TSchema>(
   { body: schema, keepsEmptyTexts, checkRules }: BodyRules<B>,
   request: FastifyRequest,
   service: Service,
-  { faults: otherErrors = [], stored }: BodyContext = {},
+  { otherErrors = [], stored }: BodyContext = {},
 ): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   // A body with the content type of a file is a stream of unknown length (routing/uploads.ts).
@@ -94,9 +94,9 @@ export async function readBody<B extends TSchema>(
   const errors = record === undefined ? schemaErrors : omitUnchanged(schemaErrors, value, JSON.parse(record))
   const matchesSchema = errors.every(({ code }) => code !== 'invalid_body')
   const ruleErrors = errors.length && matchesSchema ? (checkRules?.(value as Static<B>, service) ?? []) : []
-  const all = [...otherErrors, ...errors, ...ruleErrors].sort(
+  const allErrors = [...otherErrors, ...errors, ...ruleErrors].sort(
     (a, b) => errorCodes[a.code].status - errorCodes[b.code].status,
   )
-  throwIfAny(all.slice(0, maxErrors))
+  throwIfAny(allErrors.slice(0, maxErrors))
   return value as Static<B>
 }

@@ -30,7 +30,7 @@ const suspiciousCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const maxSuspiciousPerMinute = 20
 
 /** Returns a function that chooses the log level of a request. Suspicious requests are logged at `info` (docs/operate/logs.md). */
-function levelChooser(level: 'info' | 'debug') {
+function createLevelChooser(level: 'info' | 'debug') {
   const windows = new Map<ErrorCode, { since: number; entries: number }>()
   return (code: ErrorCode | undefined): 'info' | 'debug' => {
     if (level === 'info' || code === undefined || !suspiciousCodes.has(code)) return level
@@ -44,7 +44,7 @@ function levelChooser(level: 'info' | 'debug') {
 
 /** Logs each request after its response (docs/operate/logs.md). */
 export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'info' | 'debug') {
-  const chooseLevel = levelChooser(level)
+  const chooseLevel = createLevelChooser(level)
   server.decorateRequest('errorCode', undefined)
   server.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
     const { errorCode: code } = request
@@ -60,7 +60,7 @@ export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'inf
 
 /** Returns a function that logs rejections that happen before Fastify has a request. */
 export function logRejections(log: Logger, level: 'info' | 'debug'): LogRejection {
-  const chooseLevel = levelChooser(level)
+  const chooseLevel = createLevelChooser(level)
   return rejection => log[chooseLevel(rejection.code)](rejection, 'request')
 }
 

@@ -38,9 +38,9 @@ export function createErrorWriter(publicUrl: string) {
   const components: Record<string, object> = {}
   function write(codes: readonly ErrorCode[]) {
     const statuses = Map.groupBy([...new Set(codes)], each => errorCodes[each].status)
-    const responses = [...statuses].map(([status, ofStatus]) => {
-      const name = toComponentName(status, ofStatus)
-      components[name] ??= buildErrorResponse(publicUrl, status, ofStatus)
+    const responses = [...statuses].map(([status, statusCodes]) => {
+      const name = toComponentName(status, statusCodes)
+      components[name] ??= buildErrorResponse(publicUrl, status, statusCodes)
       return [String(status), { $ref: `#/components/responses/${name}` }] as const
     })
     return Object.fromEntries(responses)

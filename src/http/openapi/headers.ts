@@ -181,8 +181,10 @@ const always = ['X-Request-Id', ...constantHeaders.map(([name]) => name)]
 export const rateLimitHeaders = ['RateLimit-Policy', 'RateLimit'] as const satisfies ResponseHeader[]
 
 /** Returns references to the headers of a response: those of every response and its own. */
-export const referToHeaders = (...own: readonly ResponseHeader[]) =>
-  Object.fromEntries([...always, ...own].map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]))
+export const referToHeaders = (...ownHeaders: readonly ResponseHeader[]) =>
+  Object.fromEntries(
+    [...always, ...ownHeaders].map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]),
+  )
 
 /** Returns the headers of a response that can be a bulk export. */
 export const getExportHeaders = ({ hasEndCursor }: { hasEndCursor?: boolean }): ResponseHeader[] => [

@@ -22,20 +22,20 @@ export function parseQuery<T extends TObject>(
 ): { query: Static<T>; sent: URLSearchParams; errors: FieldError[] } {
   const query: Record<string, unknown> = {}
   const errors: FieldError[] = []
-  const known = schema.properties as Record<string, TSchema>
+  const schemas = schema.properties as Record<string, TSchema>
   const sent = new URLSearchParams(text)
   const undecodable = findUndecodable(text)
   for (const name of new Set(sent.keys())) {
     const [value = '', ...more] = sent.getAll(name)
-    const expected = Object.hasOwn(known, name) ? (known[name] as Schema) : undefined
+    const expected = Object.hasOwn(schemas, name) ? (schemas[name] as Schema) : undefined
     if (undecodable.has(name)) errors.push(invalid(name, `\`${printable(name)}\` ${unencoded}`))
-    else if (!expected) errors.push(invalid(name, `\`${printable(name)}\` is not a known parameter${names(known)}.`))
+    else if (!expected) errors.push(invalid(name, `\`${printable(name)}\` is not a known parameter${names(schemas)}.`))
     else if (more.length)
       errors.push(invalid(name, `\`${name}\` can be sent only once; it was sent ${more.length + 1} times.`))
     else {
-      const found = read(expected, value, timeZone)
-      if (found === undefined) errors.push(describeError(name, expected, value, timeZone))
-      else query[name] = found
+      const parsed = read(expected, value, timeZone)
+      if (parsed === undefined) errors.push(describeError(name, expected, value, timeZone))
+      else query[name] = parsed
     }
   }
   return { query: query as Static<T>, sent, errors }

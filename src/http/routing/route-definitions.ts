@@ -229,8 +229,8 @@ export const upload = <Q extends TObject, P extends Params>(
   handler: UploadHandler<Q, P>,
 ): UploadRoute => {
   const { operationId, tag, summary, description, supportsStrict, response, query } = options
-  const { params = {}, headers = {}, errors: own = [], role = 'maintainer' } = options
-  const errors = [...own, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
+  const { params = {}, headers = {}, errors: ownErrors = [], role = 'maintainer' } = options
+  const errors = [...ownErrors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
   const operation: Operation = {
     method: 'POST',
     path,

@@ -139,7 +139,7 @@ export async function handleWrite(
   const isDryRun = prefersDryRun(header('prefer'))
   const key = options.repeatable && !isDryRun ? readIdempotencyKey(header('idempotency-key'), service) : undefined
   const stored = async () => options.loadStored?.(app.db, service, params)
-  const body = await readBody(options, request, service, { faults: queryErrors, stored })
+  const body = await readBody(options, request, service, { otherErrors: queryErrors, stored })
   const { username = '', id: requestId } = request
   const requireMatch = (current: string) =>
     checkPrecondition(header('if-match'), current, options.etag && service.settings.requireIfMatch)

@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { pino } from 'pino'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { scanPlace } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import { scanFolder } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { runSyncIfReady } from '../../../src/backoffice/run-sync.ts'
@@ -166,8 +166,8 @@ describe('exports of a back office', () => {
     leave('orders_20260205T104500Z.csv', file)
     await worker.stop(5_000)
     const place = openFolder(folder)
-    const { scan } = await scanPlace(place, undefined)
-    const [left] = (await scanPlace(place, scan)).complete
+    const { scan } = await scanFolder(place, undefined)
+    const [left] = (await scanFolder(place, scan)).complete
     assert.equal(left?.name, 'orders_20260205T104500Z.csv')
     if (left)
       await importExport(
@@ -227,12 +227,12 @@ describe('exports of a back office', () => {
     writeFileSync(there(growing), `${head}\r\n`)
     writeFileSync(there('notes.txt'), 'mine')
     const place = openFolder(folder)
-    const first = await scanPlace(place, undefined)
+    const first = await scanFolder(place, undefined)
     assert.deepEqual([first.complete, first.isGrowing], [[], true])
     writeFileSync(there(growing), `${head}\r\n\r\n`)
-    const second = await scanPlace(place, first.scan)
+    const second = await scanFolder(place, first.scan)
     assert.deepEqual([second.complete, second.isGrowing], [[], true])
-    const third = await scanPlace(place, second.scan)
+    const third = await scanFolder(place, second.scan)
     assert.deepEqual(
       third.complete.map(({ name }) => name),
       [growing],

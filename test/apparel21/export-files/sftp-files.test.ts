@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { describe, test } from 'node:test'
-import { scanPlace } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import { scanFolder } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { sql } from '../../../src/database/db.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
@@ -61,11 +61,11 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     const name = 'customers_20260205T101500Z.csv'
     writeFileSync(there(name), head)
     await placed(async place => {
-      const first = await scanPlace(place, undefined)
+      const first = await scanFolder(place, undefined)
       appendFileSync(there(name), person(3))
-      const second = await scanPlace(place, first.scan)
+      const second = await scanFolder(place, first.scan)
       assert.deepEqual([first.complete, second.complete, second.isGrowing], [[], [], true])
-      const [file] = (await scanPlace(place, second.scan)).complete
+      const [file] = (await scanFolder(place, second.scan)).complete
       assert.equal(file?.name, name)
     })
     const letGo = await holdStaff()
@@ -88,8 +88,8 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     const name = 'customers_20260206T101500Z.csv'
     leave(name, head + person(5))
     await placed(async place => {
-      const { scan: marks } = await scanPlace(place, undefined)
-      const [left] = (await scanPlace(place, marks)).complete
+      const { scan: marks } = await scanFolder(place, undefined)
+      const [left] = (await scanFolder(place, marks)).complete
       assert.equal(left?.name, name)
       if (left) await importExport(db, luma, { ...left, ...(await place.bring(left.name, left.mark)) }, never())
     })

@@ -71,8 +71,8 @@ export function createClient(connection: Connection): Client {
         // may send other requests between two records, which would wait for this permit forever.
         await bufferRest()
         const remaining = yieldRemaining(first, records, error => {
-          const fault = error instanceof Failure && error.message
-          if (fault) connection.log?.warn({ list: request.path.join('/'), fault }, 'list response truncated')
+          const reason = error instanceof Failure && error.message
+          if (reason) connection.log?.warn({ list: request.path.join('/'), fault: reason }, 'list response truncated')
         })
         return finishWith(call, { root, records: remaining })
       }),

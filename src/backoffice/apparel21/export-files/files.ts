@@ -20,10 +20,10 @@ const fileNamePattern = /^(customers|orders|rewards)_[\w.-]{0,180}\.csv(\.gz)?$/
  * Scans a folder. A file is complete if it has not changed since the previous scan. Complete files are sorted by type, customers first
  * because the others refer to them, then by name.
  */
-export async function scanPlace(place: ExportPlace, previous: FolderScan | undefined) {
+export async function scanFolder(folder: ExportPlace, previous: FolderScan | undefined) {
   const scan = new Map<string, Mark>()
-  for (const name of await place.names()) {
-    const mark = fileNamePattern.test(name) ? await place.markOf(name) : undefined
+  for (const name of await folder.names()) {
+    const mark = fileNamePattern.test(name) ? await folder.markOf(name) : undefined
     if (mark) scan.set(name, mark)
   }
   const complete = [...scan]

@@ -57,10 +57,10 @@ const createCustomersPass = (db: Database, service: Service): ExportPass => ({
   type: 'customers',
   columns: ['PERIDX', 'FIRSTNAME', 'SURNAME'],
   async convert(lines) {
-    const known = new Set((await findCustomersById(db, service, listValues(lines, 'PERIDX'))).map(({ id }) => id))
+    const storedIds = new Set((await findCustomersById(db, service, listValues(lines, 'PERIDX'))).map(({ id }) => id))
     return lines.map(line => {
       const own = { id: readCell(line, 'PERIDX'), joinedStoreId: readCell(line, 'JOINED_STORE_ID') }
-      return omitMissing(known.has(own.id ?? '') ? own : { ...own, ...readPerson(line) })
+      return omitMissing(storedIds.has(own.id ?? '') ? own : { ...own, ...readPerson(line) })
     })
   },
 })
@@ -101,10 +101,10 @@ const createStaffPass = (db: Database, service: Service): ExportPass => ({
   type: 'staff',
   columns: ['PERIDX', 'PERSON_CODE', 'SURNAME', 'RETAIL_REP'],
   async convert(lines) {
-    const known = await knownStaff(db, service, listValues(lines, 'PERIDX'))
+    const staffIds = await knownStaff(db, service, listValues(lines, 'PERIDX'))
     return lines.flatMap((line): Cells[] => {
       const isStaff = readCell(line, 'RETAIL_REP')?.toLowerCase() === 'yes'
-      if (!isStaff && !known.has(readCell(line, 'PERIDX') ?? '')) return []
+      if (!isStaff && !staffIds.has(readCell(line, 'PERIDX') ?? '')) return []
       const cells = omitMissing({
         id: readCell(line, 'PERIDX'),
         code: readCell(line, 'PERSON_CODE'),
@@ -131,7 +131,7 @@ const createSalesPass = (db: Database, service: Service, skip: (reason: string) 
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
     async convert(lines) {
       stores ??= storeNumbers(db, service)
-      const known = await stores
+      const storeNumbersByKey = await stores
       const fromApi = await toldOtherwise(db, service, listValues(lines, 'TRANSACTION_ID'), exportedLinePrefix)
       const skus = new Map((await soldSkus(db, service, listValues(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
       return lines.flatMap((line): Cells[] => {
@@ -153,7 +153,7 @@ const createSalesPass = (db: Database, service: Service, skip: (reason: string) 
           type: toTransactionType(readCell(line, 'TYPE')),
           saleDate: readTimestamp(line, 'SALE_DATE'),
           customerId: readCell(line, 'PERIDX'),
-          storeNumber: resolveStoreNumber(line, known),
+          storeNumber: resolveStoreNumber(line, storeNumbersByKey),
           skuId: readCell(line, 'SKUIDX'),
           ...sold,
           quantity: readCell(line, 'QUANTITY'),
@@ -173,8 +173,8 @@ const createSalesPass = (db: Database, service: Service, skip: (reason: string) 
 /** Returns the number of a line's store. Web stores and warehouses are not stored, so their number comes from the file, and can be missing. */
 function resolveStoreNumber(line: ExportLine, { byId, byCode }: Awaited<ReturnType<typeof storeNumbers>>) {
   const code = readCell(line, 'STORE_CODE')
-  const known = byId.get(readCell(line, 'STORE_ID') ?? '') ?? byCode.get(code ?? '')
-  return known ?? (line.STORE_NUMBER === undefined ? code : readCell(line, 'STORE_NUMBER'))
+  const storedNumber = byId.get(readCell(line, 'STORE_ID') ?? '') ?? byCode.get(code ?? '')
+  return storedNumber ?? (line.STORE_NUMBER === undefined ? code : readCell(line, 'STORE_NUMBER'))
 }
 
 /** Converts a type into the API's form: `Layby Update` becomes `laybyUpdate`. */

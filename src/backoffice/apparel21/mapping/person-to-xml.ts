@@ -40,8 +40,8 @@ export async function buildDryRunPerson(body: string, current: Xml | undefined, 
   if (!sent) throw new Error('payload of a person is empty')
   const sentNames = new Set(sent.children.map(child => child.name))
   const newPerson: Xml[] = [{ name: 'Id', attributes: {}, text: id, children: [] }]
-  const kept = current?.children.filter(child => !sentNames.has(child.name)) ?? newPerson
-  return { ...sent, children: [...kept, ...sent.children] }
+  const unchanged = current?.children.filter(child => !sentNames.has(child.name)) ?? newPerson
+  return { ...sent, children: [...unchanged, ...sent.children] }
 }
 
 async function* toBytes(text: string) {
@@ -52,28 +52,28 @@ function buildPerson(
   read: Xml | undefined,
   change: CustomerChange,
   { privacy, references }: PersonOutcome,
-  more: { StartDate?: string; UpdateTimeStamp?: string | null },
+  additions: { StartDate?: string; UpdateTimeStamp?: string | null },
 ): string {
-  const kept = (name: string) => findElement(read, name)?.text
+  const keep = (name: string) => findElement(read, name)?.text
   const { title, firstname, surname, dateOfBirth } = change
   return buildPayload(
     'Person',
     orderFields(personTemplate, {
-      Id: kept('Id'),
-      Initials: kept('Initials'),
-      Sex: kept('Sex'),
-      StartDate: kept('StartDate'),
-      JobTitle: kept('JobTitle'),
-      IsAgent: kept('IsAgent'),
-      Title: applyChange(title, kept('Title')),
-      Firstname: applyChange(firstname, kept('Firstname')),
-      Surname: applyChange(surname, kept('Surname')),
-      DateOfBirth: applyChange(dateOfBirth, kept('DateOfBirth')),
+      Id: keep('Id'),
+      Initials: keep('Initials'),
+      Sex: keep('Sex'),
+      StartDate: keep('StartDate'),
+      JobTitle: keep('JobTitle'),
+      IsAgent: keep('IsAgent'),
+      Title: applyChange(title, keep('Title')),
+      Firstname: applyChange(firstname, keep('Firstname')),
+      Surname: applyChange(surname, keep('Surname')),
+      DateOfBirth: applyChange(dateOfBirth, keep('DateOfBirth')),
       Privacy: privacy,
       References: buildReferences(read, references),
       Addresses: [['Billing', buildBillingAddress(read, change)], ...buildDeliveryAddress(read)],
       Contacts: buildContacts(read, change),
-      ...more,
+      ...additions,
     }),
   )
 }
@@ -84,12 +84,12 @@ const applyChange = (changed: string | null | undefined, current: string | undef
 
 /** Builds the billing address. The back office requires at least one field, so an empty address gets the person's name. */
 function buildBillingAddress(read: Xml | undefined, { address, firstname, surname }: CustomerChange): Field[] {
-  const before = findElement(read, 'Addresses', 'Billing')
+  const billing = findElement(read, 'Addresses', 'Billing')
   const mergeField = (name: string, changed: string | null | undefined) =>
-    applyChange(address === null ? null : changed, findElement(before, name)?.text)
+    applyChange(address === null ? null : changed, findElement(billing, name)?.text)
   const fields: Partial<Record<(typeof addressTemplate)[number], Content>> = {
-    ContactName: findElement(before, 'ContactName')?.text,
-    CompanyName: findElement(before, 'CompanyName')?.text,
+    ContactName: findElement(billing, 'ContactName')?.text,
+    CompanyName: findElement(billing, 'CompanyName')?.text,
     AddressLine1: mergeField('AddressLine1', address?.addressLine1),
     AddressLine2: mergeField('AddressLine2', address?.addressLine2),
     City: mergeField('City', address?.city),
@@ -107,9 +107,9 @@ function buildBillingAddress(read: Xml | undefined, { address, firstname, surnam
 }
 
 function buildDeliveryAddress(read: Xml | undefined): Field[] {
-  const before = findElement(read, 'Addresses', 'Delivery')
-  if (!before) return []
-  const fields = Object.fromEntries(addressTemplate.map(name => [name, findElement(before, name)?.text]))
+  const delivery = findElement(read, 'Addresses', 'Delivery')
+  if (!delivery) return []
+  const fields = Object.fromEntries(addressTemplate.map(name => [name, findElement(delivery, name)?.text]))
   return [['Delivery', orderFields(addressTemplate, fields)]]
 }
 

@@ -31,8 +31,8 @@ export function parseFreeStock(element: Xml): ParsedStock {
       parsed.rejected.push(...rejected)
       return rows.map(row => ({ ...item, ...row }))
     }
-    const { rows, rejected } = convertRecords([child], one =>
-      name === 'store' ? [parseStoreStock(one, item)] : name === 'clr' || name === 'sku' ? parseNested(one) : [],
+    const { rows, rejected } = convertRecords([child], stock =>
+      name === 'store' ? [parseStoreStock(stock, item)] : name === 'clr' || name === 'sku' ? parseNested(stock) : [],
     )
     parsed.rows.push(...rows.flat())
     parsed.rejected.push(...rejected)

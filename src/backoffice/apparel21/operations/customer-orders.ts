@@ -60,11 +60,11 @@ async function storePage(upstream: Upstream, reading: ReadContext, customerId: s
     .filter(order => order.customerId !== null && order.customerId !== customerId)
     .map(({ id }) => id)
   if (movedIds.length) await db.transaction(tx => reassignOrders(tx, service, movedIds, customerId))
-  const steps = (await openOrdersAmong(db, service, [...storedIds])).flatMap(mine => {
-    const order = orders.get(mine.id)
-    return order ? getLineChanges(order, mine) : []
+  const changes = (await openOrdersAmong(db, service, [...storedIds])).flatMap(storedOrder => {
+    const order = orders.get(storedOrder.id)
+    return order ? getLineChanges(order, storedOrder) : []
   })
-  await followOrders(db, service, steps)
+  await followOrders(db, service, changes)
   let lastError: ApiError | undefined
   for (const [id, order] of orders)
     if (!storedIds.has(id))

@@ -32,9 +32,9 @@ export async function openVoucher(
   })
   if (guess instanceof ApiError) return guess
   if (guess.isBlocked || !isVoucherNumber(number)) return { guess, voucher: undefined }
-  const found = await queryVoucher(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
-  if (found instanceof ApiError && found.code !== 'voucher_not_accepted') throw found
-  const voucher = found instanceof ApiError ? undefined : parseVoucher(found, service)
+  const response = await queryVoucher(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
+  if (response instanceof ApiError && response.code !== 'voucher_not_accepted') throw response
+  const voucher = response instanceof ApiError ? undefined : parseVoucher(response, service)
   // A voucher with a similar number would bypass the guess counter and the lock, which are keyed by number.
   return { guess, voucher: voucher?.number === number ? voucher : undefined }
 }
@@ -60,15 +60,17 @@ export async function validateAtBackOffice(
   amount: string,
 ): Promise<string | ApiError> {
   const query = { pin, amount }
-  const found = await queryVoucher(client, {
+  const response = await queryVoucher(client, {
     endpoint: 'voucherValidation',
     path: ['Voucher', 'GVValid', number],
     query,
   })
   // In a lookup, 5056 means that the voucher doesn't exist. In a validation of an existing voucher, it means that the voucher is expired.
-  if (findRetailApiError(found)?.code === 5056)
+  if (findRetailApiError(response)?.code === 5056)
     return new ApiError('voucher_unusable', 'The voucher has expired.', { members: { reason: 'expired' } })
-  return found instanceof ApiError ? found : (readText(found, 'ValidationId') ?? new ApiError('back_office_error'))
+  return response instanceof ApiError
+    ? response
+    : (readText(response, 'ValidationId') ?? new ApiError('back_office_error'))
 }
 
 interface VoucherQuery {

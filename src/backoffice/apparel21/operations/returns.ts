@@ -47,15 +47,15 @@ export const createReturn =
       .map(({ code }) => code)
       .filter(code => byStoredLines.lines.some(line => line.reasonCode === code))
     const reasonIds = await upstream.returnReasons.getIds(reasonCodes)
-    const takenError = orderNumberTaken('/returnNumber', `Return number ${returnNumber} is already used.`)
+    const numberTakenError = orderNumberTaken('/returnNumber', `Return number ${returnNumber} is already used.`)
     const findNumber = (db: Db) => findFreeNumber(db, write, order.id, returnNumber)
     // A derived number needs no lock, because no other order can have it.
     const lock = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilResolved: true }
     const number = await (lock ? stage(findNumber, lock) : read(findNumber))
     const errors = [...byReturnableLines.errors, ...checkReturn(byReturnableLines.lines, returnReasons, reasonIds)]
     if (number === undefined) {
-      throwIfAny(sortErrors([...errors, takenError]))
-      throw toApiError([takenError])
+      throwIfAny(sortErrors([...errors, numberTakenError]))
+      throw toApiError([numberTakenError])
     }
     const upstreamNumber =
       returnNumber === undefined ? number : addOwnershipSuffix(keys, service, order.id, returnNumber)
@@ -76,7 +76,7 @@ export const createReturn =
       const locked = await lockOrder(tx, service, { id: order.id })
       if (!locked) throw new Error(`order ${order.id} has been deleted`)
       const inserted = await insertReturn(tx, service, locked, { number, restock, authorisation })
-      if (!inserted) throw toApiError([takenError])
+      if (!inserted) throw toApiError([numberTakenError])
       await insertReturnLines(tx, service, locked, inserted.id, returned, allocations)
       await touchOrder(tx, service, locked, await beginChange(tx, service, ['sales_order']))
       const record = await findReturn(tx, service, inserted.id)

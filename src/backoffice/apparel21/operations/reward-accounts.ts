@@ -18,8 +18,8 @@ export const createRewardReads = ({ client }: Upstream): RewardReads => ({
     const id = 'id' in by ? by.id : await fetchAccountId(client, by.customerId)
     if (id === undefined || !isId(id)) return
     const path = ['Rewards', 'Accounts', id]
-    const found = await client.document({ endpoint: 'rewards', path, version: 1, roots: ['RewardAccount'] })
-    return found && { record: JSON.stringify(convertAccount(found, service)) }
+    const account = await client.document({ endpoint: 'rewards', path, version: 1, roots: ['RewardAccount'] })
+    return account && { record: JSON.stringify(convertAccount(account, service)) }
   },
 })
 

@@ -53,7 +53,7 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
     if ('validationId' in lock) return lockByValidation(client, write, lock)
     const { service, keys, stage, username, reference } = write
     const { number, pin, amount = '', lockSeconds } = lock
-    const own = deriveValidation(keys, service, number, [reference, pin, amount])
+    const derived = deriveValidation(keys, service, number, [reference, pin, amount])
     const lockValidated = async (validationId: string) => {
       const locked = await lockByValidation(client, write, { number, lockSeconds, validationId })
       return mapCommitPhase(locked, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
@@ -61,14 +61,14 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
     // The validation is derived from this write, so only an earlier attempt can have locked the voucher with it.
     const isLockedByEarlierAttempt = async (tx: Db) => {
       const stored = await lockUpstream(tx, service, number)
-      const status = checkValidation(keys, service, stored, number, own.validationId)
+      const status = checkValidation(keys, service, stored, number, derived.validationId)
       return status === 'newest' && stored?.state === 'locked' && stored.isFresh
     }
     if (write.isKeyed && (await stage(isLockedByEarlierAttempt, { names: [getVoucherLock(number)] })))
-      return lockValidated(own.validationId)
+      return lockValidated(derived.validationId)
     // A new validation ends the previous one, so reject the request before validating if the account has too many locks.
     const precheck = async (tx: Db) => (lockSeconds > 0 ? checkLockLimit(tx, write) : undefined)
-    const validate = await validateVoucher(client, write, lock, own, precheck)
+    const validate = await validateVoucher(client, write, lock, derived, precheck)
     if (write.isDryRun)
       return async tx => {
         const validated = await validate(tx)

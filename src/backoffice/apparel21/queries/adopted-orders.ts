@@ -67,8 +67,8 @@ export async function adoptOrder(
 
 /** Returns the variant of each line, with the platform's SKU. Falls back to the barcode or identifier if the SKU is no longer known. */
 async function resolveVariants(tx: Db, service: Service, { lines }: BackOfficeOrder): Promise<SoldVariant[]> {
-  const known = await findSkusById(tx, service, [...new Set(lines.map(line => line.skuId))])
-  const skus = new Map(known.map(row => [row.skuId, row.sku]))
+  const storedSkus = await findSkusById(tx, service, [...new Set(lines.map(line => line.skuId))])
+  const skus = new Map(storedSkus.map(row => [row.skuId, row.sku]))
   return lines.map(({ skuId, barcode, productCode, productName, colourCode, colourName, sizeCode }) => ({
     skuId,
     sku: skus.get(skuId) ?? barcode ?? skuId,
@@ -81,9 +81,9 @@ async function resolveVariants(tx: Db, service: Service, { lines }: BackOfficeOr
   }))
 }
 
-function toPlacedAt({ connection }: Client, { placedAt: placed }: BackOfficeOrder): string | undefined {
-  if (placed === null) return
-  return Temporal.PlainDateTime.from(placed).toZonedDateTime(connection.timeZone).toInstant().toString()
+function toPlacedAt({ connection }: Client, { placedAt: localTime }: BackOfficeOrder): string | undefined {
+  if (localTime === null) return
+  return Temporal.PlainDateTime.from(localTime).toZonedDateTime(connection.timeZone).toInstant().toString()
 }
 
 /** Returns the result of `parse`. Throws 502 `back_office_error` if the order is malformed. */

@@ -47,10 +47,10 @@ async function checkVoucherType(client: Client, { voucherType }: GiftCard): Prom
   if (readText(root, 'ReferenceTypeCode')?.toLowerCase() !== voucherTypes.code) return []
   const codes = findElements(root, 'References', 'Reference').flatMap(reference => readText(reference, 'Code') ?? [])
   if (codes.includes(voucherType)) return []
-  const known = codes.map(code => `\`${code}\``).join(', ')
+  const validTypes = codes.map(code => `\`${code}\``).join(', ')
   return [
     toFieldError(
-      `The setting \`voucherType\` is \`${voucherType}\`; it must be one of the back office's voucher types: ${known}.`,
+      `The setting \`voucherType\` is \`${voucherType}\`; it must be one of the back office's voucher types: ${validTypes}.`,
     ),
   ]
 }

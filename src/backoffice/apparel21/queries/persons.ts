@@ -171,8 +171,8 @@ export async function ensureCustomer(
   { service, read, recordFact }: Pick<Write, 'service' | 'read' | 'recordFact'>,
   id: string,
 ): Promise<boolean> {
-  const [known] = await read(db => findCustomersById(db, service, [id]))
-  if (known) return true
+  const [stored] = await read(db => findCustomersById(db, service, [id]))
+  if (stored) return true
   if ((await read(db => findErased(db, service, [id]))).size) return false
   const person = await fetchPersonById(upstream.client, id)
   if (!person || readPersonId(person) !== id) return false

@@ -78,8 +78,8 @@ export async function findOrder(
   const current = await fetchOrder(upstream, name, sale)
   if (!current) return
   const { id, personId } = parseOrThrow(client, () => readOrderIds(current))
-  const known = await findOrderId(db, service, { idOrNumber: id })
-  if (known === id) return id
+  const ownerId = await findOrderId(db, service, { idOrNumber: id })
+  if (ownerId === id) return id
   const [customer] = await findCustomersById(db, service, [personId])
   const person = customer ? undefined : await fetchPersonById(client, personId)
   if (!customer && (!person || readPersonId(person) !== personId)) return
@@ -134,9 +134,9 @@ async function updateLines(
   order: LockedOrder,
   current: Xml | undefined,
 ): Promise<CurrentOrder> {
-  const before = await readLines(tx, service, order)
-  const statuses = current ? readLineStatuses(current, before) : new Map<number, LineStatus>()
-  const changes = before.flatMap(({ sequence, status }) => {
+  const storedLines = await readLines(tx, service, order)
+  const statuses = current ? readLineStatuses(current, storedLines) : new Map<number, LineStatus>()
+  const changes = storedLines.flatMap(({ sequence, status }) => {
     const newStatus = statuses.get(sequence) ?? status
     return status === 'processing' && newStatus !== status ? [{ sequence, status: toStoredStatus(newStatus) }] : []
   })
@@ -145,7 +145,7 @@ async function updateLines(
     await updateProcessingLines(tx, service, order, changes)
     await touchOrder(tx, service, order, change)
   }
-  const lines = changes.length ? await readLines(tx, service, order) : before
+  const lines = changes.length ? await readLines(tx, service, order) : storedLines
   const returnableLines = current && limitReturnable(lines, statuses, countUnits(current))
   return { order, lines, ...(returnableLines && { returnableLines }) }
 }

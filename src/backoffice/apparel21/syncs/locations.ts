@@ -72,8 +72,8 @@ async function findName(client: Client, location: NamedLocation, signal: AbortSi
   for (const skuId of location.skuIds?.slice(0, maxNameRequests) ?? []) {
     const path = ['Freestock', 'sku', skuId]
     const stock = await client.document({ endpoint: 'stock', path, roots: ['Sku', 'Clr', 'Style'], signal })
-    const found = stock && readLocations(stock).find(({ storeId }) => storeId === location.storeId)
-    if (found) return found
+    const locations = stock && readLocations(stock).find(({ storeId }) => storeId === location.storeId)
+    if (locations) return locations
   }
   return location
 }

@@ -53,9 +53,9 @@ async function* fetchChangedStock(client: Client, since: string, request: SyncRe
   const findLocations = createLocationFinder(client, request)
   yield* buildBatches(records, parseStore, {
     onRecord: store => fetched.add(readLastChange(store)),
-    locate: (_, [first, ...rest]) => {
+    locate: (_, [first, ...details]) => {
       if (!first) return {}
-      const inStock = [first, ...rest].filter(({ freeStock }) => freeStock > 0)
+      const inStock = [first, ...details].filter(({ freeStock }) => freeStock > 0)
       return findLocations([{ storeId: first.storeId, skuIds: inStock.flatMap(({ skuId }) => skuId ?? []) }])
     },
   })
