@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Bindings, Logger } from 'pino'
 import { consolePages } from '../console/console.ts'
 import { ApiError } from '../errors/api-error.ts'
+import { countUnroutedRequest } from '../http/admission/admit.ts'
 import { trackAccountUse } from '../http/admission/last-used.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { parseBodiesAsBytes } from '../http/body/body.ts'
@@ -117,7 +118,9 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...defaultHeaders, 'x-request-id': request.id })
     limitBodyTime(request, timeouts.requestTimeout)
-    done(checkRequestLimits(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
+    const error = checkRequestLimits(request)
+    if (error || !request.is404) done(error)
+    else rejectUnrouted(request, reply).catch(done)
   })
 
   server.setErrorHandler((error, request, reply) => {
@@ -130,7 +133,9 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   const operations = routes.map(({ operation }) => operation)
   registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
   consolePages(server, appContext)
-  const refusalOf = rejectOtherMethods(server, methodsByPath)
+  const rejectUnrouted = rejectOtherMethods(server, methodsByPath, (request, reply) =>
+    countUnroutedRequest(appContext, request, reply),
+  )
   return { server, clientMemory }
 }
 

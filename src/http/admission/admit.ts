@@ -39,12 +39,33 @@ export async function admit(
   // Set even if the request is rejected below, so that the logs show its service.
   request.assignment = assignment
   request.appContext = appContext
-  const rate = app.rate(assignment.service, username, policy)
-  if (rate) reply.headers(formatRateLimitHeaders(rate))
-  if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
+  countRequest(app, reply, { username, assignment }, policy)
   requireRole(assignment, role)
   chooseMedium(request.headers.accept, media)
   addStep(request.executionContext?.timeline, 'gate', began)
+}
+
+/** Counts a request and sets the headers of the rate limit. Throws `rate_limited`. */
+function countRequest(
+  app: AppContext,
+  reply: FastifyReply,
+  { username, assignment }: Pick<Caller, 'username' | 'assignment'>,
+  policy: Policy,
+) {
+  const rate = app.rate(assignment.service, username, policy)
+  if (rate) reply.headers(formatRateLimitHeaders(rate))
+  if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
+}
+
+/**
+ * Counts a request that no route accepts: an unknown path, or a method that the path doesn't support. A caller that can't be identified gets the
+ * error of the path, so that unknown paths are the same for everyone. Throws `rate_limited`.
+ */
+export async function countUnroutedRequest(app: AppContext, request: FastifyRequest, reply: FastifyReply) {
+  const { authorization } = request.headers
+  if (authorization === undefined && readSessionToken(request) === undefined) return
+  const caller = await identifyCaller(app, request).catch(() => undefined)
+  if (caller) countRequest(app, reply, caller, ['GET', 'HEAD'].includes(request.method) ? 'read' : 'write')
 }
 
 /** Checks that the caller of a long request still has access. Returns the current service. Throws if the service has moved. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 
 /** Methods that callers send by mistake. They are rejected by routes of their own, so that metrics and logs name the path. */
@@ -6,27 +6,34 @@ const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS
 
 /**
  * Rejects unsupported methods of known paths with 405 and `Allow`. Returns a function for requests without a route.
- * It returns 405 for a rare method of a known path, otherwise 404. Rare methods have no routes: with all
+ * It throws 405 for a rare method of a known path, otherwise 404. Rare methods have no routes: with all
  * thirty methods at each path, starting takes a tenth longer.
  */
-export function rejectOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
+export function rejectOtherMethods(
+  server: FastifyInstance,
+  routes: ReadonlyMap<string, readonly string[]>,
+  countRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+) {
   const methodNotAllowed = (allowed: readonly string[]) =>
     new ApiError('method_not_allowed', undefined, { headers: { allow: allowed.join(', ') } })
   const paths = [...routes].map(([url, allowed]) => ({ url, allowed, pattern: buildPattern(url) }))
   // More specific paths match first.
   paths.sort((a, b) => countWildcards(a.url) - countWildcards(b.url))
   for (const { url, allowed } of paths) {
-    const reject = async () => {
+    const reject = async (request: FastifyRequest, reply: FastifyReply) => {
+      await countRequest(request, reply)
       throw methodNotAllowed(allowed)
     }
     // In `onRequest`, so that the body is not read.
     const method = commonMethods.filter(each => !allowed.includes(each))
     server.route({ method, url, onRequest: reject, handler: reject })
   }
-  return (method: string, url: string) => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    const { method, url } = request
+    await countRequest(request, reply)
     const path = parsePath(url)
     const match = commonMethods.includes(method) ? undefined : paths.find(({ pattern }) => pattern.test(path))
-    return match ? methodNotAllowed(match.allowed) : new ApiError('not_found')
+    throw match ? methodNotAllowed(match.allowed) : new ApiError('not_found')
   }
 }
 

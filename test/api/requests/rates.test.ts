@@ -73,6 +73,38 @@ test('a failed sign-in does not count towards the limit', async () => {
   assert.equal(left((await shop.get('/stores')).headers.ratelimit).r, 4)
 })
 
+test('unknown paths and methods of an identified account have the headers too', async () => {
+  const shop = await service.tenant({ readsPerMinute: 4, writesPerMinute: 5 })
+  for (const [method, path, code, remaining] of [
+    ['GET', '/nope', 'not_found', 3],
+    ['GET', '/customers/1/nope', 'not_found', 2],
+    ['HEAD', '/nope/', undefined, 1],
+    ['POST', '/nope', 'not_found', 4],
+    ['DELETE', '/stores', 'method_not_allowed', 3],
+    ['PROPFIND', '/stores', 'method_not_allowed', 2],
+    ['PROPFIND', '/nope', 'not_found', 1],
+    ['POST', '/customers', 'unsupported_media_type', 0],
+    ['GET', '/nope', 'not_found', 0],
+  ] as const) {
+    const answer = await shop.request(path, { method })
+    const [policy, quota] = ['GET', 'HEAD'].includes(method) ? ['read', 4] : ['write', 5]
+    assert.equal(answer.headers['ratelimit-policy'], `"${policy}";q=${quota};w=60`, `${method} ${path}`)
+    assert.match(
+      String(answer.headers.ratelimit),
+      new RegExp(`^"${policy}";r=${remaining};t=\\d+$`),
+      `${method} ${path}`,
+    )
+    if (code) isProblem(answer, code, service.baseUrl)
+  }
+  isProblem(await shop.get('/nope'), 'rate_limited', service.baseUrl)
+  isProblem(await shop.request('/stores', { method: 'DELETE' }), 'rate_limited', service.baseUrl)
+  for (const headers of [{}, { authorization: 'Basic eDp5', 'x-service-name': shop.service.name }]) {
+    const answer = await service.raw('/nope', { headers })
+    isProblem(answer, 'not_found', service.baseUrl)
+    assert.equal(answer.headers.ratelimit, undefined)
+  }
+})
+
 test('public pages do not count towards the limit', async () => {
   const { headers } = await service.sendRaw('/health/live')
   assert.equal(headers.ratelimit, undefined)
