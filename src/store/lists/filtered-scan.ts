@@ -20,18 +20,41 @@ interface ScanFilter {
   column: Sql
 }
 
-/** If at most this many records match the filter, each page sorts all of them. */
-const maxSortedRecords = 2_000
-/** If more records match, each page reads this many rows of the scan's index. */
-const maxScannedRows = 10_000
+/** The work of one page. */
+interface ScanLimits {
+  /** If at most this many records match the filter, the page sorts all of them. */
+  maxSortedRecords: number
+  /** If more records match, the page reads this many rows of the scan's index. */
+  maxScannedRows: number
+}
+
+const initialLimits: ScanLimits = { maxSortedRecords: 2_000, maxScannedRows: 10_000 }
 
 /**
  * Reads one page of a scan that has one order and a filter on another column: `asc=true` with `updated_after`. No index serves two ranges at
  * once, so the work of a page is bounded instead, at any depth. Few matching records are found by the filter's index and sorted. If many
  * records match, a fixed number of index rows is scanned, and the matching ones are the page. Such a page can have fewer records than `limit`,
- * even none, although it is not the last page.
+ * even none, although it is not the last page. Clients take an empty first page for an empty list, so the first page alone continues with
+ * growing limits until it has a record: its work grows with the smaller of the matching records and the rows before the first of them.
  */
 export async function readFilteredScan(
+  db: Db,
+  service: Service,
+  source: ListSource & Required<Pick<ListSource, 'order'>>,
+  scanFilter: ScanFilter,
+  request: PageRequest,
+): Promise<Page> {
+  let limits = initialLimits
+  let page = await readBoundedScan(db, service, source, scanFilter, request, limits)
+  while (!request.after && page.end && page.hasNextPage && page.records.length === 0) {
+    limits = { maxSortedRecords: limits.maxSortedRecords * 4, maxScannedRows: limits.maxScannedRows * 4 }
+    const { asOf, position, end: after } = page
+    page = await readBoundedScan(db, service, source, scanFilter, { ...request, asOf, position, after }, limits)
+  }
+  return page
+}
+
+async function readBoundedScan(
   db: Db,
   service: Service,
   {
@@ -44,6 +67,7 @@ export async function readFilteredScan(
   }: ListSource & Required<Pick<ListSource, 'order'>>,
   scanFilter: ScanFilter,
   { limit, after, asLines, ...fixed }: PageRequest,
+  { maxSortedRecords, maxScannedRows }: ScanLimits,
 ): Promise<Page> {
   const table = tableSql(from)
   const [beyond, direction, opposite] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)

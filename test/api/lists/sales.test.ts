@@ -67,6 +67,30 @@ for (const [amount, range] of Object.entries(changed)) {
   })
 }
 
+test('the first page is never empty while there are records', async () => {
+  const shop = await service.tenant({ readsPerMinute: 'off' })
+  // The 3,000 newest sales changed last, so 57,000 records in sale order come before the first match.
+  await service.db.run(sql`
+    insert into retail_transaction (service_id, id, sale_date, changed_at, record)
+    select ${shop.service.id}, n::text, timestamp '2025-01-01' + n * interval '1 min',
+           timestamptz '2026-01-01' + (case when n > 57000 then interval '1 day' else interval '0' end) + n * interval '1 s',
+           json_build_object('id', n::text)
+      from generate_series(1, 60000) n`)
+  const late = Array.from({ length: 3_000 }, (_, i) => String(57_001 + i))
+  for (const [query, ids] of [
+    ['updated_after=2026-01-02T15:00:00Z&asc=true', late],
+    ['updated_before=2026-01-01T00:50:01Z&asc=false', late.map((_, i) => String(3_000 - i))],
+    ['updated_after=2025-12-31&sold_after=2025-02-09T14:00:00', late],
+  ] as const) {
+    const first = (await shop.get(`${search}${query}`)).json
+    assert.equal(first.data[0]?.id, ids[0], query)
+    assert.ok(first.meta.hasNextPage)
+    assert.deepEqual((await walk(shop, `${search}${query}`)).ids, ids, query)
+  }
+  const none = (await shop.get(`${search}updated_after=2027-01-01&asc=true`)).json
+  assert.deepEqual([none.data, none.meta.hasNextPage], [[], false])
+})
+
 test("a sales range uses the service's time zone and excludes its ends", async () => {
   const may = 'sold_after=2025-05-01&sold_before=2025-06-01'
   const inMay = `sale_date > '2025-05-01' and sale_date < '2025-06-01'`
