@@ -2,11 +2,16 @@ import type { Command } from 'commander'
 import { recordRestore } from '../backup/history.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { checkDefaultReason, getDefault, type SettingsChange } from '../domain/tenancy/settings-rules.ts'
+import {
+  checkCurrencyChange,
+  checkDefaultReason,
+  getDefault,
+  type SettingsChange,
+} from '../domain/tenancy/settings-rules.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { insertService, unregisterService } from '../store/shards/shards.ts'
 import { addService, listAllServices, listEnding, listServices } from '../store/tenancy/services.ts'
-import { changeSettings, shownSettings } from '../store/tenancy/settings.ts'
+import { changeSettings, findCurrencyEffect, findMissingReferences, shownSettings } from '../store/tenancy/settings.ts'
 import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
@@ -72,6 +77,7 @@ export function serviceCommand(program: Command) {
     .command('set')
     .argument('<name>')
     .argument('<setting=value...>')
+    .option('--yes', 'confirm a change of the currency of a service that has amounts')
     .description('Change settings of a service')
     .addHelpText(
       'after',
@@ -83,18 +89,23 @@ export function serviceCommand(program: Command) {
             'removes the read limit; resets the voucher type',
           ],
           ['service set luma gateways=paypal,visa', 'sets the payment gateways'],
+          ['service set luma currency=NZD --yes', 'changes the currency; amounts are not converted'],
           [
             `service set luma 'subscriptionMapping={"email":{"type":"newsletter","yes":"1","no":"2"}}'`,
             'maps the email subscription to references 1 and 2 of the type newsletter',
           ],
         ),
     )
-    .action((name: string, assignments: string[]) => {
+    .action((name: string, assignments: string[], { yes = false }: { yes?: boolean }) => {
       const settings = readAssignments(assignments)
       return withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
+          const { currency } = await shownSettings(tx, service)
+          const effect = await findCurrencyEffect(tx, service, currency, settings)
+          throwIfAny(checkCurrencyChange(effect, yes, 'To change it, run the command again with --yes.'))
           await applySettings(tx, service, settings, 'service set')
+          if (effect !== undefined) process.stderr.write(`${effect}\n`)
           return loadSettings(tx, service)
         })
         for (const { name, value } of shown)
@@ -188,7 +199,10 @@ async function describeTakenName(db: Db, name: string) {
 
 async function applySettings(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
-  throwIfAny(checkDefaultReason(settings, changed.settings))
+  throwIfAny([
+    ...checkDefaultReason(settings, changed.settings),
+    ...(await findMissingReferences(tx, service, settings)),
+  ])
   await recordCommand(tx, changed, { operation, subject: '/settings', body: settings })
 }
 

@@ -1,12 +1,24 @@
 import { embeddedName } from '../domain/tenancy/back-office-settings.ts'
-import { checkSettingsChange, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
+import {
+  checkCurrencyChange,
+  checkSettingsChange,
+  type SettingsChange,
+  SettingsInput,
+  ShownSettings,
+} from '../domain/tenancy/settings-rules.ts'
 import { Instant, Nullable } from '../domain/values/fields.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { get, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { readJobLag } from '../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../store/sync/status.ts'
-import { changeSettings, holdSettings, shownSettings } from '../store/tenancy/settings.ts'
+import {
+  changeSettings,
+  findCurrencyEffect,
+  findMissingReferences,
+  holdSettings,
+  shownSettings,
+} from '../store/tenancy/settings.ts'
 
 const SyncSummary = Type.Object(
   {
@@ -104,23 +116,31 @@ export const service = [
       role: 'admin',
       summary: 'Update settings',
       description:
-        'Keeps settings that the body does not contain. Null resets a setting to its default. A list or an object replaces the previous one. Takes effect in all processes within 5 seconds.',
-      body: SettingsChange,
+        'Keeps settings that the body does not contain. Null resets a setting to its default. A list or an object replaces the previous one. Takes effect in all processes within 5 seconds. If the service has amounts, a change of `currency` needs `confirmCurrencyChange` and returns the warning `amounts_not_converted`.',
+      body: SettingsInput,
       // Null means the default.
       keepsEmptyTexts: true,
-      checkRules: (body, { settings }) => checkSettingsChange(body, settings),
+      checkRules: (body, { settings }) => checkSettingsChange(body as SettingsChange, settings),
       response: ShownSettings,
       etag: true,
+      warns: true,
       errors: ['precondition_failed', 'precondition_required'],
     },
     ({ service, body, requireMatch }) =>
       async tx => {
+        const { confirmCurrencyChange = false, ...change } = body as SettingsInput
         await holdSettings(tx, service)
         const before = await shownSettings(tx, service)
         requireMatch(JSON.stringify(before))
-        throwIfAny(checkSettingsChange(body, before))
-        await changeSettings(tx, service, body)
-        return { data: await shownSettings(tx, service), subject: '/settings' }
+        const effect = await findCurrencyEffect(tx, service, before.currency, change)
+        throwIfAny([
+          ...checkSettingsChange(change, before),
+          ...checkCurrencyChange(effect, confirmCurrencyChange, 'Send `confirmCurrencyChange: true` to change it.'),
+          ...(await findMissingReferences(tx, service, change)),
+        ])
+        await changeSettings(tx, service, change)
+        const warnings = effect === undefined ? [] : [{ code: 'amounts_not_converted', detail: effect }]
+        return { data: await shownSettings(tx, service), subject: '/settings', warnings }
       },
   ),
 ]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { getDatabaseEnvironment } from '../support/database.ts'
@@ -105,6 +106,12 @@ test('service set accepts every setting, and default resets it', async () => {
     'gateways=["paypal","visa"]',
   ]
   await runSuccessfully(['service', 'add', 'full'], environment)
+  const unknown = await runCommand(['service', 'set', 'full', `subscriptionMapping=${mapping}`], environment)
+  assert.deepEqual([unknown.code, unknown.out], [1, ''])
+  assert.match(unknown.err, /Reference type newsletter not found\. Import or sync the references first\./)
+  const file = join(environment.DATA_DIR, 'references.csv')
+  await writeFile(file, 'type,referenceValueId,name\nnewsletter,1,Yes\nnewsletter,2,No\n')
+  await runSuccessfully(['import', 'references', file, '--service', 'full'], environment)
   const { code, err } = await runCommand(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
   assert.equal(code, 1)
   assert.match(err, /`defaultReturnReason` must be a code of `returnReasons`, or null; BORED isn't one\./)
@@ -256,7 +263,12 @@ test('a new buffer or currency changes the affected records', async () => {
   for (const record of stockAfter.records) assert.equal(record.sellable, Math.max(0, record.freeStock - record.buffer))
   assert.ok(stockAfter.records.some((record: { buffer: number }) => record.buffer === 3))
   assert.ok(stockAfter.asOf > stockBefore.asOf)
-  await runSuccessfully(['service', 'set', 'demo', 'currency=JPY'], environment)
+  const refused = await runCommand(['service', 'set', 'demo', 'currency=JPY'], environment)
+  assert.deepEqual([refused.code, refused.out], [1, ''])
+  assert.match(refused.err, /has products, sales, vouchers.*To change it, run the command again with --yes\./)
+  const changed = await runCommand(['service', 'set', 'demo', 'currency=JPY', '--yes'], environment)
+  assert.deepEqual([changed.code, changed.out], [0, 'currency = JPY\n'])
+  assert.match(changed.err, /No amount is converted/)
   const productsAfter = await changes(products, productsBefore.records, 'records')
   for (const record of productsAfter.records) {
     assert.equal(record.currency, 'JPY')

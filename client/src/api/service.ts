@@ -8,7 +8,7 @@ export interface ServiceApi {
   capabilities(options?: CallOptions): Promise<Capabilities>
   /** Get settings. The effective value of each setting: the configured value, otherwise the default. */
   settings(options?: CallOptions): Promise<Settings>
-  /** Update settings. Keeps settings that the body does not contain. Null resets a setting to its default. A list or an object replaces the previous one. Takes effect in all processes within 5 seconds. */
+  /** Update settings. Keeps settings that the body does not contain. Null resets a setting to its default. A list or an object replaces the previous one. Takes effect in all processes within 5 seconds. If the service has amounts, a change of `currency` needs `confirmCurrencyChange` and returns the warning `amounts_not_converted`. */
   updateSettings(body: SettingsChange, options?: WriteOptions): Promise<Settings>
 }
 

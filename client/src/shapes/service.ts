@@ -92,6 +92,8 @@ export interface SettingsChange {
   writesPerMinute?: number | 'off' | null | undefined
   /** The payment gateways that orders and gift vouchers can use (`GET /payment-gateways`). */
   gateways?: string[] | null | undefined
+  /** True confirms a change of `currency` of a service that has amounts: they are not converted. It is not a setting. */
+  confirmCurrencyChange?: boolean | undefined
 }
 
 export interface Capabilities {

@@ -11,12 +11,14 @@ import { formatValue } from './setting.js'
  * @param {{ changes: Record<string, unknown>, before: Record<string, unknown>, tag: string | null, close: () => void, done: () => void }} props
  */
 export function Review({ changes, before, tag, close, done }) {
+  // The dialog shows the effect as a warning, and saving confirms it.
+  const body = 'currency' in changes ? { ...changes, confirmCurrencyChange: true } : changes
   const match = tag ? { 'if-match': tag } : {}
   const tried = useLoad(
     signal =>
       callApi('/settings', {
         method: 'PUT',
-        body: changes,
+        body,
         headers: Object.assign({ prefer: 'tx=rollback' }, match),
         signal,
       }),
@@ -25,7 +27,7 @@ export function Review({ changes, before, tag, close, done }) {
   const { busy, error, run } = useAction()
   const save = () =>
     run(async () => {
-      await callApi('/settings', { method: 'PUT', body: changes, headers: match })
+      await callApi('/settings', { method: 'PUT', body, headers: match })
       done()
     })
   const after = tried.data?.data

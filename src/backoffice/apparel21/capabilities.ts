@@ -1,7 +1,12 @@
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
-import { buildCommonCapabilities, buildReturnsCapability, capability, capabilitySince } from '../port/capabilities.ts'
+import {
+  buildCommonCapabilities,
+  buildReturnsCapability,
+  capability,
+  capabilitySince,
+  type ServiceConfiguration,
+} from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noErasureReason } from './operations/customers.ts'
 
@@ -60,7 +65,7 @@ export async function loadCapabilities(
   release: ReleaseReader,
   { settings }: Service,
   { hasExports, merchants }: InstallationOptions,
-  configured?: VoucherConfiguration,
+  configured?: ServiceConfiguration,
 ): Promise<Capabilities> {
   const installed = await release.read()
   return {
@@ -86,7 +91,7 @@ export async function loadCapabilities(
 }
 
 /** Returns a reason if a gateway has no merchant. Its payments are sent without one, but PayPal, Afterpay and others need it. */
-function findMissingMerchants(merchants: readonly string[], configured?: VoucherConfiguration): string | undefined {
+function findMissingMerchants(merchants: readonly string[], configured?: ServiceConfiguration): string | undefined {
   const missing = configured?.gateways.filter(name => !merchants.includes(name)) ?? []
   return missing.length
     ? `No merchant is set for ${missing.map(name => `\`${name}\``).join(', ')}. The back office rejects some gateways without one. Run \`tillbridge back-office set\`.`

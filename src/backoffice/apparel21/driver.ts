@@ -8,10 +8,11 @@
 import type { Db } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { ApiError, asApiError } from '../../errors/api-error.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import { findMissingReferences } from '../../store/tenancy/settings.ts'
 import type { BackOffice } from '../port/back-office.ts'
+import type { ServiceConfiguration } from '../port/capabilities.ts'
 import type { Driver, DriverLog, OnCall, OnCredentials, ProbeResult } from '../port/driver.ts'
 import { exportCapabilities, loadCapabilities } from './capabilities.ts'
 import type { Client } from './client/client.ts'
@@ -43,22 +44,27 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
       upstream.release,
       service,
       { hasExports, merchants },
-      db && (await loadVoucherConfiguration(upstream, db, service)),
+      db && (await loadConfiguration(upstream, db, service)),
     )
   },
 })
 
 /** Checks which parts of the settings exist in the database and in the back office. */
-async function loadVoucherConfiguration(
-  { giftCards }: Upstream,
-  db: Db,
-  service: Service,
-): Promise<VoucherConfiguration> {
-  const [gateways, skuId] = await Promise.all([gatewayNames(db, service), resolveGiftCardSkuId(db, service)])
+async function loadConfiguration({ giftCards }: Upstream, db: Db, service: Service): Promise<ServiceConfiguration> {
+  const [gateways, skuId, missingReferences] = await Promise.all([
+    gatewayNames(db, service),
+    resolveGiftCardSkuId(db, service),
+    findMissingReferences(db, service, service.settings),
+  ])
   const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
   // If the back office is unavailable, only the stored data counts.
   const unsold = card ? await giftCards.check(card).catch(asApiError) : []
-  return { gateways, hasGiftCard: skuId !== undefined, unsold: unsold instanceof ApiError ? [] : unsold }
+  return {
+    gateways,
+    hasGiftCard: skuId !== undefined,
+    missingReferences,
+    unsold: unsold instanceof ApiError ? [] : unsold,
+  }
 }
 
 export function openApparel21(

@@ -1,10 +1,15 @@
 import type { Db } from '../../database/db.ts'
 import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
-import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import { findMissingReferences } from '../../store/tenancy/settings.ts'
 import type { Capabilities, CapabilityName } from '../port/back-office.ts'
-import { buildCommonCapabilities, buildReturnsCapability, capability } from '../port/capabilities.ts'
+import {
+  buildCommonCapabilities,
+  buildReturnsCapability,
+  capability,
+  type ServiceConfiguration,
+} from '../port/capabilities.ts'
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
 
 const always: readonly CapabilityName[] = [
@@ -22,7 +27,7 @@ const always: readonly CapabilityName[] = [
 ]
 
 /** Returns the capabilities of a service, with the reasons for missing ones. With the embedded back office they depend on settings only. */
-export function buildCapabilities({ settings }: Service, configuration?: VoucherConfiguration): Capabilities {
+export function buildCapabilities({ settings }: Service, configuration?: ServiceConfiguration): Capabilities {
   return {
     driver: embeddedName,
     release: settings.backOfficeVersion,
@@ -35,10 +40,11 @@ export function buildCapabilities({ settings }: Service, configuration?: Voucher
   }
 }
 
-/** Checks which gateways and which gift card of the settings exist in our tables. */
-export const loadVoucherConfiguration = async (db: Db, service: Service): Promise<VoucherConfiguration> => ({
+/** Checks which gateways, gift card and references of the settings exist in our tables. */
+export const loadConfiguration = async (db: Db, service: Service): Promise<ServiceConfiguration> => ({
   gateways: await gatewayNames(db, service),
   hasGiftCard: (await findGiftCardSkuId(db, service)) !== undefined,
+  missingReferences: await findMissingReferences(db, service, service.settings),
 })
 
 const emailSenderCapability = ({ emailSender }: Settings) =>

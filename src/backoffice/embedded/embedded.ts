@@ -5,7 +5,7 @@ import { erase } from '../../store/privacy/erasure.ts'
 import { findRewardAccount } from '../../store/rewards/rewards.ts'
 import type { CommitPhase } from '../../writes/write.ts'
 import type { BackOffice } from '../port/back-office.ts'
-import { buildCapabilities, loadVoucherConfiguration } from './capabilities.ts'
+import { buildCapabilities, loadConfiguration } from './capabilities.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
 import { placeOrder } from './orders.ts'
 import { createReturn } from './returns.ts'
@@ -32,7 +32,7 @@ export const embedded = (service: Service): BackOffice => ({
   unsupportedFields: new Map(),
   refreshHistory: async () => undefined,
   refreshOrders: async () => undefined,
-  capabilities: async db => buildCapabilities(service, db && (await loadVoucherConfiguration(db, service))),
+  capabilities: async db => buildCapabilities(service, db && (await loadConfiguration(db, service))),
 })
 
 /** Runs all of a write in its commit phase, because no other system is involved. */

@@ -1,6 +1,7 @@
 import type { Settings } from '../../domain/tenancy/service-settings.ts'
 import { isAtLeast } from '../../domain/values/release.ts'
 import { explainNoGateways, explainNoVouchers, type VoucherConfiguration } from '../../domain/vouchers/issue.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Capability, CapabilityName } from './back-office.ts'
 
 /** Builds a capability. It is missing if there is a reason. */
@@ -27,24 +28,32 @@ const customersUpdatedAfterRelease = '2022.1'
 export const buildReturnsCapability = ({ returnReasons }: Settings) =>
   capability('returns', returnReasons.length ? undefined : 'A return must have a reason. Set `returnReasons`.')
 
-const buildSubscriptionCapabilities = ({ subscriptionMapping }: Settings) =>
-  (['email', 'sms'] as const).map(channel =>
-    capability(
-      `${channel}SubscriptionMapping`,
-      subscriptionMapping[channel]
-        ? undefined
-        : `\`${channel}Subscription\` is stored, but changes no customer reference. Set \`subscriptionMapping.${channel}\`.`,
-    ),
-  )
+/** The stored data that the capabilities of a service depend on. */
+export interface ServiceConfiguration extends VoucherConfiguration {
+  /** Errors about references of the subscription mapping that don't exist. */
+  missingReferences: readonly FieldError[]
+}
+
+const buildSubscriptionCapabilities = (
+  { subscriptionMapping }: Settings,
+  { missingReferences }: Pick<ServiceConfiguration, 'missingReferences'>,
+) =>
+  (['email', 'sms'] as const).map(channel => {
+    const missing = missingReferences.filter(({ pointer }) => pointer?.startsWith(`/subscriptionMapping/${channel}/`))
+    const reason = subscriptionMapping[channel]
+      ? missing.map(({ detail }) => detail).join(' ') || undefined
+      : `\`${channel}Subscription\` is stored, but changes no customer reference. Set \`subscriptionMapping.${channel}\`.`
+    return capability(`${channel}SubscriptionMapping`, reason)
+  })
 
 /** Builds the capabilities that depend on the same things with every back office. */
 export const buildCommonCapabilities = (
   settings: Settings,
   release: string | undefined,
-  configuration?: VoucherConfiguration,
+  configuration?: ServiceConfiguration,
 ): Capability[] => [
   capabilitySince('customersUpdatedAfter', release, customersUpdatedAfterRelease, 'GET /customers?updated_after='),
   capability('paymentGateways', explainNoGateways(configuration)),
   capability('vouchersIssue', explainNoVouchers(settings, configuration)),
-  ...buildSubscriptionCapabilities(settings),
+  ...buildSubscriptionCapabilities(settings, configuration ?? { missingReferences: [] }),
 ]

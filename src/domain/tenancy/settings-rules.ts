@@ -27,8 +27,52 @@ export const SettingsChange = Type.Object(
       return [name, Type.Optional(getDefault(name) === null ? schema : Nullable(schema))]
     }),
   ),
+  { additionalProperties: false },
+)
+
+/** The body of `PUT /settings`. */
+export type SettingsInput = SettingsChange & { confirmCurrencyChange?: boolean }
+export const SettingsInput = Type.Object(
+  {
+    ...SettingsChange.properties,
+    confirmCurrencyChange: Type.Optional(
+      Type.Boolean({
+        description:
+          'True confirms a change of `currency` of a service that has amounts: they are not converted. It is not a setting.',
+        examples: [true],
+      }),
+    ),
+  },
   { $id: 'SettingsChange', additionalProperties: false },
 )
+
+/** Kinds of stored records with amounts. */
+export const amountKinds = ['products', 'orders', 'sales', 'vouchers', 'reward accounts'] as const
+export type AmountKind = (typeof amountKinds)[number]
+
+/**
+ * Returns the effect of a change of the currency on stored amounts. Returns undefined if the currency stays or no amounts are stored.
+ */
+export function explainCurrencyChange(
+  before: string,
+  after: string,
+  stored: readonly AmountKind[],
+): string | undefined {
+  if (before === after || !stored.length) return
+  return `The service has ${stored.join(', ')}. No amount is converted: product prices and rewards are shown in ${after}, while orders, sales and vouchers keep ${before}. Vouchers in ${before} can't pay for orders in ${after}.`
+}
+
+/** Returns an error if a change of the currency isn't confirmed. `how` says how to confirm it. */
+export const checkCurrencyChange = (effect: string | undefined, isConfirmed: boolean, how: string): FieldError[] =>
+  effect === undefined || isConfirmed
+    ? []
+    : [
+        {
+          pointer: '/currency',
+          code: 'invalid_field',
+          detail: `\`currency\` can't be changed without confirmation. ${effect} ${how}`,
+        },
+      ]
 
 /** Returns the errors of settings that the schema can't express. */
 export const checkSettings = (change: SettingsChange): FieldError[] => [
@@ -92,6 +136,33 @@ function checkSubscriptionMapping({ subscriptionMapping }: SettingsChange): Fiel
       : []),
   ]
 }
+
+/** Which references of a channel's mapping exist. */
+export interface MappedReferences {
+  channel: 'email' | 'sms'
+  type: boolean
+  yes: boolean
+  no: boolean
+}
+
+/** Returns an error for each type and value of a subscription mapping that is not in the reference cache. */
+export const checkMappedReferences = (
+  mapping: Settings['subscriptionMapping'],
+  stored: readonly MappedReferences[],
+): FieldError[] =>
+  stored.flatMap(({ channel, ...exists }) => {
+    const { type = '', yes = '', no = '' } = mapping[channel] ?? {}
+    const notFound = (field: string, name: string): FieldError => ({
+      pointer: `/subscriptionMapping/${channel}/${field}`,
+      code: 'invalid_field',
+      detail: `${name} not found. Import or sync the references first.`,
+    })
+    if (!exists.type) return [notFound('type', `Reference type ${type}`)]
+    return [
+      ...(exists.yes ? [] : [notFound('yes', `Value ${yes} of the reference type ${type}`)]),
+      ...(exists.no ? [] : [notFound('no', `Value ${no} of the reference type ${type}`)]),
+    ]
+  })
 
 /** Formats of settings: each returns what the value must be, or undefined if it is valid. */
 export const settingFormats: Readonly<Record<string, (text: string) => string | undefined>> = {

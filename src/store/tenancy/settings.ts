@@ -1,7 +1,16 @@
-import { type Db, sql } from '../../database/db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service, type Settings } from '../../domain/tenancy/service-settings.ts'
-import type { SettingsChange, ShownSettings } from '../../domain/tenancy/settings-rules.ts'
+import {
+  type AmountKind,
+  amountKinds,
+  checkMappedReferences,
+  explainCurrencyChange,
+  type SettingsChange,
+  type ShownSettings,
+} from '../../domain/tenancy/settings-rules.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import { renderProducts } from '../catalog/products.ts'
+import { findMappedReferences } from '../catalog/references.ts'
 import { updateSubscriptions } from '../customers/subscriptions.ts'
 import { rerenderAllStock } from '../inventory/stale-stock.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
@@ -21,6 +30,36 @@ export async function shownSettings(db: Db, service: Service): Promise<ShownSett
 /** Makes other changes of the settings wait until this transaction ends. */
 export const holdSettings = (tx: Db, service: Service) =>
   tx.run(sql`select from service where service_id = ${service.id} for no key update`)
+
+/** Returns the effect of changing the currency on the stored amounts, or undefined if it has none. */
+export async function findCurrencyEffect(
+  db: Db,
+  service: Service,
+  before: string,
+  { currency: after }: SettingsChange,
+) {
+  if (after === undefined || (after ?? defaultSettings.currency) === before) return
+  const isStored = (table: Sql) => sql`exists (select from ${table} where service_id = ${service.id})`
+  const stored = await db.row<Record<AmountKind, boolean>>(sql`
+    select ${isStored(sql`product`)} as products, ${isStored(sql`sales_order`)} as orders,
+           ${isStored(sql`retail_transaction`)} as sales, ${isStored(sql`voucher`)} as vouchers,
+           ${isStored(sql`reward_account`)} as "reward accounts"`)
+  return explainCurrencyChange(
+    before,
+    after ?? defaultSettings.currency,
+    amountKinds.filter(kind => stored?.[kind]),
+  )
+}
+
+/** Returns an error for each reference of a changed subscription mapping that is not stored. */
+export async function findMissingReferences(
+  db: Db,
+  service: Service,
+  { subscriptionMapping }: Pick<SettingsChange, 'subscriptionMapping'>,
+): Promise<FieldError[]> {
+  if (!subscriptionMapping) return []
+  return checkMappedReferences(subscriptionMapping, await findMappedReferences(db, service, subscriptionMapping))
+}
 
 /** Changes settings of a service, and with them what its records say. Returns the service as it is then. */
 export async function changeSettings(tx: Db, service: Service, change: SettingsChange): Promise<Service> {

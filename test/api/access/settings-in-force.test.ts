@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
+import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials } from '../../support/servers.ts'
@@ -62,6 +63,11 @@ test('capabilities name the settings that block them', async () => {
     for (const { available, reason } of all) assert.equal(reason === undefined, available)
     return Object.fromEntries(all.flatMap(({ name, reason }) => (reason ? [[name, reason]] : [])))
   }
+  await upsertReferences(
+    service.db,
+    shop.service,
+    ['4411', '4412'].map(referenceValueId => ({ type: 'newsletter', referenceValueId, name: referenceValueId })),
+  )
   const reasons = await lacking()
   assert.deepEqual(Object.keys(reasons).sort(), [
     'customersUpdatedAfter',

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from '../../../src/database/db.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
+import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { importAndWait } from '../../support/bringing.ts'
-import { assertProblem } from '../../support/problem.ts'
+import { fillShop } from '../../support/order-shop.ts'
+import { assertProblem, getErrorDetails } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
+
 import { type Caller, startTestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
@@ -41,8 +45,19 @@ const everything = {
   gateways: ['paypal', 'visa'],
 }
 
-test('a partial settings change keeps the omitted settings', async () => {
+/** A further service, with the references that the tests map. */
+async function startTenant() {
   const shop = await service.createService()
+  const values = { newsletter: ['4411', '4412'], news: ['1', '2', '3', '4'] }
+  const references = Object.entries(values).flatMap(([type, ids]) =>
+    ids.map(referenceValueId => ({ type, referenceValueId, name: referenceValueId })),
+  )
+  await upsertReferences(service.db, shop.service, references)
+  return shop
+}
+
+test('a partial settings change keeps the omitted settings', async () => {
+  const shop = await startTenant()
   assert.deepEqual(await settings(shop), byDefault)
   assert.deepEqual(Object.keys(everything).sort(), Object.keys(byDefault).sort())
   const { status, json } = await put(shop, '/settings', everything)
@@ -66,7 +81,7 @@ test('a list with too many entries of a wrong type is rejected', async () => {
 })
 
 test('null resets a setting to its default', async () => {
-  const shop = await service.createService()
+  const shop = await startTenant()
   await put(shop, '/settings', everything)
   const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
   const back = await put(shop, '/settings', Object.fromEntries(names.map(name => [name, null])))
@@ -76,8 +91,59 @@ test('null resets a setting to its default', async () => {
   assert.deepEqual((await put(shop, '/settings', all)).json.data, byDefault)
 })
 
+test('a subscription mapping can name only references that exist', async () => {
+  const shop = await startTenant()
+  const email = { type: 'newsletter', yes: '4411', no: '4412' }
+  for (const [mapping, pointers, detail] of [
+    [{ email: { ...email, type: 'mails' } }, ['email/type'], 'Reference type mails not found.'],
+    [{ email: { ...email, yes: '1', no: '2' } }, ['email/yes', 'email/no'], 'Value 1 of the reference type newsletter'],
+    [{ email, sms: { type: 'sms', yes: '1', no: '2' } }, ['sms/type'], 'Reference type sms not found.'],
+  ] as const) {
+    const answer = await put(shop, '/settings', { subscriptionMapping: mapping })
+    assertProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+    assert.deepEqual(
+      answer.json.errors.map(({ pointer }: { pointer: string }) => pointer),
+      pointers.map(pointer => `/subscriptionMapping/${pointer}`),
+    )
+    assert.ok(getErrorDetails(answer)[0]?.startsWith(detail), answer.text)
+  }
+  assert.deepEqual((await settings(shop)).subscriptionMapping, {})
+  assert.equal((await put(shop, '/settings', { subscriptionMapping: { email } })).status, 200)
+  const findCapability = async () => {
+    const { json } = await shop.get('/capabilities')
+    return json.data.capabilities.find(({ name }: { name: string }) => name === 'emailSubscriptionMapping')
+  }
+  await waitUntil(async () => (await findCapability()).available, 'the mapping is in force', 5_000)
+  await service.db.run(sql`delete from reference where service_id = ${shop.service.id} and reference_value_id = '4412'`)
+  const reason = 'Value 4412 of the reference type newsletter not found. Import or sync the references first.'
+  assert.deepEqual(await findCapability(), { name: 'emailSubscriptionMapping', available: false, reason })
+})
+
+test('a currency change needs confirmation if the service has amounts', async () => {
+  const shop = await service.createService({ currency: 'AUD' })
+  assert.equal((await put(shop, '/settings', { currency: 'EUR' })).json.meta, undefined, 'nothing to convert')
+  await fillShop(service.db, shop.service)
+  const refused = await put(shop, '/settings', { currency: 'NZD', retailerName: 'Luma' })
+  assertProblem(refused, 'invalid_field', service.baseUrl, '/settings')
+  assert.deepEqual([refused.json.errors.length, refused.json.errors[0].pointer], [1, '/currency'])
+  assert.match(refused.json.errors[0].detail, /has products\. No amount is converted.*`confirmCurrencyChange: true`/)
+  assert.equal((await settings(shop)).retailerName, 'Tillbridge')
+  assert.equal((await put(shop, '/settings', { currency: null })).status, 422, 'the default is another currency')
+  for (const same of [{ currency: 'EUR' }, { confirmCurrencyChange: true }, { confirmCurrencyChange: false }])
+    assert.deepEqual((await put(shop, '/settings', same)).json, { data: await settings(shop) })
+  const body = { currency: 'NZD', confirmCurrencyChange: true }
+  const trial = await put(shop, '/settings', body, { prefer: 'tx=rollback' })
+  const changed = await put(shop, '/settings', body)
+  assert.equal(changed.status, 200)
+  assert.deepEqual(trial.json, changed.json)
+  const [warning] = changed.json.meta.warnings
+  assert.equal(warning.code, 'amounts_not_converted')
+  assert.match(warning.detail, /prices and rewards are shown in NZD, while orders, sales and vouchers keep EUR/)
+  assert.equal((await settings(shop)).currency, 'NZD')
+})
+
 test('the default return reason must be one of the configured reasons', async () => {
-  const shop = await service.createService()
+  const shop = await startTenant()
   await put(shop, '/settings', everything)
   const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
   const answer = await put(shop, '/settings', without)
@@ -97,7 +163,7 @@ test('a list of gateways replaces the previous list in the given order', async (
 })
 
 test('every error of a settings change is located and nothing is changed', async () => {
-  const shop = await service.createService()
+  const shop = await startTenant()
   const bad: [name: string, value: unknown, pointers?: string[]][] = [
     ['retailerName', ''],
     ['retailerName', 'x'.repeat(101)],
@@ -227,7 +293,7 @@ test('only one of two changes with the same If-Match succeeds', async () => {
 })
 
 test('concurrent settings changes do not overwrite each other', async () => {
-  const shop = await service.createService()
+  const shop = await startTenant()
   const { timeZone: _, currency: __, ...quick } = everything
   const { returnReasons, defaultReturnReason, ...others } = quick
   const changes = [
