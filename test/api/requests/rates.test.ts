@@ -74,7 +74,7 @@ test('a failed sign-in does not count towards the limit', async () => {
 })
 
 test('unknown paths and methods of an identified account have the headers too', async () => {
-  const shop = await service.tenant({ readsPerMinute: 4, writesPerMinute: 5 })
+  const shop = await service.createService({ readsPerMinute: 4, writesPerMinute: 5 })
   for (const [method, path, code, remaining] of [
     ['GET', '/nope', 'not_found', 3],
     ['GET', '/customers/1/nope', 'not_found', 2],
@@ -94,13 +94,13 @@ test('unknown paths and methods of an identified account have the headers too', 
       new RegExp(`^"${policy}";r=${remaining};t=\\d+$`),
       `${method} ${path}`,
     )
-    if (code) isProblem(answer, code, service.baseUrl)
+    if (code) assertProblem(answer, code, service.baseUrl)
   }
-  isProblem(await shop.get('/nope'), 'rate_limited', service.baseUrl)
-  isProblem(await shop.request('/stores', { method: 'DELETE' }), 'rate_limited', service.baseUrl)
+  assertProblem(await shop.get('/nope'), 'rate_limited', service.baseUrl)
+  assertProblem(await shop.request('/stores', { method: 'DELETE' }), 'rate_limited', service.baseUrl)
   for (const headers of [{}, { authorization: 'Basic eDp5', 'x-service-name': shop.service.name }]) {
-    const answer = await service.raw('/nope', { headers })
-    isProblem(answer, 'not_found', service.baseUrl)
+    const answer = await service.sendRaw('/nope', { headers })
+    assertProblem(answer, 'not_found', service.baseUrl)
     assert.equal(answer.headers.ratelimit, undefined)
   }
 })
