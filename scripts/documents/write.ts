@@ -1,4 +1,6 @@
+import { globSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { envExample } from '../../src/config/config.ts'
 import type { AppContext } from '../../src/http/app-context.ts'
@@ -12,12 +14,18 @@ import {
   buildPermissionsPage,
   buildSettingsPage,
 } from './reference.ts'
+import { includeSamples } from './samples.ts'
 
 const root = new URL('../../', import.meta.url)
 
-/** Returns the current text of each generated document, by path. */
+/** Returns the current text of each generated document and of each page with samples, by path. */
 export async function buildDocuments(): Promise<Record<string, string>> {
+  const pages = globSync('docs/{start,shop}/*.md', { cwd: fileURLToPath(root) }).sort()
+  const pagesWithSamples = await Promise.all(
+    pages.map(async page => [page, includeSamples(await readFile(new URL(page, root), 'utf8'))]),
+  )
   return {
+    ...Object.fromEntries(pagesWithSamples),
     'openapi.json': await buildOpenApiDocument(),
     '.env.example': envExample(),
     'docs/reference/alerts.md': buildAlertsPage(),

@@ -1,0 +1,7 @@
+# The file `cursor` holds the cursor of the last run. On the first run, start at the end of the feed.
+cursor=$(cat cursor 2>/dev/null)
+response=$(curl -s -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
+  -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
+  "$TILLBRIDGE_URL/changes?kinds=customer,inventory${cursor:+&after_cursor=$cursor}")
+echo "$response"
+echo "$response" | sed -n 's/.*"endCursor":"\([^"]*\)".*/\1/p' >cursor

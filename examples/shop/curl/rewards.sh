@@ -1,0 +1,3 @@
+curl -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
+  -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
+  "$TILLBRIDGE_URL/customers/60001/rewards"

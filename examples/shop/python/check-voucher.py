@@ -1,0 +1,9 @@
+from tillbridge import TillbridgeError, tillbridge
+
+try:
+    body = {'number': '9100001', 'pin': '204816', 'amount': '10.00'}
+    voucher = tillbridge('POST', '/vouchers/validate', body, {'X-Shopper-IP': '203.0.113.7'})['data']
+    print('balance:', voucher['availableAmount'], voucher['currency'])
+except TillbridgeError as error:
+    print('not accepted:', error.code)
+    raise

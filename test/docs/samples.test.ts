@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Webhook } from 'standardwebhooks'
+import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
+import { checkout, createDirectory, startCommand } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+
+const api = await startTestService({ settings: demoSettings, role: 'maintainer' })
+after(() => api.stop())
+await fillDemoShop(api.db, api.keys, api.service)
+
+const samples = fileURLToPath(new URL('../../examples/shop/', import.meta.url))
+const client = join(checkout, 'client/src/index.ts')
+
+const languages = {
+  curl: { extension: 'sh', program: ['bash'], needs: ['curl', '--version'] },
+  typescript: { extension: 'ts', program: [process.execPath], needs: [process.execPath, '--version'] },
+  python: { extension: 'py', program: ['python3'], needs: ['python3', '-c', 'import requests'] },
+  php: { extension: 'php', program: ['php'], needs: ['php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);'] },
+} as const
+type Language = keyof typeof languages
+
+const canRun = (language: Language) => {
+  const [program, ...args] = languages[language].needs
+  return spawnSync(program, args).status === 0
+}
+
+/** Copies the samples of a language into a directory in which its programs find the client. */
+function prepare(language: Language) {
+  const directory = createDirectory()
+  for (const file of globSync('*', { cwd: samples + language }))
+    if (language === 'typescript') {
+      const text = readFileSync(join(samples, language, file), 'utf8')
+      writeFileSync(join(directory, file), text.replaceAll("'tillbridge-client'", `'${client}'`))
+    } else copyFileSync(join(samples, language, file), join(directory, file))
+  writeFileSync(join(directory, 'ca.pem'), api.ca)
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
+  return directory
+}
+
+for (const language of Object.keys(languages) as Language[])
+  test(`the guides' samples in ${language} work`, {
+    skip: !canRun(language) && `${language} is not installed`,
+  }, async () => {
+    const directory = prepare(language)
+    const { extension, program } = languages[language]
+    const run = async (name: string, environment: Record<string, string> = {}) => {
+      const ca = join(directory, 'ca.pem')
+      const caOption = language === 'php' ? ['-d', `curl.cainfo=${ca}`] : []
+      const [command, ...args] = program
+      const running = startCommand(
+        [],
+        {
+          TILLBRIDGE_URL: api.baseUrl,
+          TILLBRIDGE_USERNAME: api.username,
+          TILLBRIDGE_PASSWORD: api.password,
+          TILLBRIDGE_SERVICE: api.service.name,
+          SIGN_UP_ID: language,
+          BASKET_ID: language,
+          CURL_CA_BUNDLE: ca,
+          NODE_EXTRA_CA_CERTS: ca,
+          REQUESTS_CA_BUNDLE: ca,
+          ...environment,
+        },
+        { cwd: directory, program: [command, ...args, ...caOption, join(directory, `${name}.${extension}`)] },
+      )
+      const { code } = await running.ended
+      assert.equal(code, 0, `${name}: ${running.out}${running.err}`)
+      assert.doesNotMatch(running.out, /"status":[45]\d\d/, name)
+      return running.out
+    }
+    assert.match(await run('first-request'), /Pardalote Lane/)
+    assert.match(await run('stock'), language === 'curl' ? /"sellable":[1-9]/ : /in stock/)
+    await run('create-customer')
+    assert.match(await run('check-voucher'), /1\d\d\.00/)
+    const [orderId = ''] = /W\w+|[0-9a-f-]{36}/.exec(await run('checkout')) ?? []
+    assert.equal((await api.get(`/orders/${orderId}`)).status, 200, orderId)
+    await run('return', { ORDER_ID: orderId })
+    assert.equal((await api.get(`/orders/${orderId}/returns`)).json.data.length, 1)
+    assert.match(await run('rewards'), /Fledgling/)
+    await run('retry')
+    assert.match(await run('poll-changes'), /customer/)
+    assert.notEqual(readFileSync(join(directory, 'cursor'), 'utf8').trim(), '')
+    if (language === 'curl') {
+      await run('export')
+      assert.ok(readFileSync(join(directory, 'products.ndjson'), 'utf8').split('\n').length > 100)
+    }
+  })
+
+const secret = `whsec_${Buffer.from('a secret of this test').toString('base64')}`
+const calls = {
+  python: `
+import importlib.util, json, os, sys
+spec = importlib.util.spec_from_file_location('verify', 'verify-webhook.py')
+verify = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(verify)
+body, headers = json.loads(sys.argv[1])
+try:
+    verify.verify_webhook(body.encode(), headers)
+    print('valid')
+except ValueError as error:
+    print(error)
+`,
+  php: `<?php
+require 'verify-webhook.php';
+[$body, $headers] = json_decode($argv[1], true);
+try {
+    verifyWebhook($body, $headers, getenv('WEBHOOK_SECRET'));
+    echo 'valid';
+} catch (RuntimeException $error) {
+    echo $error->getMessage();
+}
+`,
+} as const
+for (const language of ['python', 'php'] as const)
+  test(`the ${language} sample verifies webhooks`, {
+    skip: !canRun(language) && `${language} is not installed`,
+  }, () => {
+    const directory = prepare(language)
+    const file = join(directory, `call.${languages[language].extension}`)
+    writeFileSync(file, calls[language])
+    const body = '{"type":"records.changed"}'
+    const verify = (text: string, at: Date) => {
+      const headers = {
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': `v1,unknown ${new Webhook(secret).sign('msg_1', at, body)}`,
+      }
+      const [program] = languages[language].program
+      return execFileSync(program, [file, JSON.stringify([text, headers])], {
+        cwd: directory,
+        env: { ...process.env, WEBHOOK_SECRET: secret },
+        encoding: 'utf8',
+      }).trim()
+    }
+    assert.equal(verify(body, new Date()), 'valid')
+    assert.equal(verify(`${body} `, new Date()), 'wrong signature')
+    assert.equal(verify(body, new Date(Date.now() - 600_000)), 'too old')
+  })
