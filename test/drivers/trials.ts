@@ -124,7 +124,8 @@ export function trialContract(shop: () => Shop) {
     )
     const judged = answers.filter(({ json }) => json.code === 'voucher_not_accepted').length
     for (const { json, text } of answers) assert.match(json.code, /^(voucher_not_accepted|concurrent_update)$/, text)
-    assert.ok(judged > 5, String(judged))
+    // Only five PINs are checked. Further attempts are rejected as guessing or because another one holds the lock.
+    assert.ok(judged >= 5, String(judged))
     assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: judged })
     assert.equal(looked() - before, driver === 'embedded' ? 0 : 5)
     assert.equal(await api.db.run(sql`select from reservation`), 0)
