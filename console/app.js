@@ -7,72 +7,72 @@ import { SignIn } from './sign-in.js'
 
 const serviceKey = 'tillbridge service'
 
-/** The console: where to sign in, or the frame around the screens. */
+/** The console: the sign-in page, or the frame with a screen. */
 export function App() {
   const [signedIn, setSignedIn] = useState(
     /** @type {import('./lib/role.js').SignedIn | null | undefined} */ (undefined),
   )
-  const [fault, setFault] = useState(/** @type {ApiError | undefined} */ (undefined))
-  const [chosen, setChosen] = useState(() => localStorage.getItem(serviceKey))
+  const [error, setError] = useState(/** @type {ApiError | undefined} */ (undefined))
+  const [selected, setSelected] = useState(() => localStorage.getItem(serviceKey))
 
   useEffect(() => {
-    session.ended = refused => {
+    session.onEnd = error => {
       selectService('')
-      setFault(refused)
+      setError(error)
       setSignedIn(null)
     }
     const open = () =>
-      loadSession().then(setSignedIn, refused => {
-        setFault(refused)
+      loadSession().then(setSignedIn, error => {
+        setError(error)
         setSignedIn(null)
       })
     open()
-    // A link that is put into the address of a page that is open already has it load nothing.
-    const change = () => {
+    // If a sign-in link is pasted into an open page, the browser doesn't load the page again.
+    const openLink = () => {
       if (!readSignInLink()) return
       selectService('')
-      setFault(undefined)
+      setError(undefined)
       setSignedIn(undefined)
       open()
     }
-    addEventListener('hashchange', change)
-    return () => removeEventListener('hashchange', change)
+    addEventListener('hashchange', openLink)
+    return () => removeEventListener('hashchange', openLink)
   }, [])
 
   if (signedIn === undefined) return html`<p class="opening">Opening the console…</p>`
   if (signedIn === null)
     return html`<${SignIn}
-      fault=${fault}
-      done=${(/** @type {import('./lib/role.js').SignedIn} */ found) => {
-        setFault(undefined)
-        setSignedIn(found)
+      reason=${error}
+      done=${(/** @type {import('./lib/role.js').SignedIn} */ account) => {
+        setError(undefined)
+        setSignedIn(account)
       }}
     />`
 
-  const service = signedIn.services.find(({ name }) => name === chosen) ?? signedIn.services[0]
+  const service = signedIn.services.find(({ name }) => name === selected) ?? signedIn.services[0]
   if (!service)
     return html`<${Problem} error=${new ApiError({ code: 'service_not_assigned', title: 'This account has no service.' })} />`
   selectService(service.name)
   const choose = (/** @type {string} */ name) => {
     localStorage.setItem(serviceKey, name)
-    setChosen(name)
+    setSelected(name)
   }
-  const leave = async () => {
+  const signOut = async () => {
     await callApi('console/session', { method: 'DELETE' })
     selectService('')
     setSignedIn(null)
   }
-  return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} choose=${choose} leave=${leave} />`
+  return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} choose=${choose} signOut=${signOut} />`
 }
 
-/** The one-time link that the address is. */
+/** Returns the token of the one-time link in the address, if any. */
 const readSignInLink = () => /^#link=(.+)$/.exec(location.hash)?.[1]
 
-/** Who is signed in: by the one-time link that is the page's address, or from before. */
+/** Opens a session with the one-time link in the address, or loads the existing session. */
 async function loadSession() {
   const link = readSignInLink()
   if (link === undefined) return (await callApi('console/session')).data
-  // It has done its work, and is not left in the history.
+  // Keeps the link out of the browser's history.
   history.replaceState(null, '', location.pathname)
   return (await callApi('console/session/link', { method: 'POST', body: { link } })).data
 }

@@ -8,50 +8,50 @@ import { linkTo, useRoute } from './lib/route.js'
 import { pages } from './pages.js'
 
 /**
- * The frame around the screens: which service, which screen, who.
- * @param {{ signedIn: import('./lib/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, leave: () => Promise<void> }} props
+ * The frame around a screen: service, navigation and account.
+ * @param {{ signedIn: import('./lib/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, signOut: () => Promise<void> }} props
  */
-export function Frame({ signedIn, service, choose, leave }) {
-  const [asked = '', ...rest] = useRoute()
-  const open = pages.filter(({ role }) => includesRole(service.role, role))
-  const current = open.find(({ path }) => path === asked) ?? open[0]
-  const record = rest.join(' ')
-  const heading = useRef(/** @type {HTMLElement | null} */ (null))
-  const shown = useRef(/** @type {string | undefined} */ (undefined))
-  const leaving = useAction()
+export function Frame({ signedIn, service, choose, signOut }) {
+  const [path = '', ...parts] = useRoute()
+  const allowed = pages.filter(({ role }) => includesRole(service.role, role))
+  const current = allowed.find(page => page.path === path) ?? allowed[0]
+  const record = parts.join(' ')
+  const content = useRef(/** @type {HTMLElement | null} */ (null))
+  const previousPath = useRef(/** @type {string | undefined} */ (undefined))
+  const { busy, error, run } = useAction()
   useEffect(() => {
     document.title = [record, current?.title, service.name, 'Tillbridge'].filter(Boolean).join(' · ')
-    const isFirst = shown.current === undefined
-    const isOther = shown.current !== current?.path
-    shown.current = current?.path
-    // Whoever hears the page is told where they are now, also where the link that they followed is gone with its list.
-    if (!isFirst && (isOther || document.activeElement === document.body)) heading.current?.focus()
-    // Where the screens stand in one row, which is wider than the page.
-    if (isOther) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    const isFirst = previousPath.current === undefined
+    const isNewPage = previousPath.current !== current?.path
+    previousPath.current = current?.path
+    // Moves the focus, so that screen readers announce the new screen. A followed link may have disappeared with its list.
+    if (!isFirst && (isNewPage || document.activeElement === document.body)) content.current?.focus()
+    // On narrow screens the navigation is one scrolling row.
+    if (isNewPage) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current?.path, record])
 
   return html`<${RoleContext.Provider} value=${service.role}>
     <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault()
-      heading.current?.focus()
-    }}>Skip to the content</a>
+      content.current?.focus()
+    }}>Skip to content</a>
     <header class="bar">
       <a class="brand" href="#"><img src="docs/icon.svg" alt="" /> Tillbridge</a>
       <${Services} services=${signedIn.services} service=${service} choose=${choose} />
       <span class="who">${signedIn.username} <small>${service.role}</small></span>
-      <${Button} class="quiet" label="Sign out" doing="Sign out" busy=${leaving.busy} onClick=${() => leaving.run(leave)} />
+      <${Button} class="quiet" label="Sign out" busyLabel="Sign out" busy=${busy} onClick=${() => run(signOut)} />
     </header>
     <nav aria-label="Screens">
       <ul>
-        ${open.map(
-          ({ path, title }) =>
-            html`<li key=${path}><a href=${linkTo(path)} aria-current=${path === current?.path ? 'page' : undefined}>${title}</a></li>`,
+        ${allowed.map(
+          page =>
+            html`<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === current?.path ? 'page' : undefined}>${page.title}</a></li>`,
         )}
       </ul>
     </nav>
-    <main id="content" tabindex="-1" ref=${heading}>
-      ${leaving.error && html`<${Problem} error=${leaving.error} />`}
-      ${current && html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${rest} />`}
+    <main id="content" tabindex="-1" ref=${content}>
+      ${error && html`<${Problem} error=${error} />`}
+      ${current && html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${parts} />`}
     </main>
   <//>`
 }
@@ -69,15 +69,15 @@ function Services({ services, service, choose }) {
   </select>`
 }
 
-/** A screen, whose module is loaded when it is first looked at. @param {{ load: () => Promise<any>, parts: string[] }} props */
+/** A screen whose module is loaded when it is first opened. @param {{ load: () => Promise<any>, parts: string[] }} props */
 function LoadedScreen({ load, parts }) {
-  const [found, setFound] = useState(/** @type {{ Screen?: any, error?: Error }} */ ({}))
+  const [loaded, setLoaded] = useState(/** @type {{ Screen?: any, error?: Error }} */ ({}))
   useEffect(() => {
     load().then(
-      ({ Screen }) => setFound({ Screen }),
-      error => setFound({ error }),
+      ({ Screen }) => setLoaded({ Screen }),
+      error => setLoaded({ error }),
     )
   }, [])
-  if (found.error) return html`<${Problem} error=${found.error} />`
-  return found.Screen ? html`<${found.Screen} parts=${parts} />` : html`<p class="opening" role="status">Loading…</p>`
+  if (loaded.error) return html`<${Problem} error=${loaded.error} />`
+  return loaded.Screen ? html`<${loaded.Screen} parts=${parts} />` : html`<p class="opening" role="status">Loading…</p>`
 }

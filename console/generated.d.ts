@@ -1,7 +1,7 @@
-// Modules that the server makes of its own tables and rules (src/console/assets.ts).
+// Modules that the server generates from its own tables and rules (src/console/assets.ts).
 
 declare module 'tillbridge/remedies' {
-  /** What to do about each error, by its code. */
+  /** The remedy for each error code. */
   export const remedies: Record<string, string>
 }
 
@@ -21,12 +21,12 @@ declare module 'tillbridge/settings' {
 }
 
 declare module 'tillbridge/changes' {
-  /** The kinds of records whose changes are told. */
+  /** The kinds of records in the change feed. */
   export const kinds: string[]
 }
 
 declare module 'tillbridge/mappings' {
-  /** What can be mapped. */
+  /** The kinds of records that can be mapped. */
   export type MappedKind = 'stores' | 'skus' | 'customers'
   /** The import type of the platform file for each kind. */
   export const platformImportTypes: Record<MappedKind, string>
@@ -37,9 +37,9 @@ declare module 'tillbridge/mappings' {
 }
 
 declare module 'tillbridge/formulas' {
-  /** A cell as it can be opened in a spreadsheet: what would be run there has an apostrophe in front. */
+  /** Returns a cell that is safe in a spreadsheet: a formula gets an apostrophe in front. */
   export const withoutFormula: (text: string) => string
-  /** The cell again that `withoutFormula` was given. */
+  /** Reverses `withoutFormula`. */
   export const asItWas: (text: string) => string
 }
 
@@ -53,9 +53,9 @@ declare module 'tillbridge/import-types' {
     format?: string
     description: string
     example: string
-    /** What exports of other systems call it. */
+    /** The column's names in exports of other systems. */
     titles?: string[]
-    /** Who may give it, where that is not everybody who may import the kind. */
+    /** The role that may import this column, if it is higher than the import type's. */
     role?: string
   }
 }

@@ -2,7 +2,7 @@ import { render } from 'preact'
 import { App } from './app.js'
 import { html } from './lib/html.js'
 
-const place = document.getElementById('console')
-if (!place) throw new Error('the page has a place for the console')
-place.replaceChildren()
-render(html`<${App} />`, place)
+const container = document.getElementById('console')
+if (!container) throw new Error('element #console not found')
+container.replaceChildren()
+render(html`<${App} />`, container)

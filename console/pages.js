@@ -1,4 +1,4 @@
-/** The console's table of contents: the screens, by their place in the address, and the role that the paths behind them need. */
+/** The screens in the order of the navigation. `path`: the first part of the route; `role`: the role that their API calls need. */
 export const pages = [
   { path: 'overview', title: 'Overview', role: 'visitor', load: () => import('./pages/overview.js') },
   { path: 'syncs', title: 'Syncs', role: 'visitor', load: () => import('./pages/syncs.js') },

@@ -6,12 +6,12 @@ import { html } from './lib/html.js'
 /** @param {Error} error */
 const getRemedy = error =>
   error instanceof ApiError && error.problem.code === 'invalid_credentials'
-    ? 'Type both as they were issued. A lost password cannot be shown again: an admin makes a further one.'
+    ? 'If you lost the password, ask an admin to rotate it.'
     : undefined
 
-/** Where to sign in. @param {{ fault: Error | undefined, done: (found: any) => void }} props */
-export function SignIn({ fault, done }) {
-  const [error, setError] = useState(fault)
+/** The sign-in page. @param {{ reason: Error | undefined, done: (account: any) => void }} props `reason`: why the session ended or couldn't be opened */
+export function SignIn({ reason, done }) {
+  const [error, setError] = useState(reason)
   const [busy, setBusy] = useState(false)
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
@@ -19,8 +19,8 @@ export function SignIn({ fault, done }) {
     setBusy(true)
     try {
       done((await callApi('console/session', { method: 'POST', body: Object.fromEntries(form) })).data)
-    } catch (refused) {
-      setError(/** @type {Error} */ (refused))
+    } catch (error) {
+      setError(/** @type {Error} */ (error))
       setBusy(false)
     }
   }
@@ -30,8 +30,8 @@ export function SignIn({ fault, done }) {
     <form class="card" onSubmit=${submit}>
       <label>Username <input name="username" autocomplete="username" required autofocus /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
-      <${SubmitButton} label="Sign in" doing="Signing in…" busy=${busy} error=${error} remedy=${error && getRemedy(error)} />
+      <${SubmitButton} label="Sign in" busyLabel="Signing in…" busy=${busy} error=${error} remedy=${error && getRemedy(error)} />
     </form>
-    <p class="aside">No password at hand? Whoever runs the installation opens the console with <code>tillbridge console</code>.</p>
+    <p class="aside">Have shell access? Run <code>tillbridge console</code> for a one-time link.</p>
   </main>`
 }

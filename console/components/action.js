@@ -7,31 +7,31 @@ import { Problem } from './problem.js'
 import { useAction } from './use-load.js'
 
 /**
- * A button for who may. With `confirm` it says what will happen, and asks.
- * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: what it is called where several have the label
+ * A button that is shown only to a role. With `confirm` it explains the effect and asks for confirmation.
+ * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: the accessible name, if several buttons have the same label
  */
 export function Action({ label, name, role, work, confirm, main = false, danger = false }) {
-  const may = useHasRole(role)
-  const [asking, setAsking] = useState(false)
+  const isAllowed = useHasRole(role)
+  const [isConfirming, setConfirming] = useState(false)
   const { busy, error, run } = useAction()
-  if (!may) return null
+  if (!isAllowed) return null
   const style = main ? 'main' : danger ? 'danger' : ''
   const act = () =>
     run(async () => {
       await work()
-      setAsking(false)
+      setConfirming(false)
     })
-  return html`<${Button} class=${style} label=${label} aria-label=${name} busy=${busy} onClick=${confirm ? () => setAsking(true) : act} />
+  return html`<${Button} class=${style} label=${label} aria-label=${name} busy=${busy} onClick=${confirm ? () => setConfirming(true) : act} />
     ${
-      asking &&
-      html`<${Dialog} title=${name ?? label} close=${() => setAsking(false)}>
+      isConfirming &&
+      html`<${Dialog} title=${name ?? label} close=${() => setConfirming(false)}>
         <p>${confirm}</p>
         ${error && html`<${Problem} error=${error} />`}
         <p class="choices">
           <${Button} class=${danger ? 'danger' : 'main'} label=${label} busy=${busy} onClick=${act} />
-          <button onClick=${() => setAsking(false)}>Cancel</button>
+          <button onClick=${() => setConfirming(false)}>Cancel</button>
         </p>
       <//>`
     }
-    ${!asking && error && html`<${Problem} error=${error} />`}`
+    ${!isConfirming && error && html`<${Problem} error=${error} />`}`
 }

@@ -2,19 +2,18 @@ import { html } from '../lib/html.js'
 import { Problem } from './problem.js'
 
 /**
- * A button; further attributes go to it. While what it has begun is under way it begins nothing more, and keeps the keyboard's focus:
- * one that is disabled would lose it.
- * @param {{ label: unknown, busy?: boolean, doing?: string, onClick?: (event: Event) => void } & Record<string, unknown>} props `doing`: what it says meanwhile
+ * A button with optional attributes. While busy, it ignores clicks. It isn't disabled, because a disabled button loses the keyboard focus.
+ * @param {{ label: unknown, busy?: boolean, busyLabel?: string, onClick?: (event: Event) => void } & Record<string, unknown>} props
  */
-export const Button = ({ label, busy = false, doing = '…', onClick, ...more }) => html`<button
-  ...${more}
+export const Button = ({ label, busy = false, busyLabel = '…', onClick, ...attributes }) => html`<button
+  ...${attributes}
   aria-disabled=${busy ? 'true' : undefined}
   onClick=${(/** @type {Event} */ event) => (busy ? event.preventDefault() : onClick?.(event))}
->${busy ? doing : label}</button>`
+>${busy ? busyLabel : label}</button>`
 
 /**
- * What a form ends with: the button that sends it, and why it was refused.
- * @param {{ label: string, doing: string, busy: boolean, error: unknown, disabled?: boolean, remedy?: string | undefined }} props
+ * The last row of a form: its error, if any, and the submit button.
+ * @param {{ label: string, busyLabel: string, busy: boolean, error: unknown, disabled?: boolean, remedy?: string | undefined }} props
  */
 export const SubmitButton = ({
   error,

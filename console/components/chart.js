@@ -2,10 +2,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { html } from '../lib/html.js'
 
-/** The styles of uPlot, which only those get who look at a chart. */
-const styles = new URL('../packages/uplot.css', import.meta.url).href
+/** uPlot's stylesheet, which is loaded with the first chart. */
+const stylesheet = new URL('../packages/uplot.css', import.meta.url).href
 
-/** Times of an axis: of one day by the clock, of several by the day. @param {number[]} times seconds since 1970 */
+/** Formats the times of an axis: as times if they span less than a day, otherwise as dates. @param {number[]} times seconds since 1970 */
 function formatTimes(times) {
   const isOneDay = (times.at(-1) ?? 0) - (times[0] ?? 0) < 86_400
   const format = new Intl.DateTimeFormat(
@@ -16,56 +16,56 @@ function formatTimes(times) {
 }
 
 /**
- * Lines over time. What they show is also said in words or in a table beside it: a canvas is nothing to who hears the page.
+ * A line chart. Screen readers can't read a canvas, so a page must also show the data as text or a table.
  * @param {{
  *   title: unknown, name?: string, unit?: string, times: number[],
  *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: (number | null)[] }[],
- * }} props `times`: seconds since 1970; `name`: the title as text; null: there is nothing at that time
+ * }} props `times`: seconds since 1970; `name`: the title as text; `values`: null draws no point
  */
 export function Chart({ title, name = String(title), unit = '', times, lines }) {
-  const place = useRef(/** @type {HTMLDivElement | null} */ (null))
+  const container = useRef(/** @type {HTMLDivElement | null} */ (null))
   useEffect(() => {
-    const inside = place.current
-    if (!inside) return
-    if (!document.querySelector(`link[href="${styles}"]`))
-      document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: styles }))
-    /** @param {string} ink */
-    const colour = ink => {
-      const probe = Object.assign(document.createElement('span'), { className: `ink ${ink}` })
-      inside.append(probe)
-      const found = getComputedStyle(probe).color
+    const element = container.current
+    if (!element) return
+    if (!document.querySelector(`link[href="${stylesheet}"]`))
+      document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: stylesheet }))
+    /** Returns a colour of the theme. @param {string} name */
+    const getColour = name => {
+      const probe = Object.assign(document.createElement('span'), { className: `ink ${name}` })
+      element.append(probe)
+      const { color } = getComputedStyle(probe)
       probe.remove()
-      return found
+      return color
     }
-    // All of it in the size of the words around it.
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
     const axis = {
-      stroke: colour('muted'),
-      font: `${0.8 * rem}px ${getComputedStyle(inside).fontFamily}`,
+      stroke: getColour('muted'),
+      // An integer, because uPlot scales only the digits after a decimal point on screens with a high pixel density.
+      font: `${Math.round(0.8 * rem)}px ${getComputedStyle(element).fontFamily}`,
       ticks: { show: false },
     }
-    const size = () => ({ width: inside.clientWidth, height: inside.clientHeight })
+    const getSize = () => ({ width: element.clientWidth, height: element.clientHeight })
     const chart = new uPlot(
       {
-        ...size(),
-        // The last time stands in the middle under its line.
+        ...getSize(),
+        // Leaves room for the right half of the last time label.
         padding: [0.6 * rem, 1.4 * rem, 0, 0],
         legend: { show: false },
         series: [
           {},
           ...lines.map(line => ({
-            stroke: colour(line.colour),
+            stroke: getColour(line.colour),
             width: (lines.length > 1 ? 0.07 : 0.13) * rem,
             points: { size: 0.35 * rem },
           })),
         ],
-        // From nothing on, also where there is nothing; counts have no halves.
-        scales: { y: { range: (_, __, most) => [0, Math.max(most, unit ? 1 : 4) * 1.05] } },
+        // Starts at 0. A count needs a range of at least 4, otherwise the axis would show fractions.
+        scales: { y: { range: (_, __, max) => [0, Math.max(max, unit ? 1 : 4) * 1.05] } },
         axes: [
           { ...axis, grid: { show: false }, size: 1.9 * rem, space: 5 * rem, values: (_, times) => formatTimes(times) },
           {
             ...axis,
-            grid: { stroke: colour('line'), width: 1 },
+            grid: { stroke: getColour('line'), width: 1 },
             size: (unit ? 4.8 : 3) * rem,
             space: 2.2 * rem,
             values: (_, values) => values.map(value => `${value.toLocaleString('en')} ${unit}`.trim()),
@@ -73,18 +73,18 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
         ],
       },
       [times, ...lines.map(({ values }) => values)],
-      inside,
+      element,
     )
-    const watch = new ResizeObserver(() => chart.setSize(size()))
-    watch.observe(inside)
+    const observer = new ResizeObserver(() => chart.setSize(getSize()))
+    observer.observe(element)
     return () => {
-      watch.disconnect()
+      observer.disconnect()
       chart.destroy()
     }
   }, [times, lines])
   return html`<figure class="card">
     <figcaption>${title}</figcaption>
     ${lines.length > 1 && html`<ul class="legend">${lines.map(line => html`<li key=${line.title} class=${line.colour}>${line.title}</li>`)}</ul>`}
-    <div class="chart" role="img" aria-label=${`${name}, ${times.length} points`} ref=${place}></div>
+    <div class="chart" role="img" aria-label=${`${name}, ${times.length} points`} ref=${container}></div>
   </figure>`
 }

@@ -1,10 +1,10 @@
 import { html } from '../lib/html.js'
 
-/** What was typed or chosen. @param {Event} event */
+/** @param {Event} event */
 const getInputValue = event => /** @type {HTMLInputElement} */ (event.currentTarget).value
 
 /**
- * A labelled input; further attributes go to it.
+ * A labelled input with optional attributes.
  * @param {{ label: string, value: string, change: (value: string) => void, hint?: unknown, inline?: boolean } & Record<string, unknown>} props
  */
 export const Field = ({
@@ -13,10 +13,10 @@ export const Field = ({
   change,
   hint,
   inline = false,
-  ...more
+  ...attributes
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
-  <input ...${more} value=${value} onInput=${(/** @type {Event} */ event) => change(getInputValue(event))} />
+  <input ...${attributes} value=${value} onInput=${(/** @type {Event} */ event) => change(getInputValue(event))} />
   ${hint && html`<small>${hint}</small>`}
 </label>`
 
@@ -45,7 +45,7 @@ export const Checkbox = ({ label, checked, change, disabled = false }) => html`<
   <span>${label}</span>
 </label>`
 
-/** What a form does when it is sent: the page stays. @param {(form: HTMLFormElement) => void} act @returns {(event: Event) => void} */
+/** Handles a form's submit event without leaving the page. @param {(form: HTMLFormElement) => void} act @returns {(event: Event) => void} */
 export const onSubmit = act => event => {
   event.preventDefault()
   act(/** @type {HTMLFormElement} */ (event.currentTarget))

@@ -1,9 +1,9 @@
 import { html } from '../lib/html.js'
 
-/** An amount with its currency: the API's text, with digits grouped. @param {string | null} amount @param {string} currency */
+/** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
 export const formatMoney = (amount, currency) => {
   if (amount === null || amount === undefined) return null
-  // The browser's own digits are those that are customary, and round what is finer.
+  // Shows all decimals of the amount. By default the browser would round to those of the currency.
   const digits = amount.split('.')[1]?.length ?? 0
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   return new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...fraction })
@@ -13,65 +13,67 @@ export const formatMoney = (amount, currency) => {
 }
 
 /**
- * A column of amounts, which CSV has as numbers and their currency in the header.
- * @param {string} title @param {(row: any) => string | null} of @param {string} currency @returns {import('./table.js').Column}
+ * A column of amounts. The CSV has plain numbers, and the currency in its header.
+ * @param {string} title @param {(row: any) => string | null} getAmount @param {string} currency @returns {import('./table.js').Column}
  */
-export const amountColumn = (title, of, currency) => ({
+export const amountColumn = (title, getAmount, currency) => ({
   title,
   name: `${title} (${currency})`,
   right: true,
-  value: row => formatMoney(of(row), currency),
-  text: row => of(row) ?? '',
+  value: row => formatMoney(getAmount(row), currency),
+  text: row => getAmount(row) ?? '',
 })
 
 /**
- * A column of counts, their digits grouped.
- * @param {string} title @param {(row: any) => number | null | undefined} of @returns {import('./table.js').Column}
+ * A column of counts with grouped digits.
+ * @param {string} title @param {(row: any) => number | null | undefined} getCount @returns {import('./table.js').Column}
  */
-export const countColumn = (title, of) => ({
+export const countColumn = (title, getCount) => ({
   title,
   right: true,
-  value: row => of(row)?.toLocaleString('en'),
-  text: row => String(of(row) ?? ''),
+  value: row => getCount(row)?.toLocaleString('en'),
+  text: row => String(getCount(row) ?? ''),
 })
 
-/** How long ago a moment was, in words. @param {string} moment RFC 3339 */
-export function formatAge(moment) {
-  return `${formatDuration((Date.now() - Date.parse(moment)) / 1_000)} ago`
+/** Formats the time since then: `5 min ago`. @param {string} time RFC 3339 */
+export function formatAge(time) {
+  return `${formatDuration((Date.now() - Date.parse(time)) / 1_000)} ago`
 }
 
-/** A number of seconds in words. @param {number} seconds */
+/** Formats a duration in its largest suitable unit. @param {number} seconds */
 export function formatDuration(seconds) {
-  const whole = Math.max(0, Math.round(seconds))
-  if (whole < 90) return `${whole} s`
-  if (whole < 5_400) return `${Math.round(whole / 60)} min`
-  if (whole < 129_600) return `${Math.round(whole / 3_600)} h`
-  return `${Math.round(whole / 86_400)} days`
+  const rounded = Math.max(0, Math.round(seconds))
+  if (rounded < 90) return `${rounded} s`
+  if (rounded < 5_400) return `${Math.round(rounded / 60)} min`
+  if (rounded < 129_600) return `${Math.round(rounded / 3_600)} h`
+  return `${Math.round(rounded / 86_400)} days`
 }
 
-/** A moment by the reader's clock, its exact text on hovering. @param {{ moment: string | null | undefined }} props RFC 3339 */
-export const Timestamp = ({ moment }) =>
-  moment
-    ? html`<time datetime=${moment} title=${new Date(moment).toLocaleString()}>${formatAge(moment)}</time>`
+/** The age of a time, with the exact time of the reader's time zone in the tooltip. @param {{ time: string | null | undefined }} props RFC 3339 */
+export const Timestamp = ({ time }) =>
+  time
+    ? html`<time datetime=${time} title=${new Date(time).toLocaleString()}>${formatAge(time)}</time>`
     : html`<span class="none">never</span>`
 
 const identifiers = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 /**
- * A path, which is broken between its parts where it has to be.
- * @param {{ path: string, short?: boolean }} props `short`: the ends of identifiers, in tables; all of it on hovering
+ * A path that can wrap between its parts.
+ * @param {{ path: string, short?: boolean }} props `short`: shows the last 8 characters of identifiers, and the full path in the tooltip
  */
 export const Path = ({ path, short = false }) => {
   const shown = short ? path.replace(identifiers, id => `…${id.slice(-8)}`) : path
   return html`<code title=${shown === path ? undefined : path}>${shown.split(/(?<=.\/)/).map((part, i) => (i ? html`<wbr />${part}` : part))}</code>`
 }
 
-/** A state as a word with a dot in its colour. @param {{ state: string, tone?: 'good' | 'warn' | 'bad' | 'idle' | undefined }} props */
+/** @typedef {'good' | 'warn' | 'bad' | 'idle'} Tone */
+
+/** A state with a dot in its colour. @param {{ state: unknown, tone?: Tone | undefined }} props */
 export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`
 
-/** @typedef {[name: string, value: unknown, wide?: 'wide']} Fact `wide`: it has room for a long one */
+/** @typedef {[name: string, value: unknown, wide?: 'wide']} Fact `wide`: has room for a long value */
 
-/** Facts, name by name; those without a value are left out. @param {{ facts: Fact[] }} props */
+/** A list of named values, without empty ones. @param {{ facts: Fact[] }} props */
 export const Facts = ({ facts }) => html`<dl class="facts-list">
   ${facts
     .filter(([, value]) => value !== null && value !== undefined && value !== '')

@@ -8,60 +8,61 @@ import { Table } from './table.js'
 import { useKeptFocus } from './use-kept-focus.js'
 
 /**
- * A list of the API, page by page as the server gives them.
+ * A table of an API list that is loaded page by page. If `dataset` changes, the old rows are hidden at once, because the columns don't fit
+ * them. `csv` builds the CSV rows if they differ from the columns.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, keyOf?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][], of?: string,
- * }} props `of`: what the rows are, where these columns are not for what they were before; `csv`: what is saved of the rows, where it is not what the columns say
+ *   file: string, getKey?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string,
+ * }} props
  */
-export function List({ path, caption, columns, empty, file, keyOf, version = 0, tools, csv, of = '' }) {
-  const [loaded, setLoaded] = useState(/** @type {{ of: string, rows: any[] } | undefined} */ (undefined))
-  const rows = loaded?.of === of ? loaded.rows : undefined
+export function List({ path, caption, columns, empty, file, getKey, version = 0, tools, csv, dataset = '' }) {
+  const [loaded, setLoaded] = useState(/** @type {{ dataset: string, rows: any[] } | undefined} */ (undefined))
+  const rows = loaded?.dataset === dataset ? loaded.rows : undefined
   const [next, setNext] = useState(/** @type {string | null} */ (null))
   const [busy, setBusy] = useState(true)
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
 
-  /** What is under way for the list that is shown. */
+  /** Aborts the requests of a list that is no longer shown. */
   const current = useRef(new AbortController())
 
-  /** @param {any[]} before @param {string | null} cursor */
-  const load = async (before, cursor) => {
+  /** @param {any[]} previousRows @param {string | null} cursor */
+  const load = async (previousRows, cursor) => {
     const { signal } = current.current
     setBusy(true)
     setError(undefined)
     try {
       const { data, meta } = await callApi(toPagePath(path, cursor, 50), { signal })
       if (signal.aborted) return
-      setLoaded({ of, rows: [...before, ...data] })
+      setLoaded({ dataset, rows: [...previousRows, ...data] })
       setNext(meta.hasNextPage ? meta.endCursor : null)
-    } catch (refused) {
+    } catch (error) {
       if (signal.aborted) return
-      setError(refused)
+      setError(error)
     }
     setBusy(false)
   }
   useEffect(() => {
-    const gone = new AbortController()
-    current.current = gone
+    const control = new AbortController()
+    current.current = control
     load([], null)
-    return () => gone.abort()
+    return () => control.abort()
   }, [path, version])
 
-  const place = useKeptFocus('.scroll')
+  const container = useKeptFocus('.scroll')
 
-  return html`<section class="list" tabindex="-1" ref=${place} aria-busy=${busy}>
+  return html`<section class="list" tabindex="-1" ref=${container} aria-busy=${busy}>
     <div class="tools">
       ${tools}
-      ${rows && rows.length > 0 && html`<span class="aside"><${Export} all=${(/** @type {AbortSignal} */ signal) => exportRecords(path, signal)} columns=${columns} of=${caption} file=${file} csv=${csv} /></span>`}
+      ${rows && rows.length > 0 && html`<span class="aside"><${Export} load=${(/** @type {AbortSignal} */ signal) => exportRecords(path, signal)} columns=${columns} caption=${caption} file=${file} csv=${csv} /></span>`}
     </div>
     ${error && html`<${Problem} error=${error} />`}
     ${!rows && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${rows && rows.length === 0 && html`<div class="empty">${empty}</div>`}
-    ${rows && rows.length > 0 && html`<${Table} caption=${caption} columns=${columns} rows=${rows} keyOf=${keyOf} />`}
+    ${rows && rows.length > 0 && html`<${Table} caption=${caption} columns=${columns} rows=${rows} getKey=${getKey} />`}
     ${
       rows &&
       next !== null &&
-      html`<p class="more"><${Button} label="Show more" doing="Loading…" busy=${busy} onClick=${() => load(rows, next)} /> <small>${rows.length} shown</small></p>`
+      html`<p class="more"><${Button} label="Show more" busyLabel="Loading…" busy=${busy} onClick=${() => load(rows, next)} /> <small>${rows.length} shown</small></p>`
     }
   </section>`
 }

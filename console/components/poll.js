@@ -1,31 +1,32 @@
 import { callApi } from '../lib/api.js'
 
 export const fastPollIntervalMs = 700
-/** So many looks in a row may fail: what is looked at goes on meanwhile. */
+/** Polling stops after this many failed requests in a row. */
 const maxFailures = 20
 
 /** @param {number} ms @returns {Promise<void>} */
-export const wait = ms => new Promise(done => setTimeout(() => done(), ms))
+export const wait = ms => new Promise(resolve => setTimeout(() => resolve(), ms))
 
 /**
- * Looks at something that is under way, again and again, until it is over. Throws what a look was refused with, when too many in a row were.
- * @param {any} first what it is as far as is known
- * @param {string} path where to look
+ * Polls a resource until it is over, and returns its last state. Throws the last error after too many failures in a row.
+ * Calls `onChange` with the first and each later state. `pause` waits before the next request.
+ * @param {any} first the state that is known already
+ * @param {string} path
  * @param {{
- *   isOver: (data: any) => boolean, tell: (data: any) => void, signal: AbortSignal, pause?: (data: any) => Promise<void>,
- * }} following `tell`: told the first and each later look; `pause`: waits for the next one
+ *   isOver: (data: any) => boolean, onChange: (data: any) => void, signal: AbortSignal, pause?: (data: any) => Promise<void>,
+ * }} options
  */
-export async function poll(first, path, { isOver, tell, signal, pause = () => wait(fastPollIntervalMs) }) {
+export async function poll(first, path, { isOver, onChange, signal, pause = () => wait(fastPollIntervalMs) }) {
   let data = first
-  tell(data)
-  for (let missed = 0; !isOver(data); ) {
+  onChange(data)
+  for (let failures = 0; !isOver(data); ) {
     await pause(data)
     try {
       data = (await callApi(path, { signal })).data
-      missed = 0
-      tell(data)
-    } catch (fault) {
-      if (signal.aborted || ++missed > maxFailures) throw fault
+      failures = 0
+      onChange(data)
+    } catch (error) {
+      if (signal.aborted || ++failures > maxFailures) throw error
     }
   }
   return data

@@ -3,16 +3,16 @@ import { html } from '../lib/html.js'
 import { RequestLink } from './request-link.js'
 
 /**
- * An error with what it is, what to do, its code and the request's id.
- * @param {{ error: unknown, remedy?: string }} props `remedy` where people do something else than programs
+ * An error with its remedy, code and request ID.
+ * @param {{ error: unknown, remedy?: string }} props `remedy`: replaces the catalogue's remedy, which addresses API clients
  */
 export function Problem({ error, remedy }) {
   if (!(error instanceof ApiError))
-    return html`<div class="problem" role="alert"><p><b>This screen has a fault.</b></p><p>${String(error)}</p></div>`
+    return html`<div class="problem" role="alert"><p><b>Something went wrong on this screen</b></p><p>${String(error)}</p></div>`
   const { code, title, detail, requestId, errors } = error.problem
   return html`<div class="problem" role="alert">
-    <p><b>${title}</b>${detail && detail !== title ? ` ${detail}` : ''}</p>
-    ${errors && errors.length > 1 && html`<ul>${errors.map(each => html`<li>${each.detail}</li>`)}</ul>`}
+    <p><b>${title}</b>${detail && detail !== title && html` ${renderCode(detail)}`}</p>
+    ${errors && errors.length > 1 && html`<ul>${errors.map(each => html`<li>${renderCode(each.detail)}</li>`)}</ul>`}
     ${(remedy ?? error.remedy) && html`<p>${renderCode(remedy ?? error.remedy)}</p>`}
     <p class="facts">
       <a href=${`errors/${code}`} target="_blank" rel="noopener">${code}</a>
@@ -21,5 +21,5 @@ export function Problem({ error, remedy }) {
   </div>`
 }
 
-/** Words between backticks are code. @param {string | undefined} text */
+/** Renders the words between backticks as code. @param {string | undefined} text */
 export const renderCode = (text = '') => text.split('`').map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))

@@ -4,10 +4,10 @@ import { Problem } from './problem.js'
 import { useLoad } from './use-load.js'
 
 /**
- * A form about a record as it is when the form opens: what it saves is refused where somebody has changed the record meanwhile.
+ * A form for the current state of a record. The API rejects the save if the record has changed since the form was opened.
  * @param {{
  *   path: string, done: () => void,
- *   form: (of: { record: any, save: (body: object) => Promise<void> }) => unknown,
+ *   form: (props: { record: any, save: (body: object) => Promise<void> }) => unknown,
  * }} props
  */
 export function RecordForm({ path, done, form }) {

@@ -3,8 +3,8 @@ import { useHasRole } from '../lib/role.js'
 import { linkTo } from '../lib/route.js'
 
 /**
- * The id of a request, which leads admins to what became of it.
- * @param {{ id: string, short?: boolean }} props `short`: its end, in tables; all of it on hovering. Those of one minute begin alike
+ * A request ID. For admins it links to the request's page.
+ * @param {{ id: string, short?: boolean }} props `short`: shows only the last 8 characters, because IDs of the same minute begin alike
  */
 export function RequestLink({ id, short = false }) {
   const isAdmin = useHasRole('admin')

@@ -2,16 +2,16 @@ import { useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
 
 /**
- * What is shown once, and can be copied.
- * @param {{ what: string, facts: [name: string, value: string][], done: () => void }} props
+ * Secrets that are shown once, with copy buttons.
+ * @param {{ title: string, facts: [name: string, value: string][], done: () => void }} props
  */
-export function Secret({ what, facts, done }) {
+export function Secret({ title, facts, done }) {
   return html`<div class="card secret" role="status">
-    <p><b>${what}</b> It is shown this once, and kept nowhere: copy it now.</p>
+    <p><b>${title}</b> Copy it now. It won't be shown again.</p>
     <dl class="facts-list">
       ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd><code>${value}</code> <${Copy} name=${name} value=${value} /></dd></div>`)}
     </dl>
-    <p class="choices"><button onClick=${done}>I have it</button></p>
+    <p class="choices"><button onClick=${done}>Done</button></p>
   </div>`
 }
 

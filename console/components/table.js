@@ -1,6 +1,8 @@
 import { html } from '../lib/html.js'
 
 /**
+ * `value` is shown in the cell. `text` is written to the CSV if `value` isn't plain text; a column without text isn't in the CSV.
+ * `name` is the CSV's header if it differs from `title`.
  * @typedef {{
  *   title: string,
  *   name?: string,
@@ -9,15 +11,15 @@ import { html } from '../lib/html.js'
  *   right?: boolean,
  *   shrink?: boolean,
  *   wide?: boolean,
- * }} Column `value` is what the cell shows, `text` what the CSV has where that is no plain text; none of it: not in the CSV. There it is called `name`, or else as here.
+ * }} Column
  */
 
-/** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string }} props */
+/** @param {{ caption: string, columns: Column[], rows: any[], getKey?: (row: any) => string }} props */
 export const Table = ({
   caption,
   columns,
   rows,
-  keyOf = row => row.id,
+  getKey = row => row.id,
 }) => html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
   <table>
     <caption class="hidden">${caption}</caption>
@@ -26,7 +28,7 @@ export const Table = ({
     </thead>
     <tbody>
       ${rows.map(
-        row => html`<tr key=${keyOf(row)}>
+        row => html`<tr key=${getKey(row)}>
           ${columns.map(column => html`<td class=${getCellClass(column)}>${column.value(row) ?? html`<span class="none">–</span>`}</td>`)}
         </tr>`,
       )}
@@ -38,8 +40,8 @@ export const Table = ({
 const getCellClass = ({ right, shrink, wide }) =>
   [right && 'right', shrink && 'shrink', wide && 'wide'].filter(Boolean).join(' ') || undefined
 
-/** What a cell is in a CSV; undefined for what is no text. @param {Column} column @param {any} row */
+/** Returns the CSV text of a cell, or undefined if it has only markup. @param {Column} column @param {any} row */
 export function getCellText({ text, value }, row) {
-  const found = text ? text(row) : value(row)
-  return found === null || found === undefined ? '' : typeof found === 'object' ? undefined : String(found)
+  const content = text ? text(row) : value(row)
+  return content === null || content === undefined ? '' : typeof content === 'object' ? undefined : String(content)
 }

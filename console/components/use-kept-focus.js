@@ -1,16 +1,17 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /**
- * A place that keeps the keyboard's focus: whoever used what is gone now, such as the button of a row, is still there. It needs `tabindex="-1"`.
- * @param {string} [within] what gets the focus instead, where it is there
+ * Keeps the keyboard focus inside an element: if the focused child disappears, such as the button of a deleted row, the element gets the
+ * focus. The element needs `tabindex="-1"`.
+ * @param {string} [selector] a descendant that gets the focus instead, if it exists
  */
-export function useKeptFocus(within) {
-  const place = useRef(/** @type {HTMLElement | null} */ (null))
-  const hadFocus = place.current?.contains(document.activeElement) ?? false
+export function useKeptFocus(selector) {
+  const container = useRef(/** @type {HTMLElement | null} */ (null))
+  const hadFocus = container.current?.contains(document.activeElement) ?? false
   useLayoutEffect(() => {
     if (!hadFocus || document.activeElement !== document.body) return
-    const inside = /** @type {HTMLElement | null | undefined} */ (within && place.current?.querySelector(within))
-    ;(inside ?? place.current)?.focus()
+    const child = /** @type {HTMLElement | null | undefined} */ (selector && container.current?.querySelector(selector))
+    ;(child ?? container.current)?.focus()
   })
-  return place
+  return container
 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
 /**
- * What a function brings, again when `keys` change; what comes too late is dropped.
+ * Loads data, and loads it again if `keys` change. Ignores results of earlier loads that arrive late.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @param {unknown[]} keys
@@ -9,32 +9,32 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
  */
 export function useLoad(load, keys) {
   const [state, setState] = useState(/** @type {{ data?: T, error?: unknown, busy: boolean }} */ ({ busy: true }))
-  const [times, reload] = useVersion()
+  const [version, reload] = useVersion()
   useEffect(() => {
-    const gone = new AbortController()
-    setState(before => ({ ...before, busy: true }))
-    load(gone.signal).then(
-      data => gone.signal.aborted || setState({ data, busy: false }),
-      error => gone.signal.aborted || setState({ error, busy: false }),
+    const control = new AbortController()
+    setState(previous => ({ ...previous, busy: true }))
+    load(control.signal).then(
+      data => control.signal.aborted || setState({ data, busy: false }),
+      error => control.signal.aborted || setState({ error, busy: false }),
     )
-    return () => gone.abort()
-  }, [...keys, times])
+    return () => control.abort()
+  }, [...keys, version])
   return { data: state.data, error: state.error, busy: state.busy, reload }
 }
 
-/** A number that is another one each time that something has to be looked at again. @returns {[version: number, again: () => void]} */
+/** Returns a number that changes with each call of `refresh`. @returns {[version: number, refresh: () => void]} */
 export function useVersion() {
   const [version, setVersion] = useState(0)
-  return [version, useCallback(() => setVersion(before => before + 1), [])]
+  return [version, useCallback(() => setVersion(previous => previous + 1), [])]
 }
 
-/** Something that is done at a click: whether it is under way, and what refused it. */
+/** The state of an action that a click starts: `busy` while it runs, `error` if it failed. */
 export function useAction() {
   const [state, setState] = useState(/** @type {{ busy: boolean, error?: unknown }} */ ({ busy: false }))
-  const alive = useRef(true)
+  const isMounted = useRef(true)
   useEffect(
     () => () => {
-      alive.current = false
+      isMounted.current = false
     },
     [],
   )
@@ -42,11 +42,11 @@ export function useAction() {
   const run = async work => {
     setState({ busy: true })
     try {
-      const done = await work()
-      if (alive.current) setState({ busy: false })
-      return done
+      const result = await work()
+      if (isMounted.current) setState({ busy: false })
+      return result
     } catch (error) {
-      if (alive.current) setState({ busy: false, error })
+      if (isMounted.current) setState({ busy: false, error })
       return undefined
     }
   }

@@ -1,11 +1,11 @@
-/** So long somebody may look without touching anything. */
+/** A person can read for this long without touching anything. */
 const maxIdleMs = 5 * 60_000
 
 let lastActiveAt = Date.now()
-for (const sign of ['pointermove', 'pointerdown', 'keydown', 'focus'])
-  addEventListener(sign, () => {
+for (const event of ['pointermove', 'pointerdown', 'keydown', 'focus'])
+  addEventListener(event, () => {
     lastActiveAt = Date.now()
   })
 
-/** Whether somebody is at the page: what it asks by itself must not keep the session of who has left. */
+/** True if a person uses the page now. Polling must stop otherwise, because each request extends the session. */
 export const isUserActive = () => !document.hidden && Date.now() - lastActiveAt < maxIdleMs

@@ -2,76 +2,74 @@ import { remedies } from 'tillbridge/remedies'
 
 /**
  * @typedef {{ code: string, title: string, detail?: string, requestId?: string, status?: number, errors?: { pointer?: string, parameter?: string, detail: string }[] }} Problem
- * @typedef {{ method?: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} Asking `body`: what is sent as JSON, or a file of the type that it has
+ * @typedef {{ method?: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} RequestOptions `body`: a value to send as JSON, or a file, which is sent with its own type
  */
 
-/** An answer that is no success, or that there was none. */
+/** An error response, or a failed connection. */
 export class ApiError extends Error {
   /** @param {Problem} problem */
   constructor(problem) {
     super(problem.title)
     this.problem = problem
-    /** What to do about it, by the catalogue of errors. */
+    /** The remedy in the error catalogue. */
     this.remedy = remedies[problem.code]
   }
 }
 
 let service = ''
-/** Chooses the service that is asked from now on. @param {string} name */
+/** Selects the service of all later requests. @param {string} name */
 export const selectService = name => {
   service = name
 }
 
-/** Told when the session has ended: the listener shows where to sign in. @type {{ ended: (refused: ApiError) => void }} */
-export const session = { ended() {} }
+/** `onEnd` is called when a response says that the session has ended. @type {{ onEnd: (error: ApiError) => void }} */
+export const session = { onEnd() {} }
 
-const unreachable = (detail = 'Is it running? Try again.') =>
-  new ApiError({ code: 'unreachable', title: 'Tillbridge cannot be reached.', detail })
+const createConnectionError = (detail = 'Is it running? Try again.') =>
+  new ApiError({ code: 'unreachable', title: "Can't reach Tillbridge.", detail })
 
 /**
- * Sends a request as whoever is signed in, for the service that is chosen. Throws `Refused` where the answer is no success.
+ * Sends a request with the session's cookie for the selected service. Throws `ApiError` unless the response is a success.
  * @param {string} path of the API, with its query
- * @param {Asking} asking
+ * @param {RequestOptions} options
  */
-async function sendRequest(path, { method = 'GET', body, headers = {}, signal }) {
+async function sendRequest(path, { method = 'GET', body, headers: extraHeaders = {}, signal }) {
   /** @type {Record<string, string>} */
-  const sent = { accept: 'application/json', ...headers }
-  if (service) sent['x-service-name'] = service
+  const headers = { accept: 'application/json', ...extraHeaders }
+  if (service) headers['x-service-name'] = service
   const isFile = body instanceof Blob
-  if (body !== undefined) sent['content-type'] = isFile ? body.type : 'application/json'
-  if (method === 'POST' && service) sent['idempotency-key'] ??= crypto.randomUUID()
+  if (body !== undefined) headers['content-type'] = isFile ? body.type : 'application/json'
+  if (method === 'POST' && service) headers['idempotency-key'] ??= crypto.randomUUID()
   /** @type {Response} */
   let response
   try {
     response = await fetch(path.replace(/^\//, ''), {
       method,
-      headers: sent,
+      headers,
       ...(body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     })
   } catch (cause) {
-    throw signal?.aborted ? cause : unreachable()
+    throw signal?.aborted ? cause : createConnectionError()
   }
   if (response.ok) return response
-  const answer = await response.json().catch(() => undefined)
-  const refused = new ApiError(
-    answer ?? { code: String(response.status), title: 'There was an answer that is not ours.' },
-  )
-  if (refused.problem.code === 'session_ended') session.ended(refused)
-  throw refused
+  const problem = await response.json().catch(() => undefined)
+  const error = new ApiError(problem ?? { code: String(response.status), title: 'Unexpected response from the server' })
+  if (error.problem.code === 'session_ended') session.onEnd(error)
+  throw error
 }
 
-/** Asks the API. Throws `Refused`. @param {string} path of the API, with its query @param {Asking} [asking] */
-export async function callApi(path, asking = {}) {
-  const response = await sendRequest(path, asking)
-  const answer = await response.json().catch(() => ({}))
-  return { data: answer.data, meta: answer.meta ?? {}, tag: response.headers.get('etag') }
+/** Sends a request to the API and returns the parsed response. Throws `ApiError`. @param {string} path of the API, with its query @param {RequestOptions} [options] */
+export async function callApi(path, options = {}) {
+  const response = await sendRequest(path, options)
+  const { data, meta = {} } = await response.json().catch(() => ({}))
+  return { data, meta, tag: response.headers.get('etag') }
 }
 
-/** The data of a path; undefined where there is no such record. @param {string} path @param {Asking} [asking] */
-export const findRecord = (path, asking) =>
-  callApi(path, asking).then(
-    answer => answer.data,
+/** Returns the record at a path, or undefined if it doesn't exist. @param {string} path @param {RequestOptions} [options] */
+export const findRecord = (path, options) =>
+  callApi(path, options).then(
+    ({ data }) => data,
     error => {
       if (error instanceof ApiError && error.problem.code === 'not_found') return undefined
       throw error
@@ -79,42 +77,48 @@ export const findRecord = (path, asking) =>
   )
 
 /**
- * Each page of a list, from its first one.
+ * Loads the pages of a list one by one.
  * @param {string} path with its query
  * @param {AbortSignal} [signal]
  */
 export async function* loadPages(path, signal) {
-  const asking = signal ? { signal } : {}
+  const options = signal ? { signal } : {}
   for (let cursor = null; ; ) {
-    const page = await callApi(toPagePath(path, cursor), asking)
+    const page = await callApi(toPagePath(path, cursor), options)
     yield page
     if (!page.meta.hasNextPage) return
     cursor = page.meta.endCursor
   }
 }
 
+/** Loads all records of a list, with the list's warnings. @param {string} path with its query @param {AbortSignal} [signal] */
+export async function loadAll(path, signal) {
+  const pages = await Array.fromAsync(loadPages(path, signal))
+  return { data: pages.flatMap(page => page.data), warnings: pages[0]?.meta.warnings ?? [] }
+}
+
 /**
- * All records of a list, some at a time as they come in one answer.
+ * Yields all records of a list in chunks, from one streamed response.
  * @param {string} path with its query
  * @param {AbortSignal} signal
  */
 export async function* exportRecords(path, signal) {
   const { body } = await sendRequest(path, { headers: { accept: 'application/x-ndjson' }, signal })
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
+  let incomplete = ''
   while (reader) {
     const { value, done } = await reader.read().catch(cause => {
-      throw signal.aborted ? cause : unreachable('The list broke off. Try again.')
+      throw signal.aborted ? cause : createConnectionError("The list couldn't be loaded completely. Try again.")
     })
     if (done) break
-    const lines = (rest + value).split('\n')
-    rest = lines.pop() ?? ''
+    const lines = (incomplete + value).split('\n')
+    incomplete = lines.pop() ?? ''
     yield lines.filter(Boolean).map(line => JSON.parse(line))
   }
-  if (rest) yield [JSON.parse(rest)]
+  if (incomplete) yield [JSON.parse(incomplete)]
 }
 
-/** The path of a page of a list. @param {string} path @param {string | null} cursor @param {number} [limit] */
+/** Returns the path of one page of a list. @param {string} path @param {string | null} cursor @param {number} [limit] */
 export function toPagePath(path, cursor, limit = 100) {
   const query = `limit=${limit}${cursor ? `&after_cursor=${encodeURIComponent(cursor)}` : ''}`
   return `${path}${path.includes('?') ? '&' : '?'}${query}`

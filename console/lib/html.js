@@ -2,7 +2,7 @@ import htm from 'htm'
 import { h } from 'preact'
 
 /**
- * Markup as Preact has it, written as a template.
+ * Builds Preact elements from a template literal.
  * @type {(strings: TemplateStringsArray, ...values: unknown[]) => any}
  */
 export const html = htm.bind(h)

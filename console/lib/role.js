@@ -3,13 +3,13 @@ import { useContext } from 'preact/hooks'
 
 /** @typedef {{ username: string, services: { name: string, role: string }[] }} SignedIn */
 
-/** A ladder: each role may do what the ones before it may. The server judges again. */
+/** Each role includes the ones before it. The server checks the role again. */
 const roles = ['visitor', 'maintainer', 'admin']
-/** @param {string} role @param {string} needed */
-export const includesRole = (role, needed) => roles.indexOf(role) >= roles.indexOf(needed)
+/** @param {string} role @param {string} required */
+export const includesRole = (role, required) => roles.indexOf(role) >= roles.indexOf(required)
 
-/** The role of whoever is signed in, in the service that is chosen. */
+/** The account's role in the selected service. */
 export const RoleContext = createContext('visitor')
 
-/** Whether whoever is signed in may do what needs a role. @param {string} needed */
-export const useHasRole = needed => includesRole(useContext(RoleContext), needed)
+/** True if the account has at least this role in the selected service. @param {string} required */
+export const useHasRole = required => includesRole(useContext(RoleContext), required)

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
 
-// What is looked at stands behind the `#`: it reaches neither the server nor its log.
+// The route follows the `#`, so record numbers reach neither the server nor its log.
 
-/** The parts of the address: `#customer/65432` is `['customer', '65432']`. @returns {string[]} */
+/** Returns the parts of the address: `#customer/65432` is `['customer', '65432']`. @returns {string[]} */
 const readParts = () => location.hash.slice(1).split('/').filter(Boolean).map(decodePart)
 
-/** A part as it was typed, where it is no part of ours. @param {string} part */
+/** Decodes a part. Returns it unchanged if it isn't URL-encoded. @param {string} part */
 function decodePart(part) {
   try {
     return decodeURIComponent(part)
@@ -14,19 +14,19 @@ function decodePart(part) {
   }
 }
 
-/** The parts of the address, as they change. */
+/** Returns the parts of the address, and renders again if they change. */
 export function useRoute() {
   const [parts, setParts] = useState(readParts)
-  // Before anything is painted: an address that changes between the two is not missed.
+  // A layout effect, so that no change between render and paint is missed.
   useLayoutEffect(() => {
-    const change = () => setParts(readParts())
-    addEventListener('hashchange', change)
-    return () => removeEventListener('hashchange', change)
+    const update = () => setParts(readParts())
+    addEventListener('hashchange', update)
+    return () => removeEventListener('hashchange', update)
   }, [])
   return parts
 }
 
-/** The address of a place. @param {string[]} parts */
+/** Returns the link to a route. @param {string[]} parts */
 export const linkTo = (...parts) => `#${parts.map(encodeURIComponent).join('/')}`
 /** @param {string[]} parts */
 export const goTo = (...parts) => {

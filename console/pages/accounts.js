@@ -12,33 +12,33 @@ import { html } from '../lib/html.js'
 
 /** @type {[string, string][]} */
 const roles = [
-  ['visitor', 'visitor: reads'],
-  ['maintainer', 'maintainer: writes too'],
-  ['admin', 'admin: configures too'],
+  ['visitor', 'visitor: read only'],
+  ['maintainer', 'maintainer: read and write'],
+  ['admin', 'admin: full access'],
 ]
 
-/** Who may use the service, and as what. */
+/** The accounts with access to the service. */
 export function Screen() {
-  const [version, again] = useVersion()
+  const [version, refresh] = useVersion()
   const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any }} */ ({}))
   const [issued, setIssued] = useState(/** @type {any} */ (undefined))
-  const seen = () => {
+  const showChange = () => {
     setOpen({})
-    again()
+    refresh()
   }
   const add = async (/** @type {object} */ body) => {
     setIssued((await callApi('/accounts', { method: 'POST', body })).data)
-    seen()
+    showChange()
   }
-  /** @param {any} account @param {string} what */
-  const post = (account, what) =>
-    callApi(`/accounts/${encodeURIComponent(account.username)}/${what}`, { method: 'POST', body: {} })
+  /** @param {any} account @param {string} action */
+  const post = (account, action) =>
+    callApi(`/accounts/${encodeURIComponent(account.username)}/${action}`, { method: 'POST', body: {} })
 
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
     { title: 'Account', value: each => each.username },
     { title: 'Role', value: each => each.role },
-    { title: 'Live passwords', right: true, value: each => each.passwords },
+    { title: 'Active passwords', right: true, value: each => each.passwords },
     { title: 'Role since', value: each => each.since, shrink: true },
     {
       title: 'Last used',
@@ -57,20 +57,20 @@ export function Screen() {
           role="admin"
           work=${async () => {
             setIssued((await post(each, 'rotate')).data)
-            seen()
+            showChange()
           }}
-          confirm=${`A further password is made for ${each.username}. The one before stays alive until the next rotation.`}
+          confirm=${`Creates a new password for ${each.username}. The current one keeps working until the next rotation.`}
         />
-        <${Action} label="Revoke" name=${`Revoke ${each.username}`} role="admin" danger work=${() => post(each, 'revoke').then(seen)} confirm=${`${each.username} can no longer use this service, within 5 seconds everywhere.`} />
+        <${Action} label="Revoke" name=${`Revoke ${each.username}`} role="admin" danger work=${() => post(each, 'revoke').then(showChange)} confirm=${`${each.username} loses access to this service within 5 seconds.`} />
       </span>`,
     },
   ]
   return html`<h1>Accounts</h1>
-    <p class="lead">Who may use this service, and as what. Passwords are shown once, when they are made.</p>
+    <p class="lead">Accounts with access to this service. Passwords are shown once.</p>
     ${
       issued &&
       html`<${Secret}
-        what=${`The password of ${issued.username}.`}
+        title=${`Password of ${issued.username}.`}
         facts=${[['username', issued.username], ['password', issued.password], ['API key', issued.apiKey]]}
         done=${() => setIssued(undefined)}
       />`
@@ -80,8 +80,8 @@ export function Screen() {
       open.account &&
       html`<${Dialog} title=${`Role of ${open.account.username}`} close=${() => setOpen({})}><${RecordForm}
       path=${`/accounts/${encodeURIComponent(open.account.username)}`}
-      form=${(/** @type {any} */ of) => html`<${RoleForm} ...${of} />`}
-      done=${seen}
+      form=${(/** @type {any} */ props) => html`<${RoleForm} ...${props} />`}
+      done=${showChange}
     /><//>`
     }
     <${List}
@@ -89,9 +89,9 @@ export function Screen() {
       caption="Accounts"
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ each) => each.username}
+      getKey=${(/** @type {any} */ each) => each.username}
       file="accounts"
-      empty="There is no account."
+      empty="No accounts"
       tools=${html`<button class="main" onClick=${() => setOpen({ new: true })}>New account</button>`}
     />`
 }
@@ -102,9 +102,9 @@ function NewAccount({ save }) {
   const [role, setRole] = useState('visitor')
   const { busy, error, run } = useAction()
   return html`<form onSubmit=${onSubmit(() => run(() => save({ username, role })))}>
-    <${Field} label="Username" required autocomplete="off" value=${username} change=${setUsername} hint="Of the whole installation: one that is taken elsewhere cannot be used." />
+    <${Field} label="Username" required autocomplete="off" value=${username} change=${setUsername} hint="Must be unique across all services" />
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
-    <${SubmitButton} label="Make account" doing="Making…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Create account" busyLabel="Creating…" busy=${busy} error=${error} />
   </form>`
 }
 
@@ -114,6 +114,6 @@ function RoleForm({ record, save }) {
   const { busy, error, run } = useAction()
   return html`<form onSubmit=${onSubmit(() => run(() => save({ role })))}>
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
-    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} disabled=${role === record.role} />
+    <${SubmitButton} label="Save" busyLabel="Saving…" busy=${busy} error=${error} disabled=${role === record.role} />
   </form>`
 }

@@ -5,60 +5,65 @@ import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
 import { html } from '../lib/html.js'
 
-/** Fields, those of one part together: `lines (sku, quantity)`. @param {string[]} fields */
+/** Groups fields by their first part: `lines (sku, quantity)`. @param {string[]} fields */
 const groupFields = fields =>
   [...Map.groupBy(fields, field => field.replace(/\..*/, ''))]
-    .map(([part, of]) => {
-      const inside = of.map(field => field.slice(part.length + 1)).filter(Boolean)
-      return inside.length ? `${part} (${inside.join(', ')})` : part
+    .map(([part, paths]) => {
+      const inner = paths.map(field => field.slice(part.length + 1)).filter(Boolean)
+      return inner.length ? `${part} (${inner.join(', ')})` : part
     })
     .join(', ')
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
-  { title: 'When', value: line => line.at, shrink: true },
-  { title: 'Who', value: line => line.username },
-  { title: 'What', value: line => line.operation, shrink: true },
-  { title: 'On', value: line => html`<${Path} path=${line.subject} short />`, text: line => line.subject, wide: true },
+  { title: 'Time', value: entry => entry.at, shrink: true },
+  { title: 'Account', value: entry => entry.username },
+  { title: 'Operation', value: entry => entry.operation, shrink: true },
+  {
+    title: 'Record',
+    value: entry => html`<${Path} path=${entry.subject} short />`,
+    text: entry => entry.subject,
+    wide: true,
+  },
   {
     title: 'Fields',
-    value: line =>
-      line.fields.length > 0 &&
-      html`<small class="clamp" title=${line.fields.join(', ')}>${groupFields(line.fields)}</small>`,
-    text: line => line.fields.join(', '),
+    value: entry =>
+      entry.fields.length > 0 &&
+      html`<small class="clamp" title=${entry.fields.join(', ')}>${groupFields(entry.fields)}</small>`,
+    text: entry => entry.fields.join(', '),
     wide: true,
   },
   {
     title: 'Request',
-    value: line => html`<${RequestLink} id=${line.requestId} short />`,
-    text: line => line.requestId,
+    value: entry => html`<${RequestLink} id=${entry.requestId} short />`,
+    text: entry => entry.requestId,
     shrink: true,
   },
 ]
 
-/** Who did what. */
+/** The audit log. */
 export function Screen() {
   const [since, setSince] = useState('')
-  const [typed, setTyped] = useState({ account: '', record: '' })
-  const [asked, setAsked] = useState(typed)
-  const given = Object.entries({ updated_after: since, ...asked }).filter(([, value]) => value)
-  const query = new URLSearchParams([['asc', 'false'], ...given])
+  const [values, setValues] = useState({ account: '', record: '' })
+  const [applied, setApplied] = useState(values)
+  const filters = Object.entries({ updated_after: since, ...applied }).filter(([, value]) => value)
+  const query = new URLSearchParams([['asc', 'false'], ...filters])
   return html`<h1>Audit log</h1>
-    <p class="lead">A line for each write that was carried out: who, what and on what. Values are not kept.</p>
+    <p class="lead">Every change: who, what and when. Field values aren't stored.</p>
     <${List}
       path=${`/audit?${query}`}
-      caption="What was done, the newest first"
+      caption="Audit log, newest first"
       columns=${columns}
       file="audit"
       empty=${
-        given.length
-          ? 'Nothing of the kind was done. Choose an earlier day, another account or another record: both are compared letter by letter.'
-          : 'Nothing was written yet. The first write of any account shows here.'
+        filters.length
+          ? 'No matching entries. Try an earlier day or fewer filters. Accounts and records must match exactly.'
+          : 'No changes yet.'
       }
       tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />
-        <form class="find" role="search" onSubmit=${onSubmit(() => setAsked({ account: typed.account.trim(), record: typed.record.trim() }))}>
-          <${Field} inline label="Account" type="search" placeholder="webshop" autocomplete="off" value=${typed.account} change=${(/** @type {string} */ account) => setTyped({ ...typed, account })} />
-          <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${typed.record} change=${(/** @type {string} */ record) => setTyped({ ...typed, record })} />
+        <form class="find" role="search" onSubmit=${onSubmit(() => setApplied({ account: values.account.trim(), record: values.record.trim() }))}>
+          <${Field} inline label="Account" type="search" placeholder="webshop" autocomplete="off" value=${values.account} change=${(/** @type {string} */ account) => setValues({ ...values, account })} />
+          <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${values.record} change=${(/** @type {string} */ record) => setValues({ ...values, record })} />
           <button>Find</button>
         </form>`}
     />`

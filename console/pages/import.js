@@ -5,31 +5,31 @@ import { Form } from './import/form.js'
 import { Run } from './import/run.js'
 
 /**
- * A file of rows that is dropped here, looked at, tried and taken in; the lines that are rejected are mended, and sent again. The browser
- * keeps the file.
- * @param {{ parts: string[] }} props `stock`: what its rows are
+ * Imports a file: choose it, map its columns, do a dry run, import it and correct rejected lines. The file stays in the browser, which
+ * reads rejected lines from it.
+ * @param {{ parts: string[] }} props optionally the import type
  */
 export function Screen({ parts: [type = ''] }) {
   const [file, setFile] = useState(/** @type {File | undefined} */ (undefined))
-  const [sent, setSent] = useState(/** @type {import('./import/profile.js').Sent | undefined} */ (undefined))
-  const [times, setTimes] = useState(0)
-  /** @param {File | undefined} chosen */
-  const take = chosen => {
-    setSent(undefined)
-    setFile(chosen)
-    setTimes(times + 1)
+  const [upload, setUpload] = useState(/** @type {import('./import/profile.js').Upload | undefined} */ (undefined))
+  const [uploads, setUploads] = useState(0)
+  /** @param {File | undefined} next */
+  const choose = next => {
+    setUpload(undefined)
+    setFile(next)
+    setUploads(uploads + 1)
   }
-  /** @param {import('./import/profile.js').Sent} next */
+  /** @param {import('./import/profile.js').Upload} next */
   const send = next => {
-    setSent(next)
-    setTimes(times + 1)
+    setUpload(next)
+    setUploads(uploads + 1)
   }
   return html`<h1>Import</h1>
-    <p class="lead">A file of rows, as CSV or NDJSON. Lines with a fault are rejected and the others go in; the same file again changes nothing.</p>
-    <${FilePicker} file=${file} take=${take} />
+    <p class="lead">Upload a CSV or NDJSON file. Valid lines are imported; invalid ones are listed for you to fix. Importing the same file twice is safe.</p>
+    <${FilePicker} file=${file} choose=${choose} />
     ${
       file &&
-      html`<${Form} key=${`${file.name} ${file.lastModified} ${file.size}`} file=${file} type=${type} isHidden=${sent !== undefined} send=${send} />`
+      html`<${Form} key=${`${file.name} ${file.lastModified} ${file.size}`} file=${file} type=${type} isHidden=${upload !== undefined} send=${send} />`
     }
-    ${sent && html`<${Run} key=${times} sent=${sent} again=${send} back=${() => setSent(undefined)} />`}`
+    ${upload && html`<${Run} key=${uploads} upload=${upload} send=${send} back=${() => setUpload(undefined)} />`}`
 }

@@ -11,22 +11,22 @@ import { Check } from './mappings/check.js'
 import { Fixes } from './mappings/fixes.js'
 
 /**
- * What is mapped: where its list is, what says which one a row is, what it is there.
- * @type {Record<string, { title: string, id: string, name: (row: any) => unknown, told: (row: any) => string, fields: [name: string, title: string][] }>}
+ * The records that can be mapped. `id`: the field with the record's ID; `fields`: those that identify the platform's item.
+ * @type {Record<string, { title: string, id: string, name: (row: any) => unknown, nameText: (row: any) => string, fields: [name: string, title: string][] }>}
  */
 const mappedTypes = {
   stores: {
     title: 'Stores',
     id: 'storeId',
     name: row => `${row.storeNumber} ${row.name}`,
-    told: row => `${row.storeNumber} ${row.name}`,
+    nameText: row => `${row.storeNumber} ${row.name}`,
     fields: [['ecommerceLocationId', 'Location']],
   },
   skus: {
     title: 'SKUs',
     id: 'skuId',
     name: row => html`${row.productCode} <small>${[row.colourCode, row.sizeCode].filter(Boolean).join(' · ')}</small>`,
-    told: row => [row.productCode, row.colourCode, row.sizeCode].filter(Boolean).join(' '),
+    nameText: row => [row.productCode, row.colourCode, row.sizeCode].filter(Boolean).join(' '),
     fields: [
       ['ecommerceSku', 'E-commerce SKU'],
       ['ecommerceProductId', 'E-commerce product'],
@@ -36,10 +36,10 @@ const mappedTypes = {
     title: 'Customers',
     id: 'customerId',
     name: row => row.email,
-    told: row => row.email ?? '',
+    nameText: row => row.email ?? '',
     fields: [
-      ['ecommerceAdminId', 'Admin id'],
-      ['ecommerceLegacyId', 'Legacy id'],
+      ['ecommerceAdminId', 'Admin ID'],
+      ['ecommerceLegacyId', 'Legacy ID'],
     ],
   },
 }
@@ -52,53 +52,53 @@ export function Screen({ parts }) {
 }
 
 /** @param {{ parts: string[] }} props */
-function Mappings({ parts: [asked = 'stores'] }) {
+function Mappings({ parts: [requested = 'stores'] }) {
   const [state, setState] = useState('')
-  const [version, again] = useVersion()
-  const [changing, setChanging] = useState(/** @type {any} */ (undefined))
-  const kind = mappedTypes[asked] ? asked : 'stores'
-  const side = /** @type {(typeof mappedTypes)[string]} */ (mappedTypes[kind])
-  const { id, title, name, told, fields } = side
+  const [version, refresh] = useVersion()
+  const [editing, setEditing] = useState(/** @type {any} */ (undefined))
+  const kind = mappedTypes[requested] ? requested : 'stores'
+  const type = /** @type {(typeof mappedTypes)[string]} */ (mappedTypes[kind])
+  const { id, title, name, nameText, fields } = type
 
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
     { title: 'Record', value: row => html`<code>${row[id]}</code>`, text: row => row[id], shrink: true },
-    { title: 'Name', value: name, text: told },
+    { title: 'Name', value: name, text: nameText },
     ...fields.map(([field, title]) => ({
       title,
       value: (/** @type {any} */ row) => row[field] && html`<code>${row[field]}</code>`,
       text: (/** @type {any} */ row) => row[field] ?? '',
     })),
     {
-      title: 'Change',
+      title: 'Edit',
       right: true,
-      value: row => html`<button aria-label=${`Map ${row[id]}`} onClick=${() => setChanging(row)}>Map</button>`,
+      value: row => html`<button aria-label=${`Map ${row[id]}`} onClick=${() => setEditing(row)}>Map</button>`,
     },
   ]
   return html`<h1>Mappings</h1>
     <p class="lead">Links between your records and the e-commerce platform. <a href=${linkTo('mappings', 'check')}>Mapping check</a></p>
     <${List}
-      of=${kind}
+      dataset=${kind}
       path=${`/mappings/${kind}${state ? `?state=${state}` : ''}`}
       caption=${`${title} and their mappings`}
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ row) => row[id]}
+      getKey=${(/** @type {any} */ row) => row[id]}
       file=${`mappings-${kind}`}
-      empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. They are loaded by the <a href=${linkTo('syncs')}>syncs</a>.`}
+      empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. <a href=${linkTo('syncs')}>Syncs</a> or imports load them.`}
       tools=${html`
         <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(mappedTypes).map(([each, { title }]) => [each, title])} />
-        <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}
+        <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'All'], ['unmapped', 'Not mapped'], ['mapped', 'Mapped']]} />`}
     />
     ${
-      changing &&
-      html`<${Dialog} title=${`Map ${told(changing) || changing[id]}`} close=${() => setChanging(undefined)}>
+      editing &&
+      html`<${Dialog} title=${`Map ${nameText(editing) || editing[id]}`} close=${() => setEditing(undefined)}>
         <${RecordForm}
-          path=${`/mappings/${kind}/${encodeURIComponent(changing[id])}`}
-          form=${(/** @type {any} */ of) => html`<${MappingForm} ...${of} fields=${fields} />`}
+          path=${`/mappings/${kind}/${encodeURIComponent(editing[id])}`}
+          form=${(/** @type {any} */ props) => html`<${MappingForm} ...${props} fields=${fields} />`}
           done=${() => {
-            setChanging(undefined)
-            again()
+            setEditing(undefined)
+            refresh()
           }}
         />
       <//>`
@@ -112,12 +112,12 @@ function MappingForm({ record, save, fields }) {
       Object.fromEntries(fields.map(([field]) => [field, record[field] ?? ''])),
   )
   const { busy, error, run } = useAction()
-  const send = () => save(Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null])))
-  return html`<form onSubmit=${onSubmit(() => run(send))}>
+  const submit = () => save(Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null])))
+  return html`<form onSubmit=${onSubmit(() => run(submit))}>
     ${fields.map(
       ([field, title]) =>
         html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Leave empty to unmap" />`,
     )}
-    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Save" busyLabel="Saving…" busy=${busy} error=${error} />
   </form>`
 }

@@ -6,17 +6,17 @@ import { useOverview } from './overview/sections.js'
 import { Stats } from './overview/stats.js'
 import { CapabilitiesCard, SyncsCard, WebhooksCard } from './overview/status-cards.js'
 
-/** Is everything well? What has to be looked at, and what is late or behind. */
+/** The health of the service: syncs, webhooks, features, numbers of the day and alerts. */
 export function Screen() {
   const isAdmin = useHasRole('admin')
   const { overview, errors } = useOverview()
   return html`<h1>Overview</h1>
-    <p class="lead">Is everything well? Each figure leads to its screen.</p>
+    <p class="lead">Status at a glance</p>
     ${errors.map(error => html`<${Problem} error=${error} />`)}
-    <div class="figures">
+    <div class="stats">
       <${SyncsCard} overview=${overview} />
       ${isAdmin && html`<${WebhooksCard} overview=${overview} />`}
-      <${CapabilitiesCard} overview=${overview} place=${isAdmin ? 'settings' : 'overview'} />
+      <${CapabilitiesCard} overview=${overview} page=${isAdmin ? 'settings' : 'overview'} />
     </div>
     <${Stats} overview=${overview} />
     <h2>Needs attention</h2>

@@ -13,34 +13,34 @@ import { linkToSearch, parseSearch, toApiPath } from './requests/search.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
-  { title: 'When', value: line => html`<${Timestamp} moment=${line.at} />`, text: line => line.at, shrink: true },
+  { title: 'Time', value: entry => html`<${Timestamp} time=${entry.at} />`, text: entry => entry.at, shrink: true },
   {
     title: 'Status',
-    value: line => html`<${State} state=${line.status} tone=${getStatusTone(line.status)} />`,
-    text: line => String(line.status),
+    value: entry => html`<${State} state=${entry.status} tone=${getStatusTone(entry.status)} />`,
+    text: entry => String(entry.status),
   },
-  { title: 'Error', value: line => line.code, shrink: true },
-  { title: 'Operation', value: line => line.operation },
+  { title: 'Error', value: entry => entry.code, shrink: true },
+  { title: 'Operation', value: entry => entry.operation },
   {
     title: 'Record',
-    value: line => html`<${Path} path=${line.record} short />`,
-    text: line => line.record,
+    value: entry => html`<${Path} path=${entry.record} short />`,
+    text: entry => entry.record,
     wide: true,
   },
-  { title: 'Account', value: line => line.account },
-  durationColumn('Took', line => line.milliseconds),
+  { title: 'Account', value: entry => entry.account },
+  durationColumn('Duration', entry => entry.milliseconds),
   {
     title: 'Request',
-    value: line => html`<${RequestLink} id=${line.id} short />`,
-    text: line => line.id,
+    value: entry => html`<${RequestLink} id=${entry.id} short />`,
+    text: entry => entry.id,
     shrink: true,
   },
 ]
 
-/** Names of which there is one request, or next to none: nothing to group. */
+/** Filters that match few requests, so there is nothing to group. */
 const narrowFilters = ['request_id', 'idempotency_key', 'code']
 
-/** What was asked, and what became of it: found by what is known of a request. @param {{ parts: string[] }} props */
+/** The request log and its search, or one request. @param {{ parts: string[] }} props */
 export const Screen = ({ parts: [first, text] }) =>
   first !== undefined && text === undefined && first !== 'search'
     ? html`<${RequestPage} key=${first} id=${first} />`
@@ -49,37 +49,37 @@ export const Screen = ({ parts: [first, text] }) =>
 /** @param {{ text: string | undefined }} props */
 function Requests({ text }) {
   const search = parseSearch(text)
-  const [version, again] = useVersion()
+  const [version, refresh] = useVersion()
   const settings = useLoad(signal => callApi('/settings', { signal }), [])
   const days = settings.data?.data.requestLogRetentionDays
   const isNarrow = narrowFilters.some(name => name in search) || search.failed === 'false'
-  const look = (/** @type {import('./requests/search.js').Search} */ wanted) => {
-    if (Object.keys(wanted).length === 0) goTo('requests')
-    else location.hash = linkToSearch(wanted)
-    // The same again: what has come meanwhile.
-    again()
+  const run = (/** @type {import('./requests/search.js').Search} */ next) => {
+    if (Object.keys(next).length === 0) goTo('requests')
+    else location.hash = linkToSearch(next)
+    // The same search again loads new requests.
+    refresh()
   }
   return html`<h1>Request log</h1>
-    <p class="lead">Every request of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a> and what became of it. Bodies and queries are not kept.</p>
-    <${SearchForm} search=${search} look=${look} />
+    <p class="lead">API requests of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a>. Request bodies and query strings aren't stored.</p>
+    <${SearchForm} search=${search} run=${run} />
     ${!isNarrow && html`<${Errors} search=${search} version=${version} />`}
     <${List}
       path=${toApiPath(search)}
-      caption="Requests, the newest first"
+      caption="Requests, newest first"
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ line) => `${line.id} ${line.at}`}
+      getKey=${(/** @type {any} */ entry) => `${entry.id} ${entry.at}`}
       file="requests"
       empty=${renderEmptyText(days, Object.keys(search).length > 0)}
-      tools=${html`<h2>${Object.keys(search).length ? 'What was found' : 'Newest'}</h2>`}
+      tools=${html`<h2>${Object.keys(search).length ? 'Results' : 'Latest'}</h2>`}
     />`
 }
 
-/** @param {number | undefined} days @param {boolean} isSearched */
-function renderEmptyText(days, isSearched) {
+/** @param {number | undefined} days @param {boolean} hasFilters */
+function renderEmptyText(days, hasFilters) {
   if (days === 0)
-    return html`No requests are kept: the setting requestLogRetentionDays is 0. <a href=${linkTo('settings')}>Settings</a>`
-  return isSearched
-    ? 'No request fits all of it. Leave something out, or look at another time. Paths, records and ids are compared letter by letter.'
-    : 'Nothing was asked yet. The first request of any account shows here.'
+    return html`Requests aren't logged, because the setting <code>requestLogRetentionDays</code> is 0. <a href=${linkTo('settings')}>Settings</a>`
+  return hasFilters
+    ? 'No matching requests. Try fewer filters or another time range. Paths, records and IDs must match exactly.'
+    : 'No requests yet.'
 }

@@ -18,7 +18,7 @@ import { Voucher } from './search/voucher.js'
 /** @type {Record<string, any>} */
 const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
 
-/** Where the API has them. @type {Record<string, string>} */
+/** The API's path of each kind. @type {Record<string, string>} */
 const apiPaths = {
   customer: 'customers',
   order: 'orders',
@@ -29,19 +29,19 @@ const apiPaths = {
 }
 
 /**
- * One box for a customer, an order, a return, a sale, a voucher or a SKU, and what is known of it.
+ * The search box, and the page of a record.
  * @param {{ parts: string[] }} props
  */
 export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Search</h1>
-    <${Box} isAlone=${!Record} />
+    <${SearchBox} showsHint=${!Record} />
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
       Record &&
       isAdmin &&
-      // A SKU is no record of its own.
+      // The API has no path for a single SKU.
       !id.startsWith('sku:') &&
       html`<p class="note"><a href=${linkToSearch({ record: `/${apiPaths[kind]}/${encodeURIComponent(id)}` })}>Requests about this ${kind}</a></p>`
     }`
@@ -49,53 +49,53 @@ export function Screen({ parts: [kind = '', id = ''] }) {
 
 /** @typedef {import('./search/find.js').Hit} Hit */
 
-/** What the box takes. @param {boolean} isAdmin */
+/** @param {boolean} isAdmin */
 const getHint = isAdmin =>
-  `A customer's email address, name or id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
+  `Enter an exact number, code or email address of a customer, order, receipt, return, ${isAdmin ? 'voucher, ' : ''}product or SKU, or a customer's name or the start of a surname.`
 
-/** @param {{ isAlone: boolean }} props `isAlone`: nothing is looked at yet */
-function Box({ isAlone }) {
+/** @param {{ showsHint: boolean }} props */
+function SearchBox({ showsHint }) {
   const isAdmin = useHasRole('admin')
   const [text, setText] = useState('')
-  const [found, setFound] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
+  const [result, setResult] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
   const { busy, error, run } = useAction()
-  const look = onSubmit(() =>
+  const search = onSubmit(() =>
     run(async () => {
-      const asked = text.trim()
-      if (!asked) return
-      setFound(undefined)
-      const hits = await findRecords(asked, isAdmin)
+      const query = text.trim()
+      if (!query) return
+      setResult(undefined)
+      const hits = await findRecords(query, isAdmin)
       const [only] = hits
       if (only && hits.length === 1) goTo('search', only.kind, only.id)
-      else setFound({ text: asked, hits })
+      else setResult({ text: query, hits })
     }),
   )
-  return html`<form class="look" role="search" onSubmit=${look}>
+  return html`<form class="search-box" role="search" onSubmit=${search}>
       <input
         type="search"
-        aria-label="What to look up"
-        placeholder="E-mail address, name, number or SKU"
-        aria-describedby=${isAlone ? 'what-may-be-looked-up' : undefined}
+        aria-label="Search text"
+        placeholder="Email address, name, number or SKU"
+        aria-describedby=${showsHint ? 'search-hint' : undefined}
         autocomplete="off"
         autofocus
         value=${text}
         onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)}
       />
-      <${Button} class="main" label="Look up" doing="Looking…" busy=${busy} />
+      <${Button} class="main" label="Search" busyLabel="Searching…" busy=${busy} />
     </form>
-    ${isAlone && html`<p class="note" id="what-may-be-looked-up">${getHint(isAdmin)}</p>`}
+    ${showsHint && html`<p class="note" id="search-hint">${getHint(isAdmin)}</p>`}
     ${error && html`<${Problem} error=${error} />`}
-    ${found && html`<${Hits} ...${found} choose=${() => setFound(undefined)} />`}`
+    ${result && html`<${Hits} ...${result} isAdmin=${isAdmin} choose=${() => setResult(undefined)} />`}`
 }
 
-/** @param {{ text: string, hits: Hit[], choose: () => void }} props */
-const Hits = ({ text, hits, choose }) => html`<section class="card" aria-label="What was found" role="status">
+/** @param {{ text: string, hits: Hit[], isAdmin: boolean, choose: () => void }} props */
+const Hits = ({ text, hits, isAdmin, choose }) => html`<section class="card" aria-label="Results" role="status">
   ${
     hits.length
-      ? html`<p>${hits.length} records go by <b>${text}</b>:</p>
+      ? html`<p>${hits.length} results for <b>${text}</b></p>
         <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('search', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
-      : html`<p><b>Nothing goes by ${text}.</b></p>
-        <p>Records are found by their whole number, code or e-mail address, letter by letter, customers by the beginning of their surname too, or by both names. Who is no admin opens a voucher with its PIN.</p>
-        <p><a href=${linkTo('search', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
+      : html`<p><b>No results for ${text}</b></p>
+        <p>${getHint(isAdmin)}</p>
+        ${!isAdmin && html`<p>To open a voucher without admin rights you need its PIN: <a href=${linkTo('search', 'voucher', text)} onClick=${choose}>open voucher ${text}</a></p>`}`
   }
 </section>`

@@ -6,7 +6,7 @@ import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { BackOffice } from './syncs/back-office.js'
-import { runTone } from './syncs/runs.js'
+import { countSkipped, describeSync } from './syncs/runs.js'
 import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
@@ -18,47 +18,45 @@ const columns = [
   },
   {
     title: 'State',
-    value: sync =>
-      sync.isOverdue
-        ? html`<${State} state="late" tone="bad" />`
-        : html`<${State} state=${sync.state === 'none' ? 'never ran' : sync.state} tone=${runTone(sync.state)} />`,
-    text: sync => (sync.isOverdue ? 'late' : sync.state === 'none' ? 'never ran' : sync.state),
+    value: sync => html`<${State} ...${describeSync(sync)} />`,
+    text: sync => describeSync(sync).state,
   },
   {
-    title: 'Age',
-    name: 'Age (s)',
+    title: 'Data age',
+    name: 'Data age (s)',
     right: true,
     value: sync => (sync.lagSeconds === null ? null : formatDuration(sync.lagSeconds)),
     text: sync => String(sync.lagSeconds ?? ''),
   },
   {
-    title: 'Every',
-    name: 'Every (s)',
+    title: 'Interval',
+    name: 'Interval (s)',
     right: true,
-    value: sync => (sync.intervalSeconds === null ? 'by hand' : formatDuration(sync.intervalSeconds)),
-    text: sync => String(sync.intervalSeconds ?? 'by hand'),
+    value: sync => (sync.intervalSeconds === null ? 'manual' : formatDuration(sync.intervalSeconds)),
+    text: sync => String(sync.intervalSeconds ?? 'manual'),
   },
   {
     title: 'Last run',
-    value: sync => sync.lastRun && html`<${Timestamp} moment=${sync.lastRun.startedAt} />`,
+    value: sync => sync.lastRun && html`<${Timestamp} time=${sync.lastRun.startedAt} />`,
     text: sync => sync.lastRun?.startedAt ?? '',
   },
   countColumn('Read', sync => sync.lastRun?.read),
   countColumn('Changed', sync => sync.lastRun && sync.lastRun.new + sync.lastRun.changed),
   countColumn('Skipped', sync => sync.lastRun?.skipped),
   countColumn('Rejected', sync => sync.lastRun?.rejected),
+  countColumn('Skipped', sync => sync.lastRun && countSkipped(sync.lastRun)),
 ]
 
-/** How fresh the data is, what became of each run, and a run at once. @param {{ parts: string[] }} props */
+/** The syncs, or one of them. @param {{ parts: string[] }} props */
 export const Screen = ({ parts: [name] }) => (name ? html`<${Sync} key=${name} name=${name} />` : html`<${Syncs} />`)
 
 function Syncs() {
-  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(answer => answer.data), [])
+  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(({ data }) => data), [])
   return html`<h1>Syncs</h1>
-    <p class="lead">What fills the lists: how old each is against its schedule, and what its last run came to.</p>
+    <p class="lead">Data synced from your back office and imported files</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data?.length === 0 && html`<div class="empty">Nothing is pulled, and no file has come yet. <a href=${linkTo('import')}>Drop one</a>, or import it: <code>tillbridge import stock stock.csv</code></div>`}
-    ${data?.length > 0 && html`<${ExportableTable} caption="Syncs" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ sync) => sync.sync} file="syncs" />`}
+    ${data?.length === 0 && html`<div class="empty">No data yet. <a href=${linkTo('import')}>Import a file</a>, or connect a back office with <code>tillbridge back-office set</code>.</div>`}
+    ${data?.length > 0 && html`<${ExportableTable} caption="Syncs" columns=${columns} rows=${data} getKey=${(/** @type {any} */ sync) => sync.sync} file="syncs" />`}
     <${BackOffice} />`
 }

@@ -25,36 +25,36 @@ const columns = [
     text: each => each.state,
   },
   {
-    title: 'Behind',
-    name: 'Behind (s)',
+    title: 'Lag',
+    name: 'Lag (s)',
     right: true,
     value: each => (each.lag.seconds ? formatDuration(each.lag.seconds) : 'up to date'),
     text: each => String(each.lag.seconds),
   },
   {
     title: 'Last delivered',
-    value: each => html`<${Timestamp} moment=${each.lastSuccessAt} />`,
+    value: each => html`<${Timestamp} time=${each.lastSuccessAt} />`,
     text: each => each.lastSuccessAt ?? '',
   },
-  { title: 'Kinds', value: each => (each.kinds.length ? each.kinds.join(', ') : 'all') },
+  { title: 'Event types', value: each => (each.kinds.length ? each.kinds.join(', ') : 'all') },
 ]
 
-/** Endpoints that are told of changes: how far each is, and what is done with them. @param {{ parts: string[] }} props */
+/** The webhook endpoints, or one of them. @param {{ parts: string[] }} props */
 export const Screen = ({ parts: [id] }) => (id ? html`<${Endpoint} key=${id} id=${id} />` : html`<${Endpoints} />`)
 
 function Endpoints() {
-  const [version, again] = useVersion()
+  const [version, refresh] = useVersion()
   const [adding, setAdding] = useState(false)
-  const [made, setMade] = useState(/** @type {any} */ (undefined))
+  const [created, setCreated] = useState(/** @type {any} */ (undefined))
   const add = async (/** @type {object} */ body) => {
     const { data } = await callApi('/webhooks', { method: 'POST', body })
     setAdding(false)
-    setMade(data)
-    again()
+    setCreated(data)
+    refresh()
   }
   return html`<h1>Webhooks</h1>
-    <p class="lead">Endpoints of yours that are told what changes, in order, until they take it.</p>
-    ${made && html`<${Secret} what=${`The secret that deliveries to ${made.url} are signed with.`} facts=${[['secret', made.secret]]} done=${() => setMade(undefined)} />`}
+    <p class="lead">Endpoints of yours that receive changes, in order. Failed deliveries are retried.</p>
+    ${created && html`<${Secret} title=${`Signing secret of ${created.url}.`} facts=${[['secret', created.secret]]} done=${() => setCreated(undefined)} />`}
     ${adding && html`<${Dialog} title="New endpoint" close=${() => setAdding(false)}><${EndpointForm} save=${add} isNew /><//>`}
     <${List}
       path="/webhooks"
@@ -62,7 +62,7 @@ function Endpoints() {
       columns=${columns}
       version=${version}
       file="webhooks"
-      empty="No endpoint is told of changes yet. Add one, and what changes from then on is posted to it."
+      empty="No webhooks yet. Add an endpoint to receive changes from now on."
       tools=${html`<button class="main" onClick=${() => setAdding(true)}>New endpoint</button>`}
     />`
 }

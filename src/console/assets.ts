@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { kinds as told } from '../domain/changes.ts'
+import { kinds as changeKinds } from '../domain/changes.ts'
 import { issueCsvCells, issueCsvHeaders } from '../domain/mappings/issue-csv.ts'
 import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
@@ -13,7 +13,7 @@ import { columnsOf } from '../import/pipeline/columns.ts'
 import type { ImportType } from '../import/pipeline/import-type.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
 
-/** A file that the console's page is made of. */
+/** A static file of the console. */
 export interface Asset {
   type: string
   bytes: Buffer
@@ -21,11 +21,11 @@ export interface Asset {
 }
 
 const folder = fileURLToPath(new URL('../../console', import.meta.url))
-const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
-const beside = (name: string, file: string) => join(dirname(installed(name)), file)
+const resolvePackage = (name: string) => fileURLToPath(import.meta.resolve(name))
+const resolveInPackage = (name: string, file: string) => join(dirname(resolvePackage(name)), file)
 const read = (path: string) => readFileSync(path, 'utf8')
 
-/** What the modules import by name, and where it is served. Browsers know names by import maps alone, which would be inline scripts. */
+/** Modules that are imported by name, with the paths that replace the names. Import maps would need inline scripts, which the policy forbids. */
 const packages = {
   preact: 'packages/preact.js',
   'preact/hooks': 'packages/hooks.js',
@@ -42,38 +42,38 @@ type Package = keyof typeof packages
 
 const remedies = Object.fromEntries(Object.entries(errorCodes).map(([code, { remedy }]) => [code, remedy]))
 
-/** The kinds of rows with their columns. */
-const importable = () =>
+/** Returns the import types with their columns, as `console/generated.d.ts` declares them. */
+const listImportTypes = () =>
   Object.fromEntries(
-    Object.entries(importTypes).map(([name, kind]) => [
+    Object.entries(importTypes).map(([name, type]) => [
       name,
       {
-        description: kind.description,
-        role: (kind as ImportType).role ?? 'maintainer',
-        columns: columnsOf(kind).map(({ name, required, shape: { type, format, description, examples } }) => ({
+        description: type.description,
+        role: (type as ImportType).role ?? 'maintainer',
+        columns: columnsOf(type).map(({ name, required, shape: { type: jsonType, format, description, examples } }) => ({
           name,
           required,
-          type,
+          type: jsonType,
           format,
           description,
           example: String(examples[0] ?? ''),
-          titles: (kind as ImportType).titles?.[name],
-          role: (kind as ImportType).ofAdmins?.includes(name) ? 'admin' : undefined,
+          titles: (type as ImportType).titles?.[name],
+          role: (type as ImportType).ofAdmins?.includes(name) ? 'admin' : undefined,
         })),
       },
     ]),
   )
 
-/** What each of them says. Some are not where Node would look, the others are made of our own tables and rules. */
-const says: Record<Package, () => string> = {
-  preact: () => read(installed('preact')),
-  'preact/hooks': () => read(installed('preact/hooks')),
-  htm: () => read(beside('htm', 'htm.module.js')),
-  uplot: () => read(beside('uplot', 'uPlot.esm.js')),
+/** The source of each of these modules. The `tillbridge/…` modules are generated from our own tables and rules. */
+const sources: Record<Package, () => string> = {
+  preact: () => read(resolvePackage('preact')),
+  'preact/hooks': () => read(resolvePackage('preact/hooks')),
+  htm: () => read(resolveInPackage('htm', 'htm.module.js')),
+  uplot: () => read(resolveInPackage('uplot', 'uPlot.esm.js')),
   'tillbridge/remedies': () => `export const remedies = ${JSON.stringify(remedies)}\n`,
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
-  'tillbridge/changes': () => `export const kinds = ${JSON.stringify(told)}\n`,
-  'tillbridge/import-types': () => `export const importTypes = ${JSON.stringify(importable())}\n`,
+  'tillbridge/changes': () => `export const kinds = ${JSON.stringify(changeKinds)}\n`,
+  'tillbridge/import-types': () => `export const importTypes = ${JSON.stringify(listImportTypes())}\n`,
   'tillbridge/mappings': () =>
     `export const platformImportTypes = ${JSON.stringify(platformImportTypes)}\nexport const issueCsvHeaders = ${JSON.stringify(issueCsvHeaders)}\nexport ${issueCsvCells}\n`,
   'tillbridge/formulas': () => `export const withoutFormula = ${withoutFormula}\nexport const asItWas = ${asItWas}\n`,
@@ -85,33 +85,33 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The later ones refine the earlier ones. */
+/** In the order of the cascade. */
 const styles = ['base', 'frame', 'components', 'forms', 'pages', 'narrow']
 
-/** Loaded only by the screens that need them. */
-const later = /^(pages\/|components\/chart|packages\/(uplot|settings|kinds|changes|mappings))/
+/** Modules that aren't preloaded, because only some screens need them. */
+const lazyModules = /^(pages\/|components\/chart|packages\/(uplot|settings|import-types|changes|mappings))/
 
-interface Made {
+interface Site {
   assets: ReadonlyMap<string, Asset>
   page: string
 }
-let made: Made | undefined
-// When the first reader comes: most processes never need it.
-const make = () => {
-  made ??= makeAll()
-  return made
+let site: Site | undefined
+// Built on the first request, because most processes never serve the console.
+const getSite = () => {
+  site ??= buildSite()
+  return site
 }
 
-/** The files by what follows `/console/`: the digest of all, and the path. */
-export const assets = () => make().assets
-/** The page. */
-export const page = () => make().page
+/** Returns the files by their path below `/console/`, which begins with the digest of all files. */
+export const getAssets = () => getSite().assets
+/** Returns the HTML page. */
+export const getPage = () => getSite().page
 
-function makeAll(): Made {
+function buildSite(): Site {
   const texts = new Map<string, string>()
   for (const path of globSync('**/*.{js,css,svg}', { cwd: folder }).sort()) texts.set(path, read(join(folder, path)))
-  for (const [name, path] of Object.entries(packages)) texts.set(path, says[name as Package]())
-  texts.set('packages/uplot.css', read(beside('uplot', 'uPlot.min.css')))
+  for (const [name, path] of Object.entries(packages)) texts.set(path, sources[name as Package]())
+  texts.set('packages/uplot.css', read(resolveInPackage('uplot', 'uPlot.min.css')))
 
   const hash = createHash('sha256')
   for (const [path, text] of texts) hash.update(`${path}\0${text}\0`)
@@ -119,29 +119,29 @@ function makeAll(): Made {
 
   const assets = new Map<string, Asset>()
   for (const [path, text] of texts) {
-    const bytes = Buffer.from(path.endsWith('.js') ? servedAs(path, text) : text)
+    const bytes = Buffer.from(path.endsWith('.js') ? resolveImports(path, text) : text)
     assets.set(`${digest}/${path}`, {
       type: types[extname(path)] ?? 'application/octet-stream',
       bytes,
       gzipped: gzipSync(bytes, { level: 9 }),
     })
   }
-  const first = [...texts.keys()].filter(path => path.endsWith('.js') && !later.test(path))
-  return { assets, page: pageOf(`console/${digest}`, first) }
+  const preloaded = [...texts.keys()].filter(path => path.endsWith('.js') && !lazyModules.test(path))
+  return { assets, page: renderPage(`console/${digest}`, preloaded) }
 }
 
-/** A module with the packages that it names where they are served. */
-const servedAs = (path: string, text: string) =>
+/** Replaces the package names in the imports of a module with relative paths. */
+const resolveImports = (path: string, text: string) =>
   text
-    .replace(/(\bfrom\s*|\bimport\s*)(["'])([\w./-]+)\2/g, (all, before: string, quote: string, name: string) => {
-      if (!Object.hasOwn(packages, name)) return all
+    .replace(/(\bfrom\s*|\bimport\s*)(["'])([\w./-]+)\2/g, (match, keyword: string, quote: string, name: string) => {
+      if (!Object.hasOwn(packages, name)) return match
       const target = relative(dirname(path), packages[name as Package])
-      return `${before}${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`
+      return `${keyword}${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`
     })
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
 
-// The modules are named here, so that all of them are on their way at once, and not one after the other as they import each other.
-const pageOf = (root: string, modules: readonly string[]) => `<!doctype html>
+// Preloads the modules, so that the browser requests all of them at once instead of following their imports one by one.
+const renderPage = (root: string, modules: readonly string[]) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -154,7 +154,7 @@ ${modules.map(path => `<link rel="modulepreload" href="${root}/${path}">`).join(
 </head>
 <body>
 <div id="console"><p class="opening">Opening the console…</p></div>
-<noscript>The console needs JavaScript. All that it shows is in the API too: <a href="docs">the reference</a>.</noscript>
+<noscript>The console needs JavaScript. The <a href="docs">API</a> has the same data.</noscript>
 <script type="module" src="${root}/main.js"></script>
 </body>
 </html>

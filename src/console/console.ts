@@ -18,19 +18,19 @@ import { redirectTrailingSlash } from '../http/docs/docs.ts'
 import { getWeight } from '../http/negotiation/accept.ts'
 import { json } from '../http/routing/operation.ts'
 import { Type } from '../schemas/schemas.ts'
-import { type Asset, assets, page } from './assets.ts'
+import { type Asset, getAssets, getPage } from './assets.ts'
 
-const text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })
+const Text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })
 const Password = Type.Object(
-  { username: text('The account.'), password: text('One of its passwords.') },
+  { username: Text('The account.'), password: Text('One of its passwords.') },
   { additionalProperties: false },
 )
-const Link = Type.Object({ link: text('What follows `#link=` in the link.') }, { additionalProperties: false })
+const Link = Type.Object({ link: Text('The token after `#link=` in the link.') }, { additionalProperties: false })
 
-/** Shapes here know of no service: who signs in has not chosen one. */
+/** The schemas of sign-in don't depend on a service, because none is selected yet. */
 const noService = { id: 0, name: '', settings: defaultSettings }
 
-/** What the page may do: nothing that is not from here. Unlike the API's reference it needs no styles of its own making. */
+/** Allows resources from this origin only. Unlike the API reference, the console needs no inline styles. */
 const consoleSecurityHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -46,14 +46,14 @@ const consoleSecurityHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** The console at `/console`: its page, the modules of it, and its sessions. What it shows comes by the API. */
-export function consolePages(server: FastifyInstance, app: AppContext): void {
+/** Registers the console at `/console`: its page, its files and its sessions. Its data comes from the API. */
+export function registerConsole(server: FastifyInstance, app: AppContext): void {
   server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(consoleSecurityHeaders).type('text/html; charset=utf-8').send(page()),
+    reply.headers(consoleSecurityHeaders).type('text/html; charset=utf-8').send(getPage()),
   )
   server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
     const { digest, '*': path } = request.params
-    const asset = assets().get(`${digest}/${path}`)
+    const asset = getAssets().get(`${digest}/${path}`)
     if (!asset) throw new ApiError('not_found')
     return sendAsset(request, reply, asset)
   })
@@ -80,12 +80,12 @@ export function consolePages(server: FastifyInstance, app: AppContext): void {
       const { link } = await readBody({ body: Link, keepsEmptyTexts: true }, request, noService)
       const token = await app.sessions.openByLink(link, getClientAddress(request))
       if (typeof token === 'object') throw tooManyFailures(token)
-      const opened = token === undefined ? undefined : await app.sessions.read(token)
-      if (token === undefined || !opened) {
+      const signedIn = token === undefined ? undefined : await app.sessions.read(token)
+      if (token === undefined || !signedIn) {
         const detail = 'This link was already used or is older than 60 seconds. Run `tillbridge console` for a new one.'
         throw new ApiError('invalid_credentials', detail, { headers: sessionChallenge })
       }
-      return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), opened)
+      return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), signedIn)
     },
   )
   server.delete('/console/session', async (request, reply) => {
@@ -96,9 +96,9 @@ export function consolePages(server: FastifyInstance, app: AppContext): void {
   })
 }
 
-function checkRequest(request: FastifyRequest, shape: typeof Password | typeof Link) {
+function checkRequest(request: FastifyRequest, schema: typeof Password | typeof Link) {
   requireSameOrigin(request)
-  requireJsonBody(request, shape)
+  requireJsonBody(request, schema)
 }
 
 function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) {
@@ -109,7 +109,7 @@ function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) 
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped }: Asset) {
-  // Its address changes with its content.
+  // The path contains a digest of the content, so it can be cached forever.
   reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(type)
   if (getWeight(['gzip'], String(request.headers['accept-encoding'])) === 0) return reply.send(bytes)
   return reply.header('content-encoding', 'gzip').send(gzipped)

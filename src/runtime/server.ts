@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Bindings, Logger } from 'pino'
-import { consolePages } from '../console/console.ts'
+import { registerConsole } from '../console/console.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { countUnroutedRequest } from '../http/admission/admit.ts'
 import { trackAccountUse } from '../http/admission/last-used.ts'
@@ -132,7 +132,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   registerRoutes(server, appContext, routes)
   const operations = routes.map(({ operation }) => operation)
   registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
-  consolePages(server, appContext)
+  registerConsole(server, appContext)
   const rejectUnrouted = rejectOtherMethods(server, methodsByPath, (request, reply) =>
     countUnroutedRequest(appContext, request, reply),
   )

@@ -2,45 +2,49 @@ import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
 import { truncate } from './preview.js'
 
-/** What a column of ours may be instead of one of the file's, whose names begin with no blank. */
+/** Option values next to the file's columns, whose names never begin with a space. */
 const [none, constant] = [' none', ' constant']
 
 /**
- * Which column of the file each of ours is, or what it is in every line.
+ * The mapping of our columns to those of the file, or to a constant.
  * @param {{
  *   columns: import('tillbridge/import-types').Column[], header: string[], rows: string[][],
- *   from: Record<string, string>, set: Record<string, string>,
- *   change: (change: { from?: Record<string, string>, set?: Record<string, string> }) => void,
+ *   map: Record<string, string>, constants: Record<string, string>,
+ *   change: (change: { map?: Record<string, string>, constants?: Record<string, string> }) => void,
  * }} props
  */
-export function Columns({ columns, header, rows, from, set, change }) {
-  // As it was at first: what is chosen stays where it is.
-  const [needed] = useState(() => columns.filter(({ name, required }) => required || name in from))
-  const others = columns.filter(column => !needed.includes(column))
+export function Columns({ columns, header, rows, map, constants, change }) {
+  // Set once, so that a column stays in its table after a choice.
+  const [mainColumns] = useState(() => columns.filter(({ name, required }) => required || name in map))
+  const optionalColumns = columns.filter(column => !mainColumns.includes(column))
   /** @param {string} name @param {string} value */
   const choose = (name, value) => {
-    const { [name]: _, ...theirs } = from
-    const { [name]: __, ...same } = set
-    if (value === constant) change({ from: theirs, set: Object.assign(same, { [name]: '' }) })
-    else change({ from: value === none ? theirs : Object.assign(theirs, { [name]: value }), set: same })
+    const { [name]: _, ...otherMap } = map
+    const { [name]: __, ...otherConstants } = constants
+    if (value === constant) change({ map: otherMap, constants: Object.assign(otherConstants, { [name]: '' }) })
+    else
+      change({
+        map: value === none ? otherMap : Object.assign(otherMap, { [name]: value }),
+        constants: otherConstants,
+      })
   }
-  const row = (/** @type {import('tillbridge/import-types').Column} */ column) => {
+  const renderRow = (/** @type {import('tillbridge/import-types').Column} */ column) => {
     const { name, required, description, format } = column
-    const theirs = from[name]
-    const example = rows.map(cells => cells[header.indexOf(theirs ?? '')]).find(Boolean)
+    const source = map[name]
+    const example = rows.map(cells => cells[header.indexOf(source ?? '')]).find(Boolean)
     return html`<tr key=${name}>
       <td><b>${name}</b>${required ? ' *' : ''}<br /><small>${description}</small></td>
       <td class="wide">
-        <select aria-label=${`${name} is`} value=${name in set ? constant : (theirs ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
-          <option value=${none}>not in the file</option>
-          ${/* What is sent with the file stands in the URL. */ format !== 'secret' && html`<option value=${constant}>the same in every line…</option>`}
+        <select aria-label=${`Source of ${name}`} value=${name in constants ? constant : (source ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
+          <option value=${none}>Don't import</option>
+          ${/* Constants are part of the URL, so a secret can't be one. */ format !== 'secret' && html`<option value=${constant}>Fixed value…</option>`}
           ${header.filter(Boolean).map(each => html`<option key=${each} value=${each}>${each}</option>`)}
         </select>
       </td>
       <td class="wide">
         ${
-          name in set
-            ? html`<input aria-label=${`${name} in every line`} value=${set[name]} placeholder=${column.example} onInput=${(/** @type {any} */ event) => change({ set: { ...set, [name]: event.currentTarget.value } })} />`
+          name in constants
+            ? html`<input aria-label=${`Value of ${name}`} value=${constants[name]} placeholder=${column.example} onInput=${(/** @type {any} */ event) => change({ constants: { ...constants, [name]: event.currentTarget.value } })} />`
             : format === 'secret'
               ? '••••'
               : html`<code>${truncate(example ?? '')}</code>`
@@ -48,24 +52,24 @@ export function Columns({ columns, header, rows, from, set, change }) {
       </td>
     </tr>`
   }
-  return html`<section aria-label="Columns">
-    <h2>Columns</h2>
-    <div class="scroll" role="region" aria-label="What the columns are" tabindex="0">
+  return html`<section aria-label="Column mapping">
+    <h2>Column mapping</h2>
+    <div class="scroll" role="region" aria-label="Column mapping" tabindex="0">
       <table>
-        <caption class="hidden">What each column is in the file; * required</caption>
-        <thead><tr><th scope="col">Column (* required)</th><th scope="col">In the file</th><th scope="col">Example</th></tr></thead>
-        <tbody>${needed.map(row)}</tbody>
+        <caption class="hidden">Source of each column; * required</caption>
+        <thead><tr><th scope="col">Column (* required)</th><th scope="col">Source</th><th scope="col">Example</th></tr></thead>
+        <tbody>${mainColumns.map(renderRow)}</tbody>
       </table>
     </div>
     ${
-      others.length > 0 &&
+      optionalColumns.length > 0 &&
       html`<details>
-        <summary>${others.length} more that there may be: ${others.map(({ name }) => name).join(', ')}</summary>
-        <div class="scroll" role="region" aria-label="Further columns" tabindex="0">
+        <summary>${optionalColumns.length} optional columns: ${optionalColumns.map(({ name }) => name).join(', ')}</summary>
+        <div class="scroll" role="region" aria-label="Optional columns" tabindex="0">
           <table>
-            <caption class="hidden">Columns that the file seems to lack</caption>
-            <thead><tr><th scope="col">Column</th><th scope="col">In the file</th><th scope="col">Example</th></tr></thead>
-            <tbody>${others.map(row)}</tbody>
+            <caption class="hidden">Columns that were not found in the file</caption>
+            <thead><tr><th scope="col">Column</th><th scope="col">Source</th><th scope="col">Example</th></tr></thead>
+            <tbody>${optionalColumns.map(renderRow)}</tbody>
           </table>
         </div>
       </details>`

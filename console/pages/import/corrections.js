@@ -4,60 +4,62 @@ import { html } from '../../lib/html.js'
 import { truncate } from './preview.js'
 import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
-/** So many cells stand beside the one that is mended, so that it is seen which line it is. */
+/** Further columns to show next to the rejected one, to identify the line. */
 const maxContextColumns = 4
 
 /**
- * The lines of one reason. Where a column is at fault it alone is mended, in all of them at once or line by line; otherwise each cell.
+ * Inputs for the lines of one rejection group. If the reason is about one column, only that one can be edited, line by line or in all
+ * lines at once.
  * @param {{
- *   group: import('./profile.js').Group, lines: Map<number, import('./profile.js').Kept>, header: string[],
- *   isSecret: (name: string) => boolean, put: (number: number, place: number, text: string) => void,
+ *   group: import('./profile.js').RejectionGroup, lines: Map<number, import('./profile.js').EditableLine>, header: string[],
+ *   isSecret: (name: string) => boolean, setCell: (number: number, index: number, text: string) => void,
  * }} props
  */
-export function Corrections({ group, lines, header, isSecret, put }) {
-  const [all, setAll] = useState('')
+export function Corrections({ group, lines, header, isSecret, setCell }) {
+  const [replacement, setReplacement] = useState('')
   const numbers = group.numbers.filter(number => lines.has(number))
-  const place = header.indexOf(group.column)
-  const isOf = place >= 0
-  const own = header.map((_, i) => i).slice(hasRejectionColumns(header) ? rejectionColumns.length : 0)
-  const others = own.filter(i => i !== place && !isSecret(header[i] ?? ''))
-  const open = isOf ? [place] : own
-  const shown = isOf ? others.slice(0, maxContextColumns) : []
-  const putAll = onSubmit(() => {
-    for (const number of numbers) put(number, place, all)
-    setAll('')
+  const rejectedIndex = header.indexOf(group.column)
+  const isOneColumn = rejectedIndex >= 0
+  const dataIndexes = header.map((_, i) => i).slice(hasRejectionColumns(header) ? rejectionColumns.length : 0)
+  const inputIndexes = isOneColumn ? [rejectedIndex] : dataIndexes
+  const contextIndexes = isOneColumn
+    ? dataIndexes.filter(i => i !== rejectedIndex && !isSecret(header[i] ?? '')).slice(0, maxContextColumns)
+    : []
+  const replaceAll = onSubmit(() => {
+    for (const number of numbers) setCell(number, rejectedIndex, replacement)
+    setReplacement('')
   })
-  const input = (/** @type {number} */ number, /** @type {number} */ at) => html`<input
-    aria-label=${`${header[at]} of line ${number}`}
-    type=${isSecret(header[at] ?? '') ? 'password' : 'text'}
+  const renderInput = (/** @type {number} */ number, /** @type {number} */ index) => html`<input
+    aria-label=${`${header[index]} of line ${number}`}
+    type=${isSecret(header[index] ?? '') ? 'password' : 'text'}
     autocomplete="off"
-    value=${lines.get(number)?.cells[at] ?? ''}
-    onInput=${(/** @type {any} */ event) => put(number, at, event.currentTarget.value)}
+    value=${lines.get(number)?.cells[index] ?? ''}
+    onInput=${(/** @type {any} */ event) => setCell(number, index, event.currentTarget.value)}
   />`
   return html`
     ${
-      isOf &&
+      isOneColumn &&
       numbers.length > 1 &&
-      html`<form class="inline" onSubmit=${putAll}>
-        <${Field} inline label=${`${group.column} of all ${numbers.length}`} autocomplete="off" value=${all} change=${setAll} />
-        <button>Apply to all</button>
+      html`<form class="inline" onSubmit=${replaceAll}>
+        <${Field} inline label=${`Replace all ${numbers.length} with`} autocomplete="off" value=${replacement} change=${setReplacement} />
+        <button>Replace all</button>
       </form>`
     }
     <div class="scroll bounded" role="region" aria-label=${`Lines: ${group.column} ${group.reason}`} tabindex="0">
       <table>
-        <caption class="hidden">Lines that were rejected</caption>
+        <caption class="hidden">Rejected lines</caption>
         <thead>
           <tr>
             <th scope="col" class="right shrink">Line</th>
-            ${[...open, ...shown].map(at => html`<th scope="col" key=${at}>${header[at]}</th>`)}
+            ${[...inputIndexes, ...contextIndexes].map(index => html`<th scope="col" key=${index}>${header[index]}</th>`)}
           </tr>
         </thead>
         <tbody>
           ${numbers.map(
             number => html`<tr key=${number}>
               <td class="right shrink">${number}</td>
-              ${open.map(at => html`<td key=${at} class="wide">${input(number, at)}</td>`)}
-              ${shown.map(at => html`<td key=${at} class="shrink">${truncate(lines.get(number)?.cells[at] ?? '')}</td>`)}
+              ${inputIndexes.map(index => html`<td key=${index} class="wide">${renderInput(number, index)}</td>`)}
+              ${contextIndexes.map(index => html`<td key=${index} class="shrink">${truncate(lines.get(number)?.cells[index] ?? '')}</td>`)}
             </tr>`,
           )}
         </tbody>

@@ -2,19 +2,19 @@ import { readBytes, readLines } from './lines.js'
 
 /** @typedef {import('tillbridge/import-types').Column} Column */
 
-/** What people call it, with what the API takes for it. @type {[value: string, title: string][]} */
+/** Delimiters with their names. @type {[value: string, title: string][]} */
 export const delimiters = [
   [',', 'comma'],
   [';', 'semicolon'],
   ['\t', 'tab'],
-  ['|', 'bar'],
+  ['|', 'pipe'],
 ]
 export const encodings = ['utf-8', 'windows-1252', 'iso-8859-15', 'utf-16le', 'utf-16be', 'macintosh', 'shift_jis']
 
 const headBytes = 64 * 1024
 const sampleRows = 20
 
-/** The bytes that a file begins with. @param {Blob} file */
+/** Reads the first bytes of a file. @param {Blob} file */
 async function readHead(file) {
   const reader = (await readBytes(file)).getReader()
   const head = new Uint8Array(headBytes)
@@ -22,78 +22,78 @@ async function readHead(file) {
   while (size < headBytes) {
     const { value, done } = await reader.read()
     if (done) break
-    const some = value.subarray(0, headBytes - size)
-    head.set(some, size)
-    size += some.length
+    const chunk = value.subarray(0, headBytes - size)
+    head.set(chunk, size)
+    size += chunk.length
   }
   await reader.cancel()
   return head.subarray(0, size)
 }
 
-/** So many bytes has a letter in UTF-8 at most. */
+/** The maximum bytes of a character in UTF-8. */
 const maxUtf8Bytes = 4
 
-/** The bytes of the first letter beyond ASCII, wherever it stands, and some that follow. @param {Blob} file */
+/** Reads the first non-ASCII byte of a file and the bytes after it, as many as a UTF-8 character can have. @param {Blob} file */
 async function readFirstNonAscii(file) {
   const reader = (await readBytes(file)).getReader()
   /** @type {number[]} */
-  const letter = []
-  while (letter.length < maxUtf8Bytes) {
+  const character = []
+  while (character.length < maxUtf8Bytes) {
     const { value, done } = await reader.read()
     if (done) break
     let at = 0
-    if (!letter.length) while (at < value.length && /** @type {number} */ (value[at]) < 0x80) at++
-    letter.push(...value.subarray(at, at + maxUtf8Bytes - letter.length))
+    if (!character.length) while (at < value.length && /** @type {number} */ (value[at]) < 0x80) at++
+    character.push(...value.subarray(at, at + maxUtf8Bytes - character.length))
   }
   await reader.cancel()
-  return new Uint8Array(letter)
+  return new Uint8Array(character)
 }
 
-/** As the server takes it: UTF-8, unless the first letter beyond ASCII is none. @param {Blob} file @param {Uint8Array} head */
+/** Detects the encoding like the server: UTF-8, unless the first non-ASCII character isn't valid UTF-8. @param {Blob} file @param {Uint8Array} head */
 async function detectEncoding(file, head) {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
-  const letter = await readFirstNonAscii(file)
+  const character = await readFirstNonAscii(file)
   try {
-    // What is cut at the end is no fault.
-    new TextDecoder('utf-8', { fatal: true }).decode(letter, { stream: letter.length === maxUtf8Bytes })
+    // With `stream`, a second character that is cut off at the end isn't an error.
+    new TextDecoder('utf-8', { fatal: true }).decode(character, { stream: character.length === maxUtf8Bytes })
     return 'utf-8'
   } catch {
     return 'windows-1252'
   }
 }
 
-/** How a file seems to be written. @param {File} file @returns {Promise<import('./lines.js').Reading>} */
+/** Detects the format of a file. @param {File} file @returns {Promise<import('./lines.js').FileFormat>} */
 export async function detectFormat(file) {
   const isJson = /\.(ndjson|jsonl)(\.gz)?$/i.test(file.name)
   const head = await readHead(file)
   const encoding = await detectEncoding(file, head)
   const [header = ''] = new TextDecoder(encoding).decode(head).split('\n')
-  const often = (/** @type {string} */ mark) => header.split(mark).length
-  const [delimiter = ','] = delimiters.map(([mark]) => mark).sort((a, b) => often(b) - often(a))
+  const count = (/** @type {string} */ candidate) => header.split(candidate).length
+  const [delimiter = ','] = delimiters.map(([candidate]) => candidate).sort((a, b) => count(b) - count(a))
   return { isJson, delimiter, encoding }
 }
 
 /**
- * The names of a file's columns, and its first rows; `lines` is about how many there are.
+ * Reads the column names and the first rows of a file. `lines` is an estimate of its number of lines.
  * @param {Blob} file
- * @param {import('./lines.js').Reading} reading
+ * @param {import('./lines.js').FileFormat} format
  */
-export async function readSample(file, reading) {
-  const found = []
-  for await (const line of readLines(file, reading)) if (found.push(line) > sampleRows) break
-  const size = found.reduce((sum, { text }) => sum + text.length + 1, 0)
-  const lines = found.length > sampleRows ? Math.round((file.size * found.length) / size) : found.length
-  if (!reading.isJson) {
-    const [header, ...rows] = found.map(({ cells }) => cells)
+export async function readSample(file, format) {
+  const sample = []
+  for await (const line of readLines(file, format)) if (sample.push(line) > sampleRows) break
+  const size = sample.reduce((sum, { text }) => sum + text.length + 1, 0)
+  const lines = sample.length > sampleRows ? Math.round((file.size * sample.length) / size) : sample.length
+  if (!format.isJson) {
+    const [header, ...rows] = sample.map(({ cells }) => cells)
     return { header: (header ?? []).map(name => name.trim()), rows, lines }
   }
-  const records = found.map(({ text }) => parseRecord(text))
+  const records = sample.map(({ text }) => parseRecord(text))
   const header = [...new Set(records.flatMap(record => Object.keys(record)))]
   return { header, rows: records.map(record => header.map(name => toCellText(record[name]))), lines }
 }
 
-/** What a line of NDJSON says; nothing where it cannot be read. @param {string} text @returns {Record<string, unknown>} */
+/** Parses a line of NDJSON. Returns an empty record if it isn't a JSON object. @param {string} text @returns {Record<string, unknown>} */
 export function parseRecord(text) {
   try {
     const value = JSON.parse(text)
@@ -103,40 +103,41 @@ export function parseRecord(text) {
   }
 }
 
-/** A value of NDJSON as the text of a cell. @param {unknown} value */
+/** Formats a value of NDJSON for an input. @param {unknown} value */
 export const toCellText = value =>
   value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 const normalizeName = (/** @type {string} */ name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Which column of the file each of ours seems to be: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header */
+/** Returns the file's column for each of our columns: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header */
 export const matchColumns = (columns, header) =>
   Object.fromEntries(
     columns.flatMap(({ name, titles = [] }) => {
-      const known = [name, ...titles].map(normalizeName)
-      const found =
-        header.find(theirs => theirs === name) ?? header.find(theirs => known.includes(normalizeName(theirs)))
-      return found === undefined ? [] : [[name, found]]
+      const names = [name, ...titles].map(normalizeName)
+      const source =
+        header.find(candidate => candidate === name) ??
+        header.find(candidate => names.includes(normalizeName(candidate)))
+      return source === undefined ? [] : [[name, source]]
     }),
   )
 
 /**
- * What the rows of a file seem to be: by its name, unless columns that are needed are lacking then, and something else has all of its
- * own, in at least two. So `customers_export.csv` of another system is not taken for our customers.
+ * Detects the import type of a file by its name. Another type wins if the named type lacks required columns, and the other one has all of
+ * its own and at least two columns. So `customers_export.csv` of another system isn't taken for our customers.
  * @param {Record<string, { columns: Column[] }>} importTypes @param {string} name @param {string[]} header
  */
 export function detectImportType(importTypes, name, header) {
-  const known = Object.entries(importTypes).map(([type, { columns }]) => {
-    const found = matchColumns(columns, header)
-    const lacking = columns.filter(({ name, required }) => required && !(name in found)).length
-    return { type, lacking, found: Object.keys(found).length }
+  const candidates = Object.entries(importTypes).map(([type, { columns }]) => {
+    const map = matchColumns(columns, header)
+    const missing = columns.filter(({ name, required }) => required && !(name in map)).length
+    return { type, missing, matched: Object.keys(map).length }
   })
-  const [likely] = known.toSorted((a, b) => b.found - 3 * b.lacking - (a.found - 3 * a.lacking))
-  const [named] = known
+  const [best] = candidates.toSorted((a, b) => b.matched - 3 * b.missing - (a.matched - 3 * a.missing))
+  const [named] = candidates
     .filter(({ type }) => normalizeName(name).includes(normalizeName(type)))
     .sort((a, b) => b.type.length - a.type.length)
-  const isLikelier = named && likely && named.lacking > 0 && likely.lacking === 0 && likely.found > 1
-  return (isLikelier ? likely : (named ?? likely))?.type ?? ''
+  const isBestBetter = named && best && named.missing > 0 && best.missing === 0 && best.matched > 1
+  return (isBestBetter ? best : (named ?? best))?.type ?? ''
 }
 
 /** @param {Column} column */
@@ -145,8 +146,8 @@ const isNumber = ({ type, format }) =>
 /** @param {Column} column */
 const isTime = ({ format }) => format === 'date' || format === 'local-time'
 
-/** Formats of days, the likely ones first; which of two a day such as 03/04/2026 is, only another one tells. @type {[format: string, looks: RegExp][]} */
-const dayFormats = [
+/** Date formats, the most likely ones first. A date such as 03/04/2026 fits several, so all dates of the sample must fit. @type {[format: string, pattern: RegExp][]} */
+const dateFormats = [
   ['', /^\d{4}-\d\d-\d\d/],
   ['DD.MM.YYYY', /^\d\d\.\d\d\.\d{4}/],
   ['D.M.YYYY', /^\d{1,2}\.\d{1,2}\.\d{4}/],
@@ -160,24 +161,24 @@ const dayFormats = [
 ]
 
 /**
- * How numbers and days seem to be written, by the first rows.
+ * Detects the decimal separator and the date format from the first rows.
  * @param {Column[]} columns
- * @param {Record<string, string>} from which column of the file each of ours is
- * @param {{ header: string[], rows: string[][] }} first
+ * @param {Record<string, string>} map the file's column for each of our columns
+ * @param {{ header: string[], rows: string[][] }} sample
  */
-export function detectValueFormats(columns, from, { header, rows }) {
-  const cells = (/** @type {(column: Column) => boolean} */ wanted) =>
+export function detectValueFormats(columns, map, { header, rows }) {
+  const readCells = (/** @type {(column: Column) => boolean} */ isIncluded) =>
     columns
-      .filter(column => wanted(column) && from[column.name] !== undefined)
-      .flatMap(({ name }) => rows.map(row => (row[header.indexOf(from[name] ?? '')] ?? '').trim()))
+      .filter(column => isIncluded(column) && map[column.name] !== undefined)
+      .flatMap(({ name }) => rows.map(row => (row[header.indexOf(map[name] ?? '')] ?? '').trim()))
       .filter(Boolean)
-  const numbers = cells(isNumber)
+  const numbers = readCells(isNumber)
   const decimal = numbers.some(text => /,\d{1,2}$/.test(text))
     ? ','
     : numbers.some(text => /\d,\d{3}\./.test(text))
       ? '.'
       : ''
-  const days = cells(isTime)
-  const [dateFormat = ''] = dayFormats.find(([, looks]) => days.every(text => looks.test(text))) ?? []
+  const dates = readCells(isTime)
+  const [dateFormat = ''] = dateFormats.find(([, pattern]) => dates.every(text => pattern.test(text))) ?? []
   return { decimal, dateFormat }
 }

@@ -1,59 +1,60 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
 
-/** So many bytes are taken at once. */
+/** The maximum size of an upload. */
 const maxBytes = 256 * 1024 * 1024
 
 /** @param {number} bytes */
 const formatSize = bytes => {
   if (bytes < 1_024) return `${bytes} bytes`
-  const units = bytes < 1_024 ** 2 ? /** @type {const} */ (['KB', 1_024]) : /** @type {const} */ (['MB', 1_024 ** 2])
-  return `${(bytes / units[1]).toFixed(1)} ${units[0]}`
+  const [unit, size] =
+    bytes < 1_024 ** 2 ? /** @type {const} */ (['KB', 1_024]) : /** @type {const} */ (['MB', 1_024 ** 2])
+  return `${(bytes / size).toFixed(1)} ${unit}`
 }
 
-/** Where a file is dropped, or chosen. @param {{ file: File | undefined, take: (file: File) => void }} props */
-export function FilePicker({ file, take }) {
+/** Accepts a dropped or chosen file. @param {{ file: File | undefined, choose: (file: File) => void }} props `file`: the current one */
+export function FilePicker({ file, choose }) {
   const [isOver, setIsOver] = useState(false)
-  const [fault, setFault] = useState('')
+  const [error, setError] = useState('')
   /** @param {FileList | null | undefined} files */
-  const chosen = files => {
-    const [first, ...more] = files ?? []
+  const handleFiles = files => {
+    const [first, ...further] = files ?? []
     if (!first) return
-    const wrong = more.length
-      ? 'One file at a time, please.'
+    const message = further.length
+      ? 'Choose one file at a time.'
       : first.size > maxBytes
-        ? `${first.name} has ${formatSize(first.size)}: 256 MB are taken at once. Pack it with gzip, or use tillbridge import.`
+        ? `${first.name} has ${formatSize(first.size)}; at most 256 MB can be uploaded. Compress it with gzip, or use tillbridge import.`
         : ''
-    setFault(wrong)
-    if (!wrong) take(first)
+    setError(message)
+    if (!message) choose(first)
   }
-  /** @param {boolean} over @returns {(event: DragEvent) => void} */
-  const drag = over => event => {
+  /** @param {boolean} isDragOver @returns {(event: DragEvent) => void} */
+  const handleDrag = isDragOver => event => {
     event.preventDefault()
-    setIsOver(over)
+    setIsOver(isDragOver)
   }
   return html`<div
-      class=${`drop ${isOver ? 'over' : ''} ${file ? 'taken' : ''}`}
-      onDragOver=${drag(true)}
-      onDragLeave=${drag(false)}
+      class=${`drop ${isOver ? 'over' : ''} ${file ? 'chosen' : ''}`}
+      onDragOver=${handleDrag(true)}
+      onDragLeave=${handleDrag(false)}
       onDrop=${(/** @type {DragEvent} */ event) => {
-        drag(false)(event)
-        chosen(event.dataTransfer?.files)
+        handleDrag(false)(event)
+        handleFiles(event.dataTransfer?.files)
       }}
     >
-      <p>${file ? html`<b>${file.name}</b> <small>${formatSize(file.size)}</small>` : html`<b>Drop a file here</b>, .csv or .ndjson, packed with gzip or not`}</p>
+      <p>${file ? html`<b>${file.name}</b> <small>${formatSize(file.size)}</small>` : html`<b>Drop a file here</b>, .csv or .ndjson, optionally gzipped`}</p>
       <label class="button">
         <span>${file ? 'Choose another file' : 'Choose a file'}</span>
         <input
           type="file"
           accept=".csv,.txt,.tsv,.ndjson,.jsonl,.gz"
           onChange=${(/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) => {
-            chosen(currentTarget.files)
-            // The same one may be chosen again, once it was mended.
+            handleFiles(currentTarget.files)
+            // Allows choosing the same file again after it was corrected.
             currentTarget.value = ''
           }}
         />
       </label>
     </div>
-    ${fault && html`<p class="problem" role="alert">${fault}</p>`}`
+    ${error && html`<p class="problem" role="alert">${error}</p>`}`
 }

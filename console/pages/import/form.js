@@ -19,90 +19,85 @@ import { Preview } from './preview.js'
 import { toProfile, toUploadProfile } from './profile.js'
 
 /** @typedef {import('./profile.js').Plan} Plan */
-/** @typedef {Awaited<ReturnType<typeof readSample>>} First */
+/** @typedef {Awaited<ReturnType<typeof readSample>>} Sample */
 
 /**
- * How a file is written, what its columns are, and sending it.
- * @param {{ file: File, type: string, isHidden: boolean, send: (sent: import('./profile.js').Sent) => void }} props
+ * The import type, format and column mapping of a file, and buttons that send it.
+ * @param {{ file: File, type: string, isHidden: boolean, send: (upload: import('./profile.js').Upload) => void }} props
  */
 export function Form({ file, type: requestedType, isHidden, send }) {
-  const may = useHasRole('maintainer')
+  const isMaintainer = useHasRole('maintainer')
   const importTypes = useImportTypes()
   const [plan, setPlan] = useState(/** @type {Plan | undefined} */ (undefined))
-  const [first, setFirst] = useState(/** @type {First | undefined} */ (undefined))
+  const [sample, setSample] = useState(/** @type {Sample | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
 
-  /** Reads the first rows anew: what they are called, and how they are spelled, follows. @param {Plan['reading']} reading @param {string} [wanted] */
-  const read = async (reading, wanted) => {
+  /** Reads the first rows in this format, and detects the rest of the plan. @param {Plan['fileFormat']} fileFormat @param {string} [chosenType] */
+  const read = async (fileFormat, chosenType) => {
     try {
-      const found = await readSample(file, reading)
-      setFirst(found)
-      setPlan(detectPlan(importTypes, reading, wanted ?? detectImportType(importTypes, file.name, found.header), found))
+      const sample = await readSample(file, fileFormat)
+      setSample(sample)
+      const type = chosenType ?? detectImportType(importTypes, file.name, sample.header)
+      setPlan(detectPlan(importTypes, fileFormat, type, sample))
       setError(undefined)
-    } catch (fault) {
-      setError(fault)
+    } catch (error) {
+      setError(error)
     }
   }
   useEffect(() => {
-    detectFormat(file).then(reading => read(reading, importTypes[requestedType] && requestedType), setError)
+    detectFormat(file).then(format => read(format, importTypes[requestedType] && requestedType), setError)
   }, [])
-  if (isHidden || !may) return null
+  if (isHidden || !isMaintainer) return null
   if (error && !plan)
-    return html`<p class="problem" role="alert">${file.name} cannot be read: is it text, or packed with gzip? <small>${String(error)}</small></p>`
-  if (!plan || !first) return html`<p class="opening" role="status">Reading…</p>`
+    return html`<p class="problem" role="alert">Can't read ${file.name}. It must be a text file, optionally gzipped. <small>${String(error)}</small></p>`
+  if (!plan || !sample) return html`<p class="opening" role="status">Reading…</p>`
 
-  const { type, reading, from, set } = plan
+  const { type, fileFormat, map, constants } = plan
+  const { header, rows, lines } = sample
   const columns = importTypes[type]?.columns ?? []
-  const lacking = columns.filter(({ name, required }) => required && !(name in from) && !set[name])
-  /** @param {Partial<Plan>} change */
-  const change = change =>
-    setPlan(Object.assign({}, plan, change.from && redetectValueFormats(columns, plan, change.from, first), change))
-  const go = (/** @type {boolean} */ isTrial) => () =>
-    send({
-      file,
-      plan,
-      profile: toUploadProfile(plan, first.header),
-      header: first.header,
-      lines: first.lines,
-      isTrial,
-    })
+  const missing = columns.filter(({ name, required }) => required && !(name in map) && !constants[name])
+  /** @param {Partial<Plan>} changes */
+  const change = changes =>
+    setPlan(Object.assign({}, plan, changes.map && redetectValueFormats(columns, plan, changes.map, sample), changes))
+  const submit = (/** @type {boolean} */ isDryRun) => () =>
+    send({ file, plan, profile: toUploadProfile(plan, header), header, lines, isDryRun })
   return html`
-    <section aria-label="How it is written" class="card">
+    <section aria-label="Format" class="card">
       <div class="fields">
-        <${Choice} label="Rows are" value=${type} change=${(/** @type {string} */ next) => setPlan(detectPlan(importTypes, reading, next, first))} options=${Object.keys(importTypes).map(name => [name, name])} />
+        <${Choice} label="File type" value=${type} change=${(/** @type {string} */ next) => setPlan(detectPlan(importTypes, fileFormat, next, sample))} options=${Object.keys(importTypes).map(name => [name, name])} />
         ${
-          !reading.isJson &&
-          html`<${Choice} label="Separator" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, type)} options=${delimiters} />
-            <${Choice} label="Encoding" value=${reading.encoding} change=${(/** @type {string} */ encoding) => read({ ...reading, encoding }, type)} options=${encodings.map(each => [each, each])} />`
+          !fileFormat.isJson &&
+          html`<${Choice} label="Separator" value=${fileFormat.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...fileFormat, delimiter }, type)} options=${delimiters} />
+            <${Choice} label="Encoding" value=${fileFormat.encoding} change=${(/** @type {string} */ encoding) => read({ ...fileFormat, encoding }, type)} options=${encodings.map(each => [each, each])} />`
         }
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
         <${Field} label="Dates" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />
       </div>
-      <p class="note">${importTypes[type]?.description} All of this is guessed from the first rows: change what is wrong.</p>
+      <p class="note">${importTypes[type]?.description} Detected from the first rows. Check before you import.</p>
     </section>
-    <${Preview} header=${first.header} rows=${first.rows} from=${from} columns=${columns} />
-    <${Columns} key=${[type, ...first.header].join('\n')} columns=${columns} header=${first.header} rows=${first.rows} from=${from} set=${set} change=${change} />
+    <${Preview} header=${header} rows=${rows} map=${map} columns=${columns} />
+    <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
-    ${lacking.length > 0 && html`<p class="problem" role="alert">Say what ${lacking.map(({ name }) => name).join(', ')} ${lacking.length === 1 ? 'is' : 'are'}: ${lacking.length === 1 ? 'it is' : 'they are'} needed.</p>`}
+    ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? 'column' : 'columns'} ${missing.map(({ name }) => name).join(', ')}.</p>`}
     <p class="choices">
-      <button class="main" disabled=${lacking.length > 0} onClick=${go(true)}>Try it, write nothing</button>
-      <button disabled=${lacking.length > 0} onClick=${go(false)}>Import</button>
-      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(toProfile(plan, first.header), null, 2)}\n`)}>Save as a profile</button>
+      <button class="main" disabled=${missing.length > 0} onClick=${submit(true)}>Dry run</button>
+      <button disabled=${missing.length > 0} onClick=${submit(false)}>Import</button>
+      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(toProfile(plan, header), null, 2)}\n`)}>Save as a profile</button>
     </p>`
 }
 
-/** What the columns and the spelling of a file seem to be. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['reading']} reading @param {string} type @param {First} first @returns {Plan} */
-function detectPlan(importTypes, reading, type, first) {
+/** Detects the column mapping and value formats of a file. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['fileFormat']} fileFormat @param {string} type @param {Sample} sample @returns {Plan} */
+function detectPlan(importTypes, fileFormat, type, sample) {
   const columns = importTypes[type]?.columns ?? []
-  const from = matchColumns(columns, first.header)
-  return { type, reading, from, set: {}, ...detectValueFormats(columns, from, first) }
+  const map = matchColumns(columns, sample.header)
+  return { type, fileFormat, map, constants: {}, ...detectValueFormats(columns, map, sample) }
 }
 
-/** How a file is spelt by the columns that were chosen, but for what somebody has said. @param {import('tillbridge/import-types').Column[]} columns @param {Plan} plan @param {Plan['from']} from @param {First} first @returns {Partial<Plan>} */
-function redetectValueFormats(columns, { from: before, decimal, dateFormat }, from, first) {
-  const [then, now] = [detectValueFormats(columns, before, first), detectValueFormats(columns, from, first)]
+/** Detects the value formats again after the mapping has changed, except those that the user has chosen. @param {import('tillbridge/import-types').Column[]} columns @param {Plan} plan @param {Plan['map']} newMap @param {Sample} sample @returns {Partial<Plan>} */
+function redetectValueFormats(columns, { map, decimal, dateFormat }, newMap, sample) {
+  const [previous, next] = [detectValueFormats(columns, map, sample), detectValueFormats(columns, newMap, sample)]
   return {
-    decimal: decimal === then.decimal ? now.decimal : decimal,
-    dateFormat: dateFormat === then.dateFormat ? now.dateFormat : dateFormat,
+    decimal: decimal === previous.decimal ? next.decimal : decimal,
+    dateFormat: dateFormat === previous.dateFormat ? next.dateFormat : dateFormat,
   }
 }

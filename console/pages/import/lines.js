@@ -1,9 +1,7 @@
-/**
- * @typedef {{ isJson: boolean, delimiter: string, encoding: string }} Reading `delimiter`: one character; `encoding`: a label of the Encoding Standard
- * @typedef {{ number: number, text: string, cells: string[] }} Line `number` as the server counts: where it begins, the first one is 1
- */
+/** `delimiter`: one character. `encoding`: a label of the Encoding Standard. @typedef {{ isJson: boolean, delimiter: string, encoding: string }} FileFormat */
+/** `number`: of its first physical line in the file, from 1, as the server counts. @typedef {{ number: number, text: string, cells: string[] }} Line */
 
-/** The bytes of a file, unpacked where gzip has packed them. @param {Blob} file @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>>>} */
+/** Returns the bytes of a file, decompressed if they are gzip. @param {Blob} file @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>>>} */
 export async function readBytes(file) {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   return first === 0x1f && second === 0x8b
@@ -11,61 +9,61 @@ export async function readBytes(file) {
     : /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (file.stream())
 }
 
-/** Characters of a line that goes on over several: the server refuses a longer one too. */
+/** The maximum characters of a record that spans several physical lines, as on the server. */
 const maxLineLength = 1024 * 1024
 
 /**
- * The lines of a file with their cells, the header among them; a line goes on where its end is within quotation marks (RFC 4180).
+ * Yields the lines of a file with their cells, including the header. A line break within quotation marks doesn't end a line (RFC 4180).
  * @param {Blob} file
- * @param {Reading} reading
+ * @param {FileFormat} format
  * @returns {AsyncGenerator<Line>}
  */
 export async function* readLines(file, { isJson, delimiter, encoding }) {
-  let number = 0
-  let begun = 1
+  let physicalNumber = 0
+  let number = 1
   let open = ''
   for await (const physical of readPhysicalLines(await readBytes(file), encoding)) {
-    number++
-    if (!open) begun = number
+    physicalNumber++
+    if (!open) number = physicalNumber
     const text = open ? `${open}\n${physical}` : physical
-    const mayGoOn = text.length < maxLineLength
-    // Only a quotation mark can end what is open.
-    if (open && mayGoOn && !physical.includes('"')) {
+    const canContinue = text.length < maxLineLength
+    // Only a quotation mark can end an open cell.
+    if (open && canContinue && !physical.includes('"')) {
       open = text
       continue
     }
     open = ''
     if (isJson) {
-      if (text) yield { number: begun, text, cells: [] }
+      if (text) yield { number, text, cells: [] }
       continue
     }
     const { cells, isOpen } = parseCells(text, delimiter)
-    if (isOpen && mayGoOn) open = text
-    else if (text) yield { number: begun, text, cells }
+    if (isOpen && canContinue) open = text
+    else if (text) yield { number, text, cells }
   }
-  if (open) yield { number: begun, text: open, cells: parseCells(open, delimiter).cells }
+  if (open) yield { number, text: open, cells: parseCells(open, delimiter).cells }
 }
 
-/** Lines by their ends alone. @param {ReadableStream<Uint8Array<ArrayBuffer>>} bytes @param {string} encoding */
+/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} bytes @param {string} encoding */
 async function* readPhysicalLines(bytes, encoding) {
   const reader = bytes.pipeThrough(new TextDecoderStream(encoding)).getReader()
   try {
-    let rest = ''
+    let incomplete = ''
     for (;;) {
       const { value, done } = await reader.read()
       if (done) break
-      const lines = (rest + value).split('\n')
-      rest = lines.pop() ?? ''
+      const lines = (incomplete + value).split('\n')
+      incomplete = lines.pop() ?? ''
       for (const line of lines) yield line.replace(/\r$/, '')
     }
-    if (rest) yield rest.replace(/\r$/, '')
+    if (incomplete) yield incomplete.replace(/\r$/, '')
   } finally {
-    // Whoever has seen enough of a file does not read all of it.
+    // Stops reading the file if the caller has read enough lines.
     await reader.cancel()
   }
 }
 
-/** The cells of a line of CSV; `isOpen`: it ends within quotation marks. @param {string} text @param {string} delimiter */
+/** Parses a line of CSV. `isOpen`: the line ends within quotation marks. @param {string} text @param {string} delimiter */
 function parseCells(text, delimiter) {
   if (!text.includes('"')) return { cells: text.split(delimiter), isOpen: false }
   const cells = []

@@ -1,32 +1,39 @@
 import { importTypes } from 'tillbridge/import-types'
 
 /**
+ * How to import a file. `map`: the file's column for each of our columns. `constants`: the value of a column in every line.
  * @typedef {{
  *   type: string,
- *   reading: import('./lines.js').Reading,
- *   from: Record<string, string>,
- *   set: Record<string, string>,
+ *   fileFormat: import('./lines.js').FileFormat,
+ *   map: Record<string, string>,
+ *   constants: Record<string, string>,
  *   decimal: string,
  *   dateFormat: string,
- * }} Plan how a file is to be taken in: `from` has the file's columns by ours, `set` what ours are in every line
- * @typedef {{
- *   file: Blob & { name: string }, plan: Plan, profile: object, header: string[], lines: number, isTrial: boolean,
- *   mends?: { sent: Sent, numbers: Set<number> },
- * }} Sent what is sent, and about how many lines it has; `mends`: what was only tried, and of which it has these lines, mended
- * @typedef {{ column: string, reason: string, lines: number, numbers: number[] }} Group lines that were rejected for one reason, with the first numbers
- * @typedef {{ text: string, cells: string[], isMended: boolean }} Kept a line as it was, and as it is to be
+ * }} Plan
  */
 
-/** The plan as `tillbridge import --profile` and `POST /imports` read it, to be kept. @param {Plan} plan @param {string[]} header */
-export function toProfile({ type, reading, from, set, decimal, dateFormat }, header) {
-  const used = new Set(Object.values(from))
-  const { isJson, delimiter, encoding } = reading
+/**
+ * A file to send. `lines`: its estimated number of lines. `corrects`: the dry run whose rejected lines, by number, this file corrects.
+ * @typedef {{
+ *   file: Blob & { name: string }, plan: Plan, profile: object, header: string[], lines: number, isDryRun: boolean,
+ *   corrects?: { upload: Upload, numbers: Set<number> },
+ * }} Upload
+ */
+
+/** Lines that were rejected for the same reason, with the first line numbers. @typedef {{ column: string, reason: string, lines: number, numbers: number[] }} RejectionGroup */
+
+/** A rejected line: its original text, and its cells with corrections. @typedef {{ text: string, cells: string[], isEdited: boolean }} EditableLine */
+
+/** Returns the profile for `tillbridge import --profile` and `POST /imports`. @param {Plan} plan @param {string[]} header */
+export function toProfile({ type, fileFormat, map, constants, decimal, dateFormat }, header) {
+  const mapped = new Set(Object.values(map))
+  const { isJson, delimiter, encoding } = fileFormat
   return {
     type,
-    map: Object.fromEntries(Object.entries(from).filter(([ours, theirs]) => ours !== theirs)),
-    ignore: header.filter(name => name && !used.has(name)),
-    // One that says nothing would clear what is stored.
-    set: Object.fromEntries(Object.entries(set).filter(([, value]) => value !== '')),
+    map: Object.fromEntries(Object.entries(map).filter(([ours, theirs]) => ours !== theirs)),
+    ignore: header.filter(name => name && !mapped.has(name)),
+    // An empty value would clear the stored one.
+    set: Object.fromEntries(Object.entries(constants).filter(([, value]) => value !== '')),
     ...(decimal ? { decimal } : {}),
     ...(dateFormat ? { dateFormat } : {}),
     ...(isJson ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter, encoding }),
@@ -34,18 +41,18 @@ export function toProfile({ type, reading, from, set, decimal, dateFormat }, hea
 }
 
 /**
- * The same to be sent in a URL: of the columns that are left out it names only those that would be taken for one of ours. In a file
- * without a header the names are somebody's data, and there may be many.
+ * Returns the profile for the URL of an upload. It ignores all unmapped columns with `*`, and names only those that match one of our
+ * columns. In a file without a header the names are data, which must not be in a URL.
  * @param {Plan} plan @param {string[]} header
  */
 export function toUploadProfile(plan, header) {
   const profile = toProfile(plan, header)
   const columns = importTypes[plan.type]?.columns ?? []
-  const known = new Set(columns.flatMap(({ name, titles = [] }) => [name, ...titles]).map(name => name.toLowerCase()))
-  return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => known.has(name.toLowerCase()))] })
+  const names = new Set(columns.flatMap(({ name, titles = [] }) => [name, ...titles]).map(name => name.toLowerCase()))
+  return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => names.has(name.toLowerCase()))] })
 }
 
-/** What a file of rejected lines has in front of each: by that it is known. */
+/** The first columns of a file of rejected lines. The server recognises such a file by them. */
 export const rejectionColumns = ['line', 'column', 'reason']
 /** @param {string[]} names */
 export const hasRejectionColumns = names => rejectionColumns.every((name, i) => names[i] === name)

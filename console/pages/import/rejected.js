@@ -9,95 +9,98 @@ import { parseRecord, toCellText } from './detect.js'
 import { readLines } from './lines.js'
 import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
-/** @typedef {import('./profile.js').Sent} Sent */
-/** @typedef {import('./profile.js').Group} Group */
+/** @typedef {import('./profile.js').Upload} Upload */
+/** @typedef {import('./profile.js').RejectionGroup} RejectionGroup */
+/** @typedef {import('./profile.js').EditableLine} EditableLine */
 
-/** @typedef {import('./profile.js').Kept} Kept */
-
-/** These lines of a file, by their numbers. @param {Sent} sent @param {Set<number>} numbers */
-async function readRejectedLines({ file, plan: { reading }, header }, numbers) {
-  /** @type {Map<number, Kept>} */
-  const found = new Map()
-  for await (const { number, text, cells } of readLines(file, reading)) {
-    if (found.size === numbers.size) break
-    // Letters that could not be read are lost here: such a line is mended where it comes from.
+/** Reads these lines of a file by their numbers. @param {Upload} upload @param {Set<number>} numbers */
+async function readRejectedLines({ file, plan: { fileFormat }, header }, numbers) {
+  /** @type {Map<number, EditableLine>} */
+  const lines = new Map()
+  for await (const { number, text, cells } of readLines(file, fileFormat)) {
+    if (lines.size === numbers.size) break
+    // Undecodable characters are lost here, so such a line must be corrected in the source.
     if (!numbers.has(number) || text.includes('\ufffd')) continue
-    const told = reading.isJson
+    const values = fileFormat.isJson
       ? header.map(name => toCellText(parseRecord(text)[name]))
       : hasRejectionColumns(header)
         ? cells.map(asItWas)
         : cells
-    found.set(number, { text, cells: told, isMended: false })
+    lines.set(number, { text, cells: values, isEdited: false })
   }
-  return found
+  return lines
 }
 
 /**
- * The lines as a file that is read by the same plan, each behind why it was rejected: so it is no whole list, which would take away what
- * it lacks (docs/reference/import-formats.md).
- * @param {Sent} tried @param {Map<number, Kept>} lines @param {Group[]} groups @returns {Sent}
+ * Returns the corrected lines as a file for the same plan. The rejection columns in front show the server that the file isn't complete,
+ * so it removes no records (docs/reference/import-formats.md).
+ * @param {Upload} upload @param {Map<number, EditableLine>} lines @param {RejectionGroup[]} groups @returns {Upload}
  */
-function toCorrectedUpload(tried, lines, groups) {
-  const { file, plan, profile, header, isTrial } = tried
-  const name = file.name.replace(/( \(mended\))?(\.[a-z]+)?(\.gz)?$/i, '')
-  const why = buildRejectionCells(groups)
-  // A trial has written nothing: what it found good is still to come.
-  const mends = isTrial ? { mends: { sent: tried, numbers: new Set(lines.keys()) } } : {}
-  const sent = { lines: lines.size, isTrial, ...mends }
-  if (plan.reading.isJson) {
-    const text = [...lines].map(([number, line]) => `${toCorrectedRecord(line, header, why(number))}\n`).join('')
-    return { file: new File([text], `${name} (mended).ndjson`), plan, profile, header, ...sent }
+function toCorrectedUpload(upload, lines, groups) {
+  const { file, plan, profile, header, isDryRun } = upload
+  const name = file.name.replace(/( \(corrected\))?(\.[a-z]+)?(\.gz)?$/i, '')
+  const getRejectionCells = indexRejections(groups)
+  // A dry run has written nothing, so its valid lines must be imported too.
+  const corrects = isDryRun ? { corrects: { upload, numbers: new Set(lines.keys()) } } : {}
+  const common = { lines: lines.size, isDryRun, ...corrects }
+  if (plan.fileFormat.isJson) {
+    const text = [...lines]
+      .map(([number, line]) => `${toCorrectedRecord(line, header, getRejectionCells(number))}\n`)
+      .join('')
+    return { file: new File([text], `${name} (corrected).ndjson`), plan, profile, header, ...common }
   }
-  const front = hasRejectionColumns(header) ? rejectionColumns.length : 0
-  const own = header.slice(front)
+  const dataIndex = hasRejectionColumns(header) ? rejectionColumns.length : 0
+  const dataHeader = header.slice(dataIndex)
   const rows = [...lines].map(([number, line]) => {
-    const cells = line.cells.slice(front)
-    // A cell that a line lacks is empty once somebody has seen that it is.
-    return [...why(number), ...(line.isMended ? own.map((_, i) => cells[i] ?? '') : cells)]
+    const cells = line.cells.slice(dataIndex)
+    // Missing cells of an edited line were shown as empty inputs, so they are empty.
+    return [...getRejectionCells(number), ...(line.isEdited ? dataHeader.map((_, i) => cells[i] ?? '') : cells)]
   })
-  const names = [...rejectionColumns, ...own]
+  const names = [...rejectionColumns, ...dataHeader]
   return {
-    file: new File([toCsv([names, ...rows].map(cells => cells.map(withoutFormula)))], `${name} (mended).csv`),
-    plan: Object.assign({}, plan, { reading: { isJson: false, delimiter: ',', encoding: 'utf-8' } }),
+    file: new File([toCsv([names, ...rows].map(cells => cells.map(withoutFormula)))], `${name} (corrected).csv`),
+    plan: Object.assign({}, plan, { fileFormat: { isJson: false, delimiter: ',', encoding: 'utf-8' } }),
     profile: Object.assign({}, profile, { delimiter: ',', encoding: 'utf-8' }),
     header: names,
-    ...sent,
+    ...common,
   }
 }
 
-/** What stands in front of a line: its number, columns and reasons. @param {Group[]} groups */
-function buildRejectionCells(groups) {
-  /** @type {Map<number, Group[]>} */
-  const of = new Map()
-  for (const group of groups) for (const number of group.numbers) of.set(number, [...(of.get(number) ?? []), group])
+/** Returns a function that builds the rejection columns of a line: its number, columns and reasons. @param {RejectionGroup[]} groups */
+function indexRejections(groups) {
+  /** @type {Map<number, RejectionGroup[]>} */
+  const byNumber = new Map()
+  for (const group of groups)
+    for (const number of group.numbers) byNumber.set(number, [...(byNumber.get(number) ?? []), group])
   return (/** @type {number} */ number) => {
-    const mine = of.get(number) ?? []
+    const ofLine = byNumber.get(number) ?? []
     return [
       String(number),
-      mine.map(({ column }) => column).join('; '),
-      mine.map(({ column, reason }) => (mine.length > 1 ? `${column} ${reason}`.trim() : reason)).join('; '),
+      ofLine.map(({ column }) => column).join('; '),
+      ofLine.map(({ column, reason }) => (ofLine.length > 1 ? `${column} ${reason}`.trim() : reason)).join('; '),
     ]
   }
 }
 
 /**
- * A line of NDJSON with what was mended in it; what is not in it stays away, since an empty text would clear it.
- * @param {Kept} line @param {string[]} header @param {string[]} why
+ * Returns a line of NDJSON with its corrections. Missing properties stay missing, because an empty string would clear the stored value.
+ * @param {EditableLine} line @param {string[]} header @param {string[]} rejectionCells
  */
-function toCorrectedRecord({ text, cells, isMended }, header, why) {
+function toCorrectedRecord({ text, cells, isEdited }, header, rejectionCells) {
   const record = parseRecord(text)
-  const isMarked = hasRejectionColumns(Object.keys(record))
-  if (isMended)
+  const hasRejection = hasRejectionColumns(Object.keys(record))
+  if (isEdited)
     for (const [i, name] of header.entries()) {
-      const [before, now] = [record[name], cells[i] ?? '']
-      if (toCellText(before) !== now) record[name] = before && typeof before === 'object' ? parseOrKeep(now) : now
+      const [previous, next] = [record[name], cells[i] ?? '']
+      if (toCellText(previous) !== next)
+        record[name] = previous && typeof previous === 'object' ? parseOrKeep(next) : next
     }
-  // As it stands: a number that is read and written again may be another one.
-  const told = isMended ? JSON.stringify(record) : text.trim()
-  if (isMarked || !told.startsWith('{')) return told
-  const front = JSON.stringify(Object.fromEntries(rejectionColumns.map((name, i) => [name, why[i]])))
-  const rest = told.slice(1).trimStart()
-  return `${front.slice(0, -1)}${rest.startsWith('}') ? '' : ','}${rest}`
+  // Keeps the text of an unedited line, because parsing and formatting can change large numbers.
+  const json = isEdited ? JSON.stringify(record) : text.trim()
+  if (hasRejection || !json.startsWith('{')) return json
+  const front = JSON.stringify(Object.fromEntries(rejectionColumns.map((name, i) => [name, rejectionCells[i]])))
+  const properties = json.slice(1).trimStart()
+  return `${front.slice(0, -1)}${properties.startsWith('}') ? '' : ','}${properties}`
 }
 
 /** @param {string} text @returns {unknown} */
@@ -110,51 +113,51 @@ function parseOrKeep(text) {
 }
 
 /**
- * Lines that were rejected, by their reasons, to be mended here and sent again.
- * @param {{ groups: Group[], sent: Sent, again: (sent: Sent) => void }} props
+ * The rejected lines of a file, grouped by reason, with inputs to correct them and send them again.
+ * @param {{ groups: RejectionGroup[], upload: Upload, send: (upload: Upload) => void }} props
  */
-export function RejectedLines({ groups, sent, again }) {
-  const [lines, setLines] = useState(/** @type {Map<number, Kept> | undefined} */ (undefined))
+export function RejectedLines({ groups, upload, send }) {
+  const [lines, setLines] = useState(/** @type {Map<number, EditableLine> | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
-  const [mended, setMended] = useState(0)
-  const { plan, header, isTrial } = sent
+  const [edits, setEdits] = useState(0)
+  const { plan, header, isDryRun } = upload
   useEffect(() => {
-    readRejectedLines(sent, new Set(groups.flatMap(({ numbers }) => numbers))).then(setLines, setError)
+    readRejectedLines(upload, new Set(groups.flatMap(({ numbers }) => numbers))).then(setLines, setError)
   }, [])
   if (error) return html`<${Problem} error=${error} />`
-  if (!lines) return html`<p class="opening" role="status">Looking for the lines…</p>`
+  if (!lines) return html`<p class="opening" role="status">Loading the lines…</p>`
 
   const isSecret = (/** @type {string} */ name) =>
-    importTypes[plan.type]?.columns.some(column => column.format === 'secret' && plan.from[column.name] === name) ??
+    importTypes[plan.type]?.columns.some(column => column.format === 'secret' && plan.map[column.name] === name) ??
     false
-  /** @param {number} number @param {number} place @param {string} text */
-  const put = (number, place, text) => {
+  /** @param {number} number @param {number} index @param {string} text */
+  const setCell = (number, index, text) => {
     const line = lines.get(number)
     if (!line) return
     const cells = [...line.cells]
-    cells[place] = text
-    lines.set(number, { text: line.text, cells, isMended: true })
-    setMended(before => before + 1)
+    cells[index] = text
+    lines.set(number, { text: line.text, cells, isEdited: true })
+    setEdits(previous => previous + 1)
   }
-  const rest = groups.some(group => group.lines > group.numbers.length)
-  const next = () => toCorrectedUpload(sent, lines, groups)
+  const hasMore = groups.some(group => group.lines > group.numbers.length)
+  const build = () => toCorrectedUpload(upload, lines, groups)
   const save = () => {
-    const { file } = next()
+    const { file } = build()
     file.text().then(text => download(file.name, text))
   }
-  return html`<section aria-label=${`Rejected lines of ${sent.file.name}`}>
+  return html`<section aria-label=${`Rejected lines of ${upload.file.name}`}>
     <h2>Rejected lines</h2>
-    <p class="lead">Mend them here and ${isTrial ? 'try' : 'send'} them again. Those that are still wrong come back.</p>
+    <p class="lead">Fix the cells and ${isDryRun ? 'check' : 'import'} the lines again.</p>
     ${groups.map(
       (group, i) => html`<details key=${`${group.column} ${group.reason}`} class="card" open=${i === 0}>
         <summary><b>${[group.column, group.reason].filter(Boolean).join(' ')}</b> <small>${countLines(group.lines)}</small></summary>
-        <${Corrections} group=${group} lines=${lines} header=${header} isSecret=${isSecret} put=${put} />
+        <${Corrections} group=${group} lines=${lines} header=${header} isSecret=${isSecret} setCell=${setCell} />
       </details>`,
     )}
-    ${rest && html`<p class="note">Of each reason the first 100 lines are here. Mend the others in the file, and import it again: what is there already changes nothing.</p>`}
+    ${hasMore && html`<p class="note">Showing the first 100 lines for each reason. Fix the rest in your file and import it again; lines already imported are skipped.</p>`}
     <p class="choices">
-      <button class=${mended ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => again(next())}>${isTrial ? 'Try' : 'Send'} ${countLines(lines.size)} again</button>
-      <button class="quiet" onClick=${save}>Save these lines</button>
+      <button class=${edits ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => send(build())}>${isDryRun ? 'Check' : 'Import'} ${countLines(lines.size)} again</button>
+      <button class="quiet" onClick=${save}>Download rejected lines</button>
     </p>
   </section>`
 }

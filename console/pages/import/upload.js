@@ -1,73 +1,76 @@
 import { poll } from '../../components/poll.js'
 import { callApi } from '../../lib/api.js'
 
-/** @typedef {import('./profile.js').Sent} Sent */
-/** @typedef {import('./profile.js').Group} Group */
+/** @typedef {import('./profile.js').Upload} Upload */
+/** @typedef {import('./profile.js').RejectionGroup} RejectionGroup */
 
-/** What is sent, behind the file whose lines it has mended, if that was only tried. @param {Sent} sent @returns {Sent[]} */
-export const listUploads = sent =>
-  sent.mends ? [...listUploads({ ...sent.mends.sent, isTrial: sent.isTrial }), sent] : [sent]
+/** Returns the uploads of an import in order. Corrected lines of a dry run follow their original file, which hasn't been imported yet. @param {Upload} upload @returns {Upload[]} */
+export const listUploads = upload =>
+  upload.corrects ? [...listUploads({ ...upload.corrects.upload, isDryRun: upload.isDryRun }), upload] : [upload]
 
 /**
- * What two runs come to where the later one has lines that the earlier one has rejected.
- * @param {any} before @param {any} run
+ * Adds the counts of two runs. The later run has corrected lines that the earlier one has rejected.
+ * @param {any} first @param {any} second
  */
-const addRuns = (before, run) => ({
-  ...run,
-  read: before.read,
-  new: before.new + run.new,
-  changed: before.changed + run.changed,
-  unchanged: before.unchanged + run.unchanged,
-  // A line that was rejected in the trial may have been good before it was mended: it is in twice.
-  rejected: Math.max(0, before.rejected - run.read + run.rejected),
-  seconds: Math.round((before.seconds + run.seconds) * 10) / 10,
-  notes: [...before.notes, ...run.notes],
+const addRuns = (first, second) => ({
+  ...second,
+  read: first.read,
+  new: first.new + second.new,
+  changed: first.changed + second.changed,
+  unchanged: first.unchanged + second.unchanged,
+  // Not negative: a line that the dry run rejected can be valid in the import, so it is counted twice.
+  rejected: Math.max(0, first.rejected - second.read + second.rejected),
+  seconds: Math.round((first.seconds + second.seconds) * 10) / 10,
+  notes: [...first.notes, ...second.notes],
 })
 
-/** What is left of rejected lines without those that are mended. @param {Group[]} groups @param {Set<number>} [mended] */
-const removeCorrected = (groups, mended = new Set()) =>
+/** Removes corrected lines from the groups. @param {RejectionGroup[]} groups @param {Set<number>} [corrected] line numbers */
+const removeCorrected = (groups, corrected = new Set()) =>
   groups
     .map(group => {
-      const numbers = group.numbers.filter(number => !mended.has(number))
+      const numbers = group.numbers.filter(number => !corrected.has(number))
       return { ...group, numbers, lines: group.lines - group.numbers.length + numbers.length }
     })
     .filter(({ lines }) => lines > 0)
 
 /**
- * Sends a file and waits until it is in - one with mended lines alone where it is a trial, or else behind the whole one -; what it comes
- * to is told on the way. Returns what was rejected, file by file.
- * @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal
+ * Uploads a file and waits for the end of its run. In an import, corrected lines are uploaded after their original file; in a dry run
+ * alone. Returns the rejected lines of each file.
+ * @param {Upload} upload @param {(run: any) => void} onProgress called with the counts so far @param {AbortSignal} signal
  */
-export async function uploadAll(sent, tell, signal) {
-  const files = sent.isTrial ? [sent] : listUploads(sent)
+export async function uploadAll(upload, onProgress, signal) {
+  const uploads = upload.isDryRun ? [upload] : listUploads(upload)
   const rejected = []
   /** @type {any} */
-  let all
-  for (const [i, file] of files.entries()) {
-    const before = all
-    const next = files[i + 1]
-    const run = await upload(
-      file,
-      of => {
-        all = before ? addRuns(before, of) : of
-        tell({ ...all, isLast: !next })
+  let total
+  for (const [i, current] of uploads.entries()) {
+    const previous = total
+    const next = uploads[i + 1]
+    const run = await uploadFile(
+      current,
+      progress => {
+        total = previous ? addRuns(previous, progress) : progress
+        onProgress({ ...total, isLast: !next })
       },
       signal,
     )
     const groups = run.rejected > 0 ? (await callApi(`/imports/${run.id}/rejected`, { signal })).data : []
-    const isIn = run.state === 'ok'
-    rejected.push({ file, groups: removeCorrected(groups, isIn ? next?.mends?.numbers : undefined) })
-    if (!isIn) break
+    const isImported = run.state === 'ok'
+    rejected.push({
+      upload: current,
+      groups: removeCorrected(groups, isImported ? next?.corrects?.numbers : undefined),
+    })
+    if (!isImported) break
   }
   return rejected.filter(({ groups }) => groups.length > 0)
 }
 
-/** Sends a file and waits until it is in. @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal */
-async function upload({ file, plan, profile, isTrial }, tell, signal) {
-  const type = plan.reading.isJson ? 'application/x-ndjson' : 'text/csv'
+/** Uploads one file and waits for the end of its run. @param {Upload} upload @param {(run: any) => void} onProgress @param {AbortSignal} signal */
+async function uploadFile({ file, plan, profile, isDryRun }, onProgress, signal) {
+  const type = plan.fileFormat.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
-  const headers = isTrial ? { prefer: 'tx=rollback' } : {}
+  const headers = isDryRun ? { prefer: 'tx=rollback' } : {}
   const path = `/imports?type=${plan.type}&profile=${encodeURIComponent(JSON.stringify(profile))}`
   const { data } = await callApi(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
-  return poll(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
+  return poll(data, `/imports/${data.id}`, { isOver: run => run.state !== 'running', onChange: onProgress, signal })
 }

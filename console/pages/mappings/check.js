@@ -20,38 +20,38 @@ const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
  * Mapping issues and their fixes.
  * @param {{ kind?: string, state?: string }} props
  */
-export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
-  const kind = /** @type {keyof typeof kinds} */ (asked in kinds ? asked : 'skus')
-  const [version, again] = useVersion()
+export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
+  const kind = /** @type {keyof typeof kinds} */ (requested in kinds ? requested : 'skus')
+  const [version, refresh] = useVersion()
   const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
   const [editing, setEditing] = useState(/** @type {any} */ (undefined))
-  const done = useRef(/** @type {HTMLElement | null} */ (null))
-  // The fixed row has left the list, and the focus with it.
-  useEffect(() => done.current?.querySelector('button')?.focus(), [fixed])
-  const { kinds: all, error } = useMappingStatus(version, again)
+  const notice = useRef(/** @type {HTMLElement | null} */ (null))
+  // Moves the focus, because the fixed row with the focused button has disappeared.
+  useEffect(() => notice.current?.querySelector('button')?.focus(), [fixed])
+  const { kinds: all, error } = useMappingStatus(version, refresh)
   const status = all?.find(one => one.kind === kind)
 
   const fix = async (/** @type {any} */ { id, ecommerceId }, /** @type {string | null} */ to) => {
     // `from` prevents overwriting a mapping that someone else has changed since.
     const body = { kind, id, from: ecommerceId, to }
-    const { data: made } = await callApi('/mappings/fixes', { method: 'POST', body })
-    setFixed(made)
+    const { data } = await callApi('/mappings/fixes', { method: 'POST', body })
+    setFixed(data)
     setEditing(undefined)
-    again()
+    refresh()
   }
   const close = () => {
     setEditing(undefined)
     // If the fix was rejected, the list now shows the current mapping.
-    again()
+    refresh()
   }
-  const undoIt = async () => {
+  const undoFixed = async () => {
     await undo(fixed)
     setFixed(undefined)
-    again()
+    refresh()
   }
   const check = async () => {
     await callApi('/mappings/check', { method: 'POST', body: {} })
-    again()
+    refresh()
   }
   return html`<h1>Mapping check</h1>
     <p class="lead">Mapping problems, most important first. <a href=${linkTo('mappings')}>All mappings</a> · <a href=${linkTo('mappings', 'fixes')}>Fixes</a></p>
@@ -59,7 +59,7 @@ export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
     ${all && html`<${CheckStatus} kinds=${all} kind=${kind} check=${check} />`}
     ${
       fixed &&
-      html`<p class="note" role="status" ref=${done}>Mapping of ${fixed.recordId} updated. <${Action} label="Undo" role="admin" work=${undoIt} /></p>`
+      html`<p class="note" role="status" ref=${notice}>Mapping of ${fixed.recordId} updated. <${Action} label="Undo" role="admin" work=${undoFixed} /></p>`
     }
     <div class="tabs" role="group" aria-label="States">
       ${Object.entries(stateNames).map(
@@ -68,13 +68,13 @@ export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
       )}
     </div>
     <${List}
-      of=${`${kind} ${state}`}
+      dataset=${`${kind} ${state}`}
       path=${`/mappings/issues/${kind}?state=${state}`}
       caption=${`${kinds[kind]}: ${stateNames[state]}`}
       columns=${buildColumns({ fix, open: setEditing })}
       csv=${state === 'platformOnly' ? undefined : toMappingRows(kind)}
       version=${version}
-      keyOf=${(/** @type {any} */ row) => row.id ?? `platform ${row.ecommerceId}`}
+      getKey=${(/** @type {any} */ row) => row.id ?? `platform ${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}
       empty=${status?.checkedAt ? 'No records in this state.' : 'Not checked yet. Press Check now.'}
       tools=${html`<${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'check', next, state)} options=${Object.entries(kinds)} />`}
@@ -100,6 +100,6 @@ function MapForm({ row, fix }) {
   const { busy, error, run } = useAction()
   return html`<form onSubmit=${onSubmit(() => run(() => fix(row, to.trim() || null)))}>
     <${Field} label="Platform ID" value=${to} change=${setTo} hint="Leave empty to unmap" />
-    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Save" busyLabel="Saving…" busy=${busy} error=${error} />
   </form>`
 }

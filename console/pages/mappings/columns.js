@@ -32,26 +32,27 @@ const reasons = {
 const reasonsText = row =>
   row.evidence
     .map((/** @type {any} */ { reason, id, ecommerceId }) => {
-      const of = id ?? (ecommerceId === row.suggestion ? '' : ecommerceId)
-      return `${of ? `${of} ` : ''}${reasons[reason] ?? reason}`
+      const otherId = id ?? (ecommerceId === row.suggestion ? '' : ecommerceId)
+      return `${otherId ? `${otherId} ` : ''}${reasons[reason] ?? reason}`
     })
     .join('; ')
-/** @param {(row: any) => string | null} of @returns {Pick<import('../../components/table.js').Column, 'value' | 'text'>} */
-const inCode = of => ({
-  value: row => (of(row) === null ? null : html`<code>${of(row)}</code>`),
-  text: row => of(row) ?? '',
+
+/** @param {(row: any) => string | null} getText @returns {Pick<import('../../components/table.js').Column, 'value' | 'text'>} */
+const asCode = getText => ({
+  value: row => (getText(row) === null ? null : html`<code>${getText(row)}</code>`),
+  text: row => getText(row) ?? '',
 })
 
 /**
  * The columns of issues.
- * @param {{ fix: (row: any, to: string | null) => Promise<void>, open: (row: any) => void }} does
+ * @param {{ fix: (row: any, to: string | null) => Promise<void>, open: (row: any) => void }} actions
  * @returns {import('../../components/table.js').Column[]}
  */
 export function buildColumns({ fix, open }) {
   return [
-    { title: 'Record', ...inCode(row => row.id), shrink: true },
-    { title: 'Mapped to', ...inCode(row => row.ecommerceId), wide: true },
-    { title: 'Suggestion', ...inCode(row => row.suggestion), wide: true },
+    { title: 'Record', ...asCode(row => row.id), shrink: true },
+    { title: 'Mapped to', ...asCode(row => row.ecommerceId), wide: true },
+    { title: 'Suggestion', ...asCode(row => row.suggestion), wide: true },
     { title: 'Name', value: row => row.name },
     { title: 'Platform name', value: row => row.ecommerceName },
     { title: 'Reason', value: reasonsText },

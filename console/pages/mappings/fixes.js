@@ -20,12 +20,12 @@ export const undo = ({ id }) => callApi(`/mappings/fixes/${encodeURIComponent(id
 
 /** The fixes of the last 90 days. */
 export function Fixes() {
-  const [version, again] = useVersion()
+  const [version, refresh] = useVersion()
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
     {
       title: 'When',
-      value: fix => html`<${Timestamp} moment=${fix.fixedAt} />`,
+      value: fix => html`<${Timestamp} time=${fix.fixedAt} />`,
       text: fix => fix.fixedAt,
       shrink: true,
     },
@@ -33,7 +33,7 @@ export function Fixes() {
     { title: 'Record', value: fix => html`<code>${fix.recordId}</code>`, text: fix => fix.recordId },
     { title: 'Before', value: fix => renderValues(fix.before), text: fix => joinValues(fix.before) },
     { title: 'After', value: fix => renderValues(fix.after), text: fix => joinValues(fix.after) },
-    { title: 'By', value: fix => fix.username },
+    { title: 'Account', value: fix => fix.username },
     {
       title: 'Request',
       value: fix => html`<${RequestLink} id=${fix.requestId} short />`,
@@ -45,13 +45,13 @@ export function Fixes() {
       right: true,
       value: fix =>
         fix.undoneAt
-          ? html`<${Timestamp} moment=${fix.undoneAt} />`
+          ? html`<${Timestamp} time=${fix.undoneAt} />`
           : html`<${Action}
               label="Undo"
               name=${`Undo ${fix.recordId}`}
               role="admin"
               confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.recordId}</code> will be mapped to ${renderValues(fix.before)} again.`}
-              work=${() => undo(fix).then(again)}
+              work=${() => undo(fix).then(refresh)}
             />`,
       text: fix => fix.undoneAt ?? '',
     },
@@ -63,7 +63,7 @@ export function Fixes() {
       caption="Fixes, newest first"
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ fix) => fix.id}
+      getKey=${(/** @type {any} */ fix) => fix.id}
       file="mapping-fixes"
       empty=${html`No fixes yet. <a href=${linkTo('mappings', 'check')}>Show mapping issues</a>`}
     />`

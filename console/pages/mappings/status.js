@@ -18,22 +18,22 @@ const pollIntervalMs = 5_000
 /**
  * Loads the status of the mapping check, and polls it while the page is visible.
  * @param {number} version loads again if it changes
- * @param {() => void} checked called when a check has ended
+ * @param {() => void} onChecked called when a check has ended
  * @returns {{ kinds?: any[], error?: unknown }}
  */
-export function useMappingStatus(version, checked) {
-  const [found, setFound] = useState(/** @type {{ kinds?: any[], error?: unknown }} */ ({}))
+export function useMappingStatus(version, onChecked) {
+  const [result, setResult] = useState(/** @type {{ kinds?: any[], error?: unknown }} */ ({}))
   useEffect(() => {
-    const gone = new AbortController()
-    const { signal } = gone
+    const control = new AbortController()
+    const { signal } = control
     /** @type {string | undefined} */
-    let seen
-    const tell = (/** @type {any[]} */ kinds) => {
+    let lastCheckedAt
+    const onChange = (/** @type {any[]} */ kinds) => {
       if (signal.aborted) return
-      setFound({ kinds })
-      const now = kinds.map(({ checkedAt }) => checkedAt).join()
-      seen ??= now
-      if (isOver(kinds) && now !== seen) checked()
+      setResult({ kinds })
+      const checkedAt = kinds.map(kind => kind.checkedAt).join()
+      lastCheckedAt ??= checkedAt
+      if (isOver(kinds) && checkedAt !== lastCheckedAt) onChecked()
     }
     const pause = async (/** @type {any[]} */ kinds) => {
       if (!isOver(kinds)) return wait(fastPollIntervalMs)
@@ -41,27 +41,27 @@ export function useMappingStatus(version, checked) {
       while (!isUserActive() && !signal.aborted)
     }
     callApi(path, { signal })
-      .then(({ data }) => poll(data, path, { isOver: () => false, tell, pause, signal }))
-      .catch(error => signal.aborted || setFound(before => ({ ...before, error })))
-    return () => gone.abort()
+      .then(({ data }) => poll(data, path, { isOver: () => false, onChange, pause, signal }))
+      .catch(error => signal.aborted || setResult(previous => ({ ...previous, error })))
+    return () => control.abort()
   }, [version])
-  return found
+  return result
 }
 
 /** The name of the platform items of each kind. */
-const listedNames = { stores: 'locations', skus: 'SKUs', customers: 'customers' }
+const itemNames = { stores: 'locations', skus: 'SKUs', customers: 'customers' }
 
 /** @param {{ kinds: any[], kind: import('tillbridge/mappings').MappedKind, check: () => Promise<void> }} props */
 export function CheckStatus({ kinds, kind, check }) {
   const { listed, listedAt, checkedAt } = kinds.find(one => one.kind === kind)
-  return html`<div class="standing">
+  return html`<div class="check-status">
     <p class="note">
       ${
         listedAt
-          ? html`${listed.toLocaleString('en')} ${listedNames[kind]} on the platform, as of <${Timestamp} moment=${listedAt} />.`
+          ? html`${listed.toLocaleString('en')} ${itemNames[kind]} on the platform, as of <${Timestamp} time=${listedAt} />.`
           : html`No platform file yet: <a href=${linkTo('import', platformImportTypes[kind])}>import</a> its export as <code>${platformImportTypes[kind]}</code>.`
       }
-      ${' '}${checkedAt ? html`Checked <${Timestamp} moment=${checkedAt} />.` : 'Not checked yet.'} <${Action} label="Check now" role="admin" work=${check} />
+      ${' '}${checkedAt ? html`Checked <${Timestamp} time=${checkedAt} />.` : 'Not checked yet.'} <${Action} label="Check now" role="admin" work=${check} />
     </p>
     ${!isOver(kinds) && html`<${Progress} kinds=${kinds} />`}
   </div>`
@@ -69,8 +69,8 @@ export function CheckStatus({ kinds, kind, check }) {
 
 /** @param {{ kinds: any[] }} props */
 function Progress({ kinds }) {
-  const sum = (/** @type {'done' | 'total'} */ what) =>
-    kinds.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0)
+  const sum = (/** @type {'done' | 'total'} */ field) =>
+    kinds.reduce((total, { progress }) => total + (progress?.[field] ?? 0), 0)
   const [done, total] = [sum('done'), sum('total')]
   const count = total > 0 && `${done.toLocaleString('en')} of ${total.toLocaleString('en')} records`
   return html`<p><span role="status">${total ? 'Checking…' : 'Queued. The check starts when a worker is free.'}</span> ${count}</p>

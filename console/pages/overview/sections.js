@@ -1,36 +1,48 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { useLoad } from '../../components/use-load.js'
-import { useMinute } from '../../components/use-minute.js'
-import { loadPages } from '../../lib/api.js'
+import { useLoad, useVersion } from '../../components/use-load.js'
+import { isUserActive } from '../../lib/activity.js'
 
-/** @typedef {{ minute: number, tell: (part: string, error: unknown) => void }} Overview what all parts of the screen go by */
+/** @typedef {{ minute: number, setError: (section: string, error: unknown) => void }} Overview shared by all sections: `minute` changes when they must load again */
 
-/** What all parts go by, and why some of them are not there: what keeps several away is told once. @returns {{ overview: Overview, errors: unknown[] }} */
+/** Returns the state that all sections share, and their distinct errors. @returns {{ overview: Overview, errors: unknown[] }} */
 export function useOverview() {
   const minute = useMinute()
-  const [found, setFound] = useState(/** @type {Record<string, any>} */ ({}))
-  const tell = useCallback(
-    (/** @type {string} */ part, /** @type {unknown} */ error) => setFound(before => ({ ...before, [part]: error })),
+  const [errorBySection, setErrors] = useState(/** @type {Record<string, any>} */ ({}))
+  const setError = useCallback(
+    (/** @type {string} */ section, /** @type {unknown} */ error) =>
+      setErrors(previous => ({ ...previous, [section]: error })),
     [],
   )
   const errors = new Map(
-    Object.values(found)
+    Object.values(errorBySection)
       .filter(Boolean)
       .map(error => [error.problem?.code ?? String(error), error]),
   )
-  return { overview: { minute, tell }, errors: [...errors.values()] }
+  return { overview: { minute, setError }, errors: [...errors.values()] }
+}
+
+/** Returns a number that changes each minute while a person uses the page, and when they return to it. */
+function useMinute() {
+  const [minute, refresh] = useVersion()
+  useEffect(() => {
+    const timer = setInterval(() => isUserActive() && refresh(), 60_000)
+    const refreshIfVisible = () => document.hidden || refresh()
+    document.addEventListener('visibilitychange', refreshIfVisible)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', refreshIfVisible)
+    }
+  }, [])
+  return minute
 }
 
 /**
- * What a part of the screen brings; undefined until it is there. `isLacking`: it could not be had.
+ * Loads the data of a section. `isFailed`: the last load failed, and its error is shown at the top.
  * @template T
- * @param {string} part @param {Overview} overview @param {(signal: AbortSignal) => Promise<T>} load
+ * @param {string} section @param {Overview} overview @param {(signal: AbortSignal) => Promise<T>} load
  */
-export function useSection(part, { minute, tell }, load) {
+export function useSection(section, { minute, setError }, load) {
   const { data, error, reload } = useLoad(load, [minute])
-  useEffect(() => tell(part, error), [error])
-  return { data, isLacking: Boolean(error), reload }
+  useEffect(() => setError(section, error), [error])
+  return { data, isFailed: Boolean(error), reload }
 }
-
-/** @param {string} path @returns {Promise<any[]>} */
-export const wholeList = async path => (await Array.fromAsync(loadPages(path))).flatMap(page => page.data)

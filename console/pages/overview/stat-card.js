@@ -2,9 +2,9 @@ import { State } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 
-/** A figure that leads to where it comes from. @param {{ title: string, place: string[], number: unknown, words: string, tone: 'good' | 'bad' | 'warn' | 'idle' }} props */
-export const StatCard = ({ title, place, number, words, tone }) => html`<a class="figure card" href=${linkTo(...place)}>
+/** A number that links to its screen. @param {{ title: string, route: string[], number: unknown, text: string, tone: import('../../components/format.js').Tone }} props */
+export const StatCard = ({ title, route, number, text, tone }) => html`<a class="stat card" href=${linkTo(...route)}>
   <span>${title}</span>
   <b>${number}</b>
-  <small>${tone === 'idle' ? words : html`<${State} state=${words} tone=${tone} />`}</small>
+  <small>${tone === 'idle' ? text : html`<${State} state=${text} tone=${tone} />`}</small>
 </a>`

@@ -8,65 +8,63 @@ import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
 /**
- * The day in numbers: orders, sales, vouchers, and the requests of 24 hours by the minute.
+ * Orders and sales of the day, the outstanding voucher balance, and the requests per minute of 24 hours.
  * @param {{ overview: import('./sections.js').Overview }} props
  */
 export function Stats({ overview }) {
-  const { data, isLacking } = useSection('stats', overview, signal =>
-    callApi('/stats', { signal }).then(answer => answer.data),
+  const { data, isFailed } = useSection('stats', overview, signal =>
+    callApi('/stats', { signal }).then(({ data }) => data),
   )
-  if (isLacking) return html`<div class="empty">The day's figures are not known.</div>`
+  if (isFailed) return html`<div class="empty">Today's numbers couldn't be loaded.</div>`
   if (!data)
-    return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`
-  return html`<div class="figures">
-      <${MoneyCard} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['search']} />
-      <${MoneyCard} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['syncs', 'transactions']} />
-      ${data.vouchers && html`<${MoneyCard} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['search', 'voucher']} />`}
+    return html`<div class="stats"><div class="stat card"><span class="opening" role="status">Loading…</span></div></div>`
+  return html`<div class="stats">
+      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route=${['search']} />
+      <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route=${['syncs', 'transactions']} />
+      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${['search', 'voucher']} />`}
     </div>
     <${Requests} requests=${data.requests} />`
 }
 
 /**
- * A sum of each currency.
- * @param {{ title: string, sums: { currency: string, count: number, total: string }[], what: [one: string, many: string], place: string[] }} props
+ * A total, with those of further currencies below it.
+ * @param {{ title: string, sums: { currency: string, count: number, total: string }[], nouns: [singular: string, plural: string], route: string[] }} props
  */
-function MoneyCard({ title, sums, what: [one, many], place }) {
-  const [first, ...others] = sums.map(({ currency, total }) => formatMoney(total, currency))
-  const count = sums.reduce((all, each) => all + each.count, 0)
-  const counted = count === 0 ? 'none yet' : `${count.toLocaleString('en')} ${count === 1 ? one : many}`
-  const words = [counted, ...others].join(', ')
-  return html`<${StatCard} title=${title} place=${place} number=${first ?? '0'} words=${words} tone="idle" />`
+function MoneyCard({ title, sums, nouns: [singular, plural], route }) {
+  const [first, ...further] = sums.map(({ currency, total }) => formatMoney(total, currency))
+  const count = sums.reduce((total, each) => total + each.count, 0)
+  const countText = count === 0 ? 'none yet' : `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
+  const text = [countText, ...further].join(', ')
+  return html`<${StatCard} title=${title} route=${route} number=${first ?? '0'} text=${text} tone="idle" />`
 }
 
 /** @param {{ requests: { since: string, answered: number[], rejected: number[], failed: number[] } }} props */
 function Requests({ requests: { since, answered, rejected, failed } }) {
-  const mayLook = useHasRole('admin')
+  const isAdmin = useHasRole('admin')
   const [Chart, setChart] = useState(/** @type {any} */ (undefined))
-  // It comes once the first figures are there.
+  // Loads the chart library after the first numbers are shown.
   useEffect(() => {
     import('../../components/chart.js').then(({ Chart }) => setChart(() => Chart))
   }, [])
-  const begun = Date.parse(since) / 1_000
-  // The minute that is under way would look like a fall.
-  const ended = (/** @type {number[]} */ minutes) => minutes.slice(0, -1)
-  const sum = (/** @type {number[]} */ minutes) => minutes.reduce((all, each) => all + each, 0).toLocaleString('en')
-  const [what, told] = [
-    'Requests by the minute',
-    answered.some(Boolean)
-      ? `, 24 hours: ${sum(answered)}, of which ${sum(rejected)} were rejected and ${sum(failed)} failed`
-      : ', 24 hours: none',
-  ]
+  const startSeconds = Date.parse(since) / 1_000
+  // The current minute is incomplete and would look like a drop.
+  const toCompleted = (/** @type {number[]} */ minutes) => minutes.slice(0, -1)
+  const sum = (/** @type {number[]} */ minutes) => minutes.reduce((total, each) => total + each, 0).toLocaleString('en')
+  const name = 'Requests per minute'
+  const summary = answered.some(Boolean)
+    ? ` · 24 h · ${sum(answered)} total · ${sum(rejected)} client errors (4xx) · ${sum(failed)} server errors (5xx)`
+    : ' · 24 h · none'
   return html`<div class="chart-place">
     ${
       Chart
         ? html`<${Chart}
-            title=${html`${mayLook ? html`<a href=${linkTo('requests')}>${what}</a>` : what}<small>${told}</small>`}
-            name=${what + told}
-            times=${ended(answered).map((_, i) => begun + 60 * i)}
+            title=${html`${isAdmin ? html`<a href=${linkTo('requests')}>${name}</a>` : name}<small>${summary}</small>`}
+            name=${name + summary}
+            times=${toCompleted(answered).map((_, i) => startSeconds + 60 * i)}
             lines=${[
-              { title: 'all', colour: 'muted', values: ended(answered) },
-              { title: 'rejected (4xx)', colour: 'warn', values: ended(rejected) },
-              { title: 'failed (5xx)', colour: 'bad', values: ended(failed) },
+              { title: 'all', colour: 'muted', values: toCompleted(answered) },
+              { title: 'client errors (4xx)', colour: 'warn', values: toCompleted(rejected) },
+              { title: 'server errors (5xx)', colour: 'bad', values: toCompleted(failed) },
             ]}
           />`
         : html`<p class="opening" role="status">Drawing…</p>`

@@ -1,86 +1,89 @@
 import { formatDuration } from '../../components/format.js'
-import { callApi } from '../../lib/api.js'
+import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { useSection, wholeList } from './sections.js'
+import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
 /** @typedef {import('./sections.js').Overview} Overview */
-/** @typedef {{ number: unknown, words: string, tone: 'good' | 'bad' | 'warn' | 'idle' }} Shown */
+/** @typedef {{ number: unknown, text: string, tone: import('../../components/format.js').Tone }} Summary */
 
 /**
- * A figure once it is there.
- * @param {{ title: string, place: string[], overview: Overview, load: () => Promise<any>, show: (data: any) => Shown }} props
+ * A card that loads its data.
+ * @param {{ title: string, route: string[], overview: Overview, load: () => Promise<any>, summarize: (data: any) => Summary }} props
  */
-function StatusCard({ title, place, overview, load, show }) {
-  const { data, isLacking } = useSection(title, overview, load)
-  const unknown = /** @type {const} */ ({ number: '–', words: 'not known', tone: 'bad' })
-  if (data === undefined && !isLacking)
-    return html`<div class="figure card"><span class="opening" role="status">Loading…</span></div>`
-  return html`<${StatCard} title=${title} place=${place} ...${isLacking ? unknown : show(data)} />`
+function StatusCard({ title, route, overview, load, summarize }) {
+  const { data, isFailed } = useSection(title, overview, load)
+  const failed = /** @type {const} */ ({ number: '–', text: 'not loaded', tone: 'bad' })
+  if (data === undefined && !isFailed)
+    return html`<div class="stat card"><span class="opening" role="status">Loading…</span></div>`
+  return html`<${StatCard} title=${title} route=${route} ...${isFailed ? failed : summarize(data)} />`
 }
 
-/** What is late, against its schedule, and what failed. @param {any[]} late @param {any[]} failed */
-function badWords(late, failed) {
-  const [first] = late
-  if (late.length > 1 || !first) return `${late.length} late, ${failed.length} failed`
-  const age = first.lagSeconds === null ? 'never brought' : `${formatDuration(first.lagSeconds)} old`
+/** @param {any[]} overdue @param {any[]} failed */
+function describeProblems(overdue, failed) {
+  const [first] = overdue
+  if (overdue.length > 1 || !first) return `${overdue.length} late, ${failed.length} failed`
+  const age = first.lagSeconds === null ? 'never synced' : `${formatDuration(first.lagSeconds)} old`
   return `${first.sync} is late: ${age}, due every ${formatDuration(first.intervalSeconds)}`
 }
 
-/** @param {any[]} syncs @returns {Shown} */
+/** @param {any[]} syncs @returns {Summary} */
 function summarizeSyncs(syncs) {
-  const late = syncs.filter(({ isOverdue }) => isOverdue)
+  const overdue = syncs.filter(({ isOverdue }) => isOverdue)
   const failed = syncs.filter(({ state }) => state === 'failed')
   const number = syncs.length
-  if (number === 0) return { number, words: 'nothing is pulled', tone: 'idle' }
-  if (late.length + failed.length > 0) return { number, words: badWords(late, failed), tone: 'bad' }
-  return { number, words: 'all in time', tone: 'good' }
+  if (number === 0) return { number, text: 'no syncs', tone: 'idle' }
+  if (overdue.length + failed.length > 0) return { number, text: describeProblems(overdue, failed), tone: 'bad' }
+  return { number, text: 'all on schedule', tone: 'good' }
 }
 
 /** @param {{ overview: Overview }} props */
 export const SyncsCard = ({ overview }) => html`<${StatusCard}
   title="Syncs"
-  place=${['syncs']}
+  route=${['syncs']}
   overview=${overview}
-  load=${() => callApi('/syncs').then(answer => answer.data)}
-  show=${summarizeSyncs}
+  load=${() => callApi('/syncs').then(({ data }) => data)}
+  summarize=${summarizeSyncs}
 />`
 
-/** @param {any[]} webhooks @returns {Shown} */
+/** @param {any[]} webhooks @returns {Summary} */
 function summarizeWebhooks(webhooks) {
   const failing = webhooks.filter(({ state }) => state === 'failing').length
-  const behind = Math.max(0, ...webhooks.map(each => each.lag.seconds))
+  const lagSeconds = Math.max(0, ...webhooks.map(each => each.lag.seconds))
   const number = webhooks.length
-  if (number === 0) return { number, words: 'nobody is told', tone: 'idle' }
-  if (failing) return { number, words: `${failing} failing`, tone: 'bad' }
-  return { number, words: behind ? `behind by ${formatDuration(behind)}` : 'none is behind', tone: 'good' }
+  if (number === 0) return { number, text: 'no webhooks', tone: 'idle' }
+  if (failing) return { number, text: `${failing} failing`, tone: 'bad' }
+  return {
+    number,
+    text: lagSeconds ? `up to ${formatDuration(lagSeconds)} behind` : 'all up to date',
+    tone: 'good',
+  }
 }
 
 /** @param {{ overview: Overview }} props */
 export const WebhooksCard = ({ overview }) => html`<${StatusCard}
   title="Webhooks"
-  place=${['webhooks']}
+  route=${['webhooks']}
   overview=${overview}
-  load=${() => wholeList('/webhooks')}
-  show=${summarizeWebhooks}
+  load=${() => loadAll('/webhooks').then(({ data }) => data)}
+  summarize=${summarizeWebhooks}
 />`
 
-/** @param {{ capabilities: any[], backOffice: { driver: string } }} data @returns {Shown} */
+/** @param {{ capabilities: any[], backOffice: { driver: string } }} data @returns {Summary} */
 function summarizeCapabilities({ capabilities, backOffice }) {
-  const lacking = capabilities.filter(({ available }) => !available).length
-  const words = `${lacking ? `${lacking} missing` : 'all available'} (${backOffice.driver})`
+  const missing = capabilities.filter(({ available }) => !available).length
   return {
-    number: `${capabilities.length - lacking} of ${capabilities.length}`,
-    words,
-    tone: lacking ? 'warn' : 'good',
+    number: `${capabilities.length - missing} of ${capabilities.length}`,
+    text: `${missing ? `${missing} missing` : 'all available'} (${backOffice.driver})`,
+    tone: missing ? 'warn' : 'good',
   }
 }
 
-/** @param {{ overview: Overview, place: string }} props */
-export const CapabilitiesCard = ({ overview, place }) => html`<${StatusCard}
-  title="Capabilities"
-  place=${[place]}
+/** @param {{ overview: Overview, page: string }} props `page`: the screen that explains missing features */
+export const CapabilitiesCard = ({ overview, page }) => html`<${StatusCard}
+  title="Features available"
+  route=${[page]}
   overview=${overview}
-  load=${() => callApi('/capabilities').then(answer => answer.data)}
-  show=${summarizeCapabilities}
+  load=${() => callApi('/capabilities').then(({ data }) => data)}
+  summarize=${summarizeCapabilities}
 />`

@@ -7,11 +7,11 @@ import { loadPages } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkToSearch, toApiPath } from './search.js'
 
-/** So many are counted: more say nothing new of what has to be done. */
+/** Errors to count. More would not change which ones are frequent. */
 const maxErrors = 1_000
 
 /**
- * The errors of a search by their codes, the most frequent first.
+ * The errors of a search, grouped by code, most frequent first.
  * @param {{ search: import('./search.js').Search, version: number }} props
  */
 export function Errors({ search, version }) {
@@ -19,13 +19,13 @@ export function Errors({ search, version }) {
   const { data, error } = useLoad(signal => loadGroups(path, signal), [path, version])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Counting errors…</p>`
-  if (data.groups.length === 0) return html`<p class="note">None of them was answered with an error.</p>`
+  if (data.groups.length === 0) return html`<p class="note">No errors</p>`
   return html`<${ExportableTable}
-    title=${html`<h2>Errors by code</h2>${data.isCut && html`<small>of the newest ${maxErrors.toLocaleString('en')}</small>`}`}
+    title=${html`<h2>Errors by code</h2>${data.isTruncated && html`<small>of the newest ${maxErrors.toLocaleString('en')}</small>`}`}
     caption="Errors by code"
     columns=${columns(search)}
     rows=${data.groups}
-    keyOf=${(/** @type {any} */ { code }) => code}
+    getKey=${(/** @type {any} */ { code }) => code}
     file="errors"
   />`
 }
@@ -40,14 +40,14 @@ const columns = search => [
   },
   countColumn('Times', group => group.times),
   {
-    title: 'Last',
-    value: group => html`<${Timestamp} moment=${group.last} />`,
+    title: 'Latest',
+    value: group => html`<${Timestamp} time=${group.last} />`,
     text: group => group.last,
     shrink: true,
   },
-  { title: 'Asked', value: group => group.operations.join(', ') },
+  { title: 'Operations', value: group => group.operations.join(', ') },
   {
-    title: 'What to do',
+    title: 'How to fix',
     value: group => renderCode(remedies[group.code]),
     text: group => remedies[group.code] ?? '',
   },
@@ -58,14 +58,14 @@ const columns = search => [
 /** @param {string} path @param {AbortSignal} signal */
 async function loadGroups(path, signal) {
   /** @type {Map<string, Group>} */
-  const found = new Map()
-  let counted = 0
-  for await (const { data: lines } of loadPages(path, signal)) {
-    for (const { code, status, at, operation } of lines) {
+  const byName = new Map()
+  let count = 0
+  for await (const { data: entries } of loadPages(path, signal)) {
+    for (const { code, status, at, operation } of entries) {
       const name = code ?? String(status)
-      // The newest come first.
+      // The list is sorted newest first, so the first error of a group is its latest.
       /** @type {Group} */
-      const group = found.get(name) ?? {
+      const group = byName.get(name) ?? {
         code: name,
         search: code ? { code } : { status: name },
         times: 0,
@@ -74,10 +74,10 @@ async function loadGroups(path, signal) {
       }
       group.times++
       if (!group.operations.includes(operation)) group.operations.push(operation)
-      found.set(name, group)
+      byName.set(name, group)
     }
-    counted += lines.length
-    if (counted >= maxErrors) break
+    count += entries.length
+    if (count >= maxErrors) break
   }
-  return { groups: [...found.values()].sort((a, b) => b.times - a.times), isCut: counted >= maxErrors }
+  return { groups: [...byName.values()].sort((a, b) => b.times - a.times), isTruncated: count >= maxErrors }
 }

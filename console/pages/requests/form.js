@@ -4,11 +4,11 @@ import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { html } from '../../lib/html.js'
 import { removeEmpty } from './search.js'
 
-/** @typedef {[name: string, label: string, more?: Record<string, string>]} Asked */
+/** @typedef {[name: string, label: string, attributes?: Record<string, string>]} FormField */
 
-/** @type {Asked[]} */
+/** @type {FormField[]} */
 const textFields = [
-  ['request_id', 'Request id'],
+  ['request_id', 'Request ID'],
   ['idempotency_key', 'Idempotency key'],
   ['where', 'Path or operation', { placeholder: 'PUT /customers/:id' }],
   ['record', 'Record', { placeholder: '/customers/65432' }],
@@ -16,7 +16,7 @@ const textFields = [
   ['status', 'Status', { type: 'number', min: '100', max: '599' }],
   ['account', 'Account'],
 ]
-/** @type {Asked[]} */
+/** @type {FormField[]} */
 const timeFields = [
   ['answered_after', 'From', { type: 'datetime-local' }],
   ['answered_before', 'Until', { type: 'datetime-local' }],
@@ -24,32 +24,32 @@ const timeFields = [
 
 /** @type {[string, string][]} */
 const outcomes = [
-  ['', 'all'],
-  ['true', 'errors'],
-  ['false', 'no errors'],
+  ['', 'All'],
+  ['true', 'Errors'],
+  ['false', 'Successful'],
 ]
 
 /**
- * What to search by; all of it goes together.
- * @param {{ search: import('./search.js').Search, look: (search: import('./search.js').Search) => void }} props
+ * The search form. A request must match all fields.
+ * @param {{ search: import('./search.js').Search, run: (search: import('./search.js').Search) => void }} props
  */
-export function SearchForm({ search, look }) {
-  const [typed, setTyped] = useState(search)
-  const place = useKeptFocus()
-  // The address may have changed without it; before anything is painted, so that nothing that is typed then is lost.
-  useLayoutEffect(() => setTyped(search), [JSON.stringify(search)])
+export function SearchForm({ search, run }) {
+  const [values, setValues] = useState(search)
+  const container = useKeptFocus()
+  // Follows the address. A layout effect, so that nothing typed after the paint is lost.
+  useLayoutEffect(() => setValues(search), [JSON.stringify(search)])
   const change = (/** @type {string} */ name) => (/** @type {string} */ value) =>
-    setTyped(before => Object.assign({}, before, { [name]: value }))
-  const field = (/** @type {Asked} */ [name, label, more]) =>
-    html`<${Field} key=${name} label=${label} value=${typed[name] ?? ''} change=${change(name)} autocomplete="off" ...${more} />`
-  return html`<form class="card search" role="search" tabindex="-1" ref=${place} onSubmit=${onSubmit(() => look(removeEmpty(typed)))}>
+    setValues(previous => Object.assign({}, previous, { [name]: value }))
+  const field = (/** @type {FormField} */ [name, label, attributes]) =>
+    html`<${Field} key=${name} label=${label} value=${values[name] ?? ''} change=${change(name)} autocomplete="off" ...${attributes} />`
+  return html`<form class="card search" role="search" tabindex="-1" ref=${container} onSubmit=${onSubmit(() => run(removeEmpty(values)))}>
     <div class="fields">
       ${textFields.map(field)}
-      <${Choice} label="Answered with" value=${typed.failed ?? ''} change=${change('failed')} options=${outcomes} />
+      <${Choice} label="Result" value=${values.failed ?? ''} change=${change('failed')} options=${outcomes} />
       ${timeFields.map(field)}
       <p class="choices">
         <button class="main">Search</button>
-        ${Object.keys(search).length > 0 && html`<button type="button" onClick=${() => look({})}>Clear</button>`}
+        ${Object.keys(search).length > 0 && html`<button type="button" onClick=${() => run({})}>Clear</button>`}
       </p>
     </div>
   </form>`

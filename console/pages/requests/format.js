@@ -1,17 +1,17 @@
-/** The colour of a status: ours to mend, theirs to mend, well. @param {number} status @returns {'good' | 'bad' | 'warn'} */
+/** Returns the colour of a status: server error, client error or success. @param {number} status @returns {'good' | 'bad' | 'warn'} */
 export const getStatusTone = status => (status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
 
 /**
- * How long something took.
- * @param {string} title @param {(row: any) => number | undefined} of milliseconds @returns {import('../../components/table.js').Column}
+ * A column of durations.
+ * @param {string} title @param {(row: any) => number | undefined} getMs @returns {import('../../components/table.js').Column}
  */
-export const durationColumn = (title, of) => ({
+export const durationColumn = (title, getMs) => ({
   title,
   name: `${title} (ms)`,
   right: true,
-  value: row => (of(row) === undefined ? null : formatMs(/** @type {number} */ (of(row)))),
-  text: row => String(of(row) ?? ''),
+  value: row => (getMs(row) === undefined ? null : formatMs(/** @type {number} */ (getMs(row)))),
+  text: row => String(getMs(row) ?? ''),
 })
 
-/** Milliseconds in words. @param {number} milliseconds */
+/** @param {number} milliseconds */
 export const formatMs = milliseconds => `${milliseconds.toLocaleString('en', { maximumFractionDigits: 1 })} ms`

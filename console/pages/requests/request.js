@@ -11,7 +11,7 @@ import { formatMs, getStatusTone } from './format.js'
 import { linkToSearch } from './search.js'
 import { Timings } from './timings.js'
 
-/** Where a record is looked up, by the beginning of its path. @type {Record<string, string>} */
+/** The record page for the first part of a record's path. @type {Record<string, string>} */
 const kinds = {
   customers: 'customer',
   orders: 'order',
@@ -21,18 +21,18 @@ const kinds = {
   vouchers: 'voucher',
 }
 
-/** One request: what it came to, what took its time, and what it left behind. @param {{ id: string }} props */
+/** A logged request with its timing and effects. @param {{ id: string }} props */
 export function RequestPage({ id }) {
   const { data, error, busy, reload } = useLoad(signal => findRequest(id, signal), [id])
-  return html`<p class="trail"><a href=${linkTo('requests')}>Requests</a></p>
+  return html`<p class="trail"><a href=${linkTo('requests')}>Request log</a></p>
     <h1 class="address">${id}</h1>
     ${error && html`<${Problem} error=${error} />`}
     ${data === undefined && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${
       data === null &&
       html`<div class="empty">
-        <p>No request with this id is kept. It is there a second or two after its answer, for as many days as the setting requestLogRetentionDays says; what was refused before its service was known is never there.</p>
-        <p><${Button} label="Look again" doing="Looking…" busy=${busy} onClick=${reload} /></p>
+        <p>Request not found. A request is logged a few seconds after its response, and deleted after the days of the setting <code>requestLogRetentionDays</code>. Requests that were rejected before their service was known are never logged.</p>
+        <p><${Button} label="Try again" busyLabel="Loading…" busy=${busy} onClick=${reload} /></p>
       </div>`
     }
     ${data && html`<${RequestDetails} request=${data} />`}`
@@ -41,11 +41,11 @@ export function RequestPage({ id }) {
 /** @param {{ request: any }} props */
 function RequestDetails({ request }) {
   const [, kind = '', id = ''] = /^\/([a-z]+)\/([^/]+)$/.exec(request.record) ?? []
-  const about = Object.hasOwn(kinds, kind) && kinds[kind]
+  const recordKind = Object.hasOwn(kinds, kind) && kinds[kind]
   return html`<div class="card">
       <${Facts}
         facts=${[
-          ['Answer', html`<${State} state=${request.status} tone=${getStatusTone(request.status)} />`],
+          ['Status', html`<${State} state=${request.status} tone=${getStatusTone(request.status)} />`],
           [
             'Error',
             request.code &&
@@ -53,13 +53,13 @@ function RequestDetails({ request }) {
           ],
           ['Operation', request.operation],
           ['Account', request.account],
-          ['Answered', html`<${Timestamp} moment=${request.at} /> <small class="shrink">${request.at}</small>`],
-          ['Took', formatMs(request.milliseconds)],
-          ['Idempotency key', request.hasIdempotencyKey ? 'yes' : 'none'],
+          ['Time', html`<${Timestamp} time=${request.at} /> <small class="shrink">${request.at}</small>`],
+          ['Duration', formatMs(request.milliseconds)],
+          ['Idempotency key', request.hasIdempotencyKey ? 'sent' : 'none'],
           ['Path', html`<code>${request.path}</code>`, 'wide'],
           [
             'Record',
-            html`<code>${request.record}</code>${about && html` <small class="shrink"><a href=${linkTo('search', about, decodeURIComponent(id))}>look up</a></small>`}`,
+            html`<code>${request.record}</code>${recordKind && html` <small class="shrink"><a href=${linkTo('search', recordKind, decodeURIComponent(id))}>open record</a></small>`}`,
             'wide',
           ],
         ]}
@@ -72,21 +72,21 @@ function RequestDetails({ request }) {
       </p>
     </div>
     <${Timings} request=${request} />
-    <h2>What it left behind</h2>
+    <h2>Effects</h2>
     <${Effects} request=${request} />`
 }
 
 /**
- * A request by its id, null where none is kept. Whoever follows a link from an error that they have just seen is there before its line.
+ * Returns a logged request, or null if it doesn't exist. Waits up to 3 s, because a link from a new error can be followed before the request is logged.
  * @param {string} id @param {AbortSignal} signal
  */
 async function findRequest(id, signal) {
-  for (let times = 1; ; times++)
+  for (let attempt = 1; ; attempt++)
     try {
       return (await callApi(`/requests/${encodeURIComponent(id)}`, { signal })).data
     } catch (error) {
       if (!(error instanceof ApiError) || error.problem.code !== 'not_found') throw error
-      if (times === 4) return null
-      await new Promise(done => setTimeout(done, 1_000))
+      if (attempt === 4) return null
+      await new Promise(resolve => setTimeout(resolve, 1_000))
     }
 }

@@ -67,6 +67,6 @@ function ResendForm({ path, to, last, done }) {
   return html`<form onSubmit=${send}>
     <p>${isForgotten && 'The content of the unsent email is no longer stored. '}${isRenewed ? 'The email contains a new PIN. The PIN in any earlier email stops working.' : 'The unsent email is sent unchanged.'}</p>
     <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
-    <${SubmitButton} label="Send" doing="Sending…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Send" busyLabel="Sending…" busy=${busy} error=${error} />
   </form>`
 }

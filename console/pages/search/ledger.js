@@ -18,7 +18,7 @@ const columns = currency => [
   { title: 'Order', value: entry => entry.orderNumber },
 ]
 
-/** The operations of an admin in each state. @type {Record<string, [decision: string, label: string, what: string][]>} */
+/** The operations of an admin in each state. @type {Record<string, [decision: string, label: string, confirmation: string][]>} */
 const decisions = {
   active: [['suspend', 'Suspend', "The voucher can't be used until it is resumed."]],
   locked: [
@@ -30,28 +30,28 @@ const decisions = {
 
 /**
  * A voucher with its ledger and receiver, and the operations of an admin.
- * @param {{ number: string, factsOf: (voucher: any) => import('../../components/format.js').Fact[] }} props
+ * @param {{ number: string, buildFacts: (voucher: any) => import('../../components/format.js').Fact[] }} props
  */
-export function Ledger({ number, factsOf }) {
+export function Ledger({ number, buildFacts }) {
   const path = `/vouchers/${encodeURIComponent(number)}`
-  const place = useKeptFocus()
+  const container = useKeptFocus()
   const { data, error, reload } = useLoad(signal => callApi(`${path}/ledger`, { signal }), [number])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { voucher, senderName, receiverName, receiverEmail, emails, entries } = data.data
   const isUsable = voucher.status === 'active' || voucher.status === 'locked'
-  return html`<div class="card" tabindex="-1" ref=${place}>
+  return html`<div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          ...factsOf(voucher),
+          ...buildFacts(voucher),
           ['From', senderName],
-          ['For', [receiverName, receiverEmail].filter(Boolean).join(', '), 'wide'],
+          ['To', [receiverName, receiverEmail].filter(Boolean).join(', '), 'wide'],
         ]}
       />
       <p class="choices">
         ${(decisions[voucher.status] ?? []).map(
-          ([decision, label, what]) =>
-            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => callApi(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
+          ([decision, label, confirmation]) =>
+            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${confirmation} work=${() => callApi(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
         )}
         ${isUsable && receiverEmail && html`<${Resend} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>

@@ -1,7 +1,7 @@
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 
-/** What a line of an order, a return or a sale is of, which leads to its stock. @type {import('../../components/table.js').Column} */
+/** The SKU of a line, linked to its stock. @type {import('../../components/table.js').Column} */
 export const skuColumn = {
   title: 'SKU',
   value: line => line.sku && html`<a href=${linkTo('search', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,

@@ -24,7 +24,7 @@ const lineColumns = currency => [
   amountColumn('Value', line => line.value, currency),
 ]
 
-/** An order: lines, payments, where it goes, and what came back of it. @param {{ id: string }} props */
+/** An order with its lines, payments, addresses and returns. @param {{ id: string }} props */
 export const Order = ({ id }) => html`<${LoadedRecord}
   path=${`/orders/${encodeURIComponent(id)}`}
   show=${(/** @type {any} */ order) => html`<section aria-label=${`Order ${order.orderNumber}`}>
@@ -38,7 +38,7 @@ export const Order = ({ id }) => html`<${LoadedRecord}
             order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${order.customerId}</a>`,
           ],
           ['Total', formatMoney(order.total, order.currency)],
-          ['Freight', formatMoney(order.freight, order.currency)],
+          ['Shipping', formatMoney(order.freight, order.currency)],
           [
             'Paid by',
             order.payments
@@ -50,9 +50,9 @@ export const Order = ({ id }) => html`<${LoadedRecord}
           ],
           ['Delivery', formatAddress(order.deliveryAddress), 'wide'],
           ['Billing', formatAddress(order.billingAddress), 'wide'],
-          ['Collected at store', order.pickupStoreNumber],
-          ['Changed', order.updateTimeStamp],
-          ['Id', html`<code>${order.id}</code>`, 'wide'],
+          ['Pickup store', order.pickupStoreNumber],
+          ['Last updated', order.updateTimeStamp],
+          ['Order ID', html`<code>${order.id}</code>`, 'wide'],
         ]}
       />
     </div>
@@ -63,7 +63,7 @@ export const Order = ({ id }) => html`<${LoadedRecord}
       caption="Returns of the order"
       columns=${returnColumns(order.currency)}
       file=${`order-${order.orderNumber}-returns`}
-      empty="Nothing of it came back."
+      empty="No returns"
     />
   </section>`}
 />`
@@ -76,6 +76,6 @@ const returnColumns = currency => [
     text: each => each.returnNumber,
   },
   { title: 'Status', value: each => each.status },
-  { title: 'Made', value: each => each.createdAt },
+  { title: 'Created', value: each => each.createdAt },
   amountColumn('Total', each => each.total, currency),
 ]

@@ -7,23 +7,23 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 
-/** Why a SKU can be sold so often at a store. @param {any} level */
+/** @param {any} level */
 const explainSellable = ({ freeStock, buffer, sellable }) =>
-  `${freeStock} free − ${buffer} held back${freeStock - buffer < 0 && sellable === 0 ? ', never below 0' : ''}`
+  `${freeStock} on hand − ${buffer} buffer${freeStock - buffer < 0 && sellable === 0 ? ', at least 0' : ''}`
 
 /** @type {import('../../components/table.js').Column[]} */
 const stockColumns = [
   { title: 'Store', value: level => `${level.storeNumber} ${level.storeName}` },
-  { title: 'Free', right: true, value: level => level.freeStock },
-  { title: 'Held back', right: true, value: level => level.buffer },
+  { title: 'On hand', right: true, value: level => level.freeStock },
+  { title: 'Buffer', right: true, value: level => level.buffer },
   {
-    title: 'Sellable',
+    title: 'Available',
     right: true,
     value: level => html`<b>${level.sellable}</b>`,
     text: level => String(level.sellable),
   },
-  { title: 'Why', value: explainSellable, wide: true },
-  { title: 'Changed', value: level => level.updateTimeStamp, shrink: true },
+  { title: 'Calculation', value: explainSellable, wide: true },
+  { title: 'Last updated', value: level => level.updateTimeStamp, shrink: true },
 ]
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
@@ -41,7 +41,7 @@ const skuColumns = currency => [
   amountColumn('Price', row => row.price, currency),
 ]
 
-/** A product with its SKUs, or with `sku:` before it one SKU with its stock. @param {{ id: string }} props */
+/** A product with its SKUs, or one SKU with its stock. @param {{ id: string }} props a product ID, or `sku:` and a SKU */
 export function Product({ id }) {
   const sku = id.startsWith('sku:') ? id.slice(4) : undefined
   const load = async (/** @type {AbortSignal} */ signal) => {
@@ -57,7 +57,7 @@ export function Product({ id }) {
     ),
   )
   return html`<section aria-label="Product">
-    ${data === null ? html`<h2>${sku}</h2><p class="note">No product in the list has this SKU.</p>` : html`<h2>${data.name}</h2>`}
+    ${data === null ? html`<h2>${sku}</h2><p class="note">No product has this SKU.</p>` : html`<h2>${data.name}</h2>`}
     ${
       data &&
       html`<div class="card"><${Facts}
@@ -65,13 +65,13 @@ export function Product({ id }) {
             ['Code', data.productCode],
             ['Description', data.description, 'wide'],
             ['Size range', data.sizeRange],
-            ['Changed', data.updateTimeStamp],
-            ['Id', html`<code>${data.id}</code>`],
+            ['Last updated', data.updateTimeStamp],
+            ['Product ID', html`<code>${data.id}</code>`],
           ]}
         /></div>`
     }
     ${sku !== undefined && html`<${Stock} sku=${sku} />`}
-    ${rows.length > 0 && html`<${ExportableTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} keyOf=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
+    ${rows.length > 0 && html`<${ExportableTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} getKey=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
   </section>`
 }
 
@@ -82,5 +82,5 @@ const Stock = ({ sku }) => html`<${List}
     caption=${`Stock of ${sku} by store`}
     columns=${stockColumns}
     file=${`stock-${sku}`}
-    empty=${html`No store has told its stock of it. It comes with the <a href=${linkTo('syncs', 'stock')}>sync stock</a>, or a file of it.`}
+    empty=${html`No stock data for this SKU. It is loaded by the <a href=${linkTo('syncs', 'stock')}>stock sync</a> or an import.`}
   />`

@@ -4,7 +4,7 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /**
- * A record of the API, and how it is shown once it is there.
+ * Loads a record and shows it.
  * @param {{ path: string, show: (record: any) => unknown }} props
  */
 export function LoadedRecord({ path, show }) {
@@ -13,7 +13,7 @@ export function LoadedRecord({ path, show }) {
   return data ? show(data.data) : html`<p class="opening" role="status">Loading…</p>`
 }
 
-/** An address on one line. @param {any} address */
+/** Formats an address on one line. @param {any} address */
 export const formatAddress = address =>
   address &&
   ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country']

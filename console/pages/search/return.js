@@ -17,25 +17,26 @@ const columns = currency => [
 /** @param {{ id: string }} props */
 export const Return = ({ id }) => html`<${LoadedRecord}
   path=${`/returns/${encodeURIComponent(id)}`}
-  show=${(/** @type {any} */ found) => html`<section aria-label=${`Return ${found.returnNumber}`}>
-    <h2>Return ${found.returnNumber}</h2>
+  show=${(/** @type {any} */ record) => html`<section aria-label=${`Return ${record.returnNumber}`}>
+    <h2>Return ${record.returnNumber}</h2>
     <div class="card">
       <${Facts}
         facts=${[
-          ['Status', found.status],
-          ['Of order', html`<a href=${linkTo('search', 'order', found.orderId)}>${found.orderNumber}</a>`],
+          ['Status', record.status],
+          ['Order', html`<a href=${linkTo('search', 'order', record.orderId)}>${record.orderNumber}</a>`],
           [
             'Customer',
-            found.customerId && html`<a href=${linkTo('search', 'customer', found.customerId)}>${found.customerId}</a>`,
+            record.customerId &&
+              html`<a href=${linkTo('search', 'customer', record.customerId)}>${record.customerId}</a>`,
           ],
-          ['Authorisation', found.returnAuthorisationNumber],
-          ['Back into stock', found.restock ? 'yes' : 'no'],
-          ['Total', formatMoney(found.total, found.currency)],
-          ['Made', found.createdAt],
-          ['Id', html`<code>${found.id}</code>`, 'wide'],
+          ['Authorisation', record.returnAuthorisationNumber],
+          ['Restocked', record.restock ? 'yes' : 'no'],
+          ['Total', formatMoney(record.total, record.currency)],
+          ['Created', record.createdAt],
+          ['Return ID', html`<code>${record.id}</code>`, 'wide'],
         ]}
       />
     </div>
-    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the return" columns=${columns(found.currency)} rows=${found.lines} file=${`return-${found.returnNumber}-lines`} />
+    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the return" columns=${columns(record.currency)} rows=${record.lines} file=${`return-${record.returnNumber}-lines`} />
   </section>`}
 />`

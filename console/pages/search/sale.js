@@ -31,7 +31,7 @@ export const Sale = ({ id }) => html`<${LoadedRecord}
             sale.customerId && html`<a href=${linkTo('search', 'customer', sale.customerId)}>${sale.customerId}</a>`,
           ],
           ['Total', formatMoney(sale.total, sale.currency)],
-          ['Id', html`<code>${sale.id}</code>`, 'wide'],
+          ['Sale ID', html`<code>${sale.id}</code>`, 'wide'],
         ]}
       />
     </div>

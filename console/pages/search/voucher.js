@@ -12,32 +12,29 @@ import { Ledger } from './ledger.js'
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
 const tones = { active: 'good', pending: 'warn', locked: 'warn', suspended: 'bad', expired: 'bad', redeemed: 'idle' }
 
-/** What a voucher is. @param {any} voucher @returns {import('../../components/format.js').Fact[]} */
+/** @param {any} voucher @returns {import('../../components/format.js').Fact[]} */
 const buildFacts = voucher => [
   ['Status', html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />`],
   ['Available', formatMoney(voucher.availableAmount, voucher.currency)],
   ['Used', formatMoney(voucher.usedAmount, voucher.currency)],
-  ['Issued for', formatMoney(voucher.originalAmount, voucher.currency)],
+  ['Original value', formatMoney(voucher.originalAmount, voucher.currency)],
   ['Expires', voucher.expiryDate ?? 'never'],
   ['Locked until', voucher.lockedUntil],
-  [
-    'E-mail',
-    voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`,
-  ],
+  ['Email', voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`],
 ]
 
-/** A voucher: to admins with its ledger, to others by its PIN, without which nobody else is told that there is one. @param {{ id: string }} props */
+/** A voucher. Admins see its ledger. Other accounts must enter the PIN; without it they can't find out if the voucher exists. @param {{ id: string }} props */
 export function Voucher({ id: number }) {
   const isAdmin = useHasRole('admin')
   return html`<section aria-label=${`Voucher ${number}`}>
     <h2>Voucher ${number}</h2>
-    ${isAdmin && html`<${Ledger} number=${number} factsOf=${buildFacts} />`}
-    <${PinLookup} number=${number} isHidden=${isAdmin} />
+    ${isAdmin && html`<${Ledger} number=${number} buildFacts=${buildFacts} />`}
+    <${PinLookup} number=${number} isCollapsed=${isAdmin} />
   </section>`
 }
 
-/** @param {{ number: string, isHidden: boolean }} props `isHidden`: behind a line that opens it */
-function PinLookup({ number, isHidden }) {
+/** @param {{ number: string, isCollapsed: boolean }} props */
+function PinLookup({ number, isCollapsed }) {
   const [pin, setPin] = useState('')
   const [voucher, setVoucher] = useState(/** @type {any} */ (undefined))
   const { busy, error, run } = useAction()
@@ -49,9 +46,9 @@ function PinLookup({ number, isHidden }) {
   )
   if (voucher) return html`<div class="card"><${Facts} facts=${buildFacts(voucher)} /></div>`
   const form = html`<form class="card narrow" onSubmit=${open}>
-    <p>The shopper has the PIN. After several wrong ones a voucher refuses for a while.</p>
+    <p>Ask the shopper for the PIN. Several wrong attempts block the voucher temporarily.</p>
     <${Field} label="PIN" type="password" required autocomplete="off" value=${pin} change=${setPin} />
-    <${SubmitButton} label="Open" doing="Opening…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Open" busyLabel="Opening…" busy=${busy} error=${error} />
   </form>`
-  return isHidden ? html`<details><summary>Try a PIN</summary>${form}</details>` : form
+  return isCollapsed ? html`<details><summary>Check a PIN</summary>${form}</details>` : form
 }

@@ -7,14 +7,14 @@ import { html } from '../../lib/html.js'
 import { formatValue } from './setting.js'
 
 /**
- * What saving would do, tried on the server without doing it; then it can be done.
+ * A preview of the changes from a dry run, and a button that saves them.
  * @param {{ changes: Record<string, unknown>, before: Record<string, unknown>, tag: string | null, close: () => void, done: () => void }} props
  */
 export function Review({ changes, before, tag, close, done }) {
   // The dialog shows the effect as a warning, and saving confirms it.
   const body = 'currency' in changes ? { ...changes, confirmCurrencyChange: true } : changes
   const match = tag ? { 'if-match': tag } : {}
-  const tried = useLoad(
+  const dryRun = useLoad(
     signal =>
       callApi('/settings', {
         method: 'PUT',
@@ -30,21 +30,21 @@ export function Review({ changes, before, tag, close, done }) {
       await callApi('/settings', { method: 'PUT', body, headers: match })
       done()
     })
-  const after = tried.data?.data
-  // A setting may take others along.
+  const after = dryRun.data?.data
+  // A setting can change other settings too.
   const names = after
     ? Object.keys(after).filter(name => formatValue(after[name]) !== formatValue(before[name]))
     : Object.keys(changes)
-  return html`<${Dialog} title="What will change" close=${close}>
+  return html`<${Dialog} title="Review changes" close=${close}>
     <dl class="changes">
       ${names.map(
         name =>
           html`<div key=${name}><dt>${name}</dt><dd><del>${formatValue(before[name])}</del> <span aria-label="becomes">→</span> <ins>${formatValue(after ? after[name] : changes[name])}</ins></dd></div>`,
       )}
     </dl>
-    ${tried.busy && html`<p role="status">Trying it…</p>`}
-    ${(tried.data?.meta.warnings ?? []).map((/** @type {{ detail: string }} */ { detail }) => html`<p class="note">${detail}</p>`)}
-    ${(error ?? tried.error) && html`<${Problem} error=${error ?? tried.error} />`}
-    <p class="choices"><${Button} class="main" label="Save" doing="Saving…" busy=${busy} disabled=${!after} onClick=${save} /></p>
+    ${dryRun.busy && html`<p role="status">Checking…</p>`}
+    ${(dryRun.data?.meta.warnings ?? []).map((/** @type {{ detail: string }} */ { detail }) => html`<p class="note">${detail}</p>`)}
+    ${(error ?? dryRun.error) && html`<${Problem} error=${error ?? dryRun.error} />`}
+    <p class="choices"><${Button} class="main" label="Save" busyLabel="Saving…" busy=${busy} disabled=${!after} onClick=${save} /></p>
   <//>`
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { renderCode } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 
-/** A value in words. @param {unknown} value */
+/** @param {unknown} value */
 export const formatValue = value =>
   value === null
     ? 'none'
@@ -15,59 +15,59 @@ export const formatValue = value =>
           : String(value)
 
 /**
- * One setting: its name, meaning and default, and where it is changed.
- * @param {{ name: string, shape: import('tillbridge/settings').Setting, value: unknown, changed: boolean, change: (value: unknown) => void }} props
+ * A setting with its description, default and input.
+ * @param {{ name: string, schema: import('tillbridge/settings').Setting, value: unknown, changed: boolean, change: (value: unknown) => void }} props
  */
 export const Setting = ({
   name,
-  shape,
+  schema,
   value,
   changed,
   change,
 }) => html`<section class=${`setting${changed ? ' changed' : ''}`}>
   <div>
     <h2><label for=${`setting-${name}`}>${name}</label></h2>
-    <p>${renderCode(shape.description)}</p>
-    <p class="facts">Default: ${formatValue(shape.default)}</p>
+    <p>${renderCode(schema.description)}</p>
+    <p class="facts">Default: ${formatValue(schema.default)}</p>
   </div>
-  <div><${Input} id=${`setting-${name}`} shape=${shape} value=${value} change=${change} /></div>
+  <div><${Input} id=${`setting-${name}`} schema=${schema} value=${value} change=${change} /></div>
 </section>`
 
-/** @param {{ id: string, shape: import('tillbridge/settings').Setting, value: any, change: (value: unknown) => void }} props */
-function Input({ id, shape, value, change }) {
-  /** @param {(text: string) => unknown} read */
-  const reading =
-    read =>
+/** @param {{ id: string, schema: import('tillbridge/settings').Setting, value: any, change: (value: unknown) => void }} props */
+function Input({ id, schema, value, change }) {
+  /** @param {(text: string) => unknown} parse */
+  const handleInput =
+    parse =>
     (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>
-      change(read(currentTarget.value))
-  if (shape.type === 'boolean')
-    return html`<select id=${id} value=${String(value)} onChange=${reading(text => text === 'true')}><option value="true">yes</option><option value="false">no</option></select>`
-  if (shape.enum)
-    return html`<select id=${id} value=${value} onChange=${reading(text => text)}>${shape.enum.map(each => html`<option key=${each}>${each}</option>`)}</select>`
-  if (shape.type === 'integer')
-    return html`<input id=${id} type="number" min=${shape.minimum} max=${shape.maximum} value=${value} onInput=${reading(text => (text === '' ? null : Number(text)))} />`
-  if (shape.type === 'array' || shape.type === 'object')
+      change(parse(currentTarget.value))
+  if (schema.type === 'boolean')
+    return html`<select id=${id} value=${String(value)} onChange=${handleInput(text => text === 'true')}><option value="true">yes</option><option value="false">no</option></select>`
+  if (schema.enum)
+    return html`<select id=${id} value=${value} onChange=${handleInput(text => text)}>${schema.enum.map(each => html`<option key=${each}>${each}</option>`)}</select>`
+  if (schema.type === 'integer')
+    return html`<input id=${id} type="number" min=${schema.minimum} max=${schema.maximum} value=${value} onInput=${handleInput(text => (text === '' ? null : Number(text)))} />`
+  if (schema.type === 'array' || schema.type === 'object')
     return html`<${JsonInput} id=${id} value=${value} change=${change} />`
-  const orNumber = shape.anyOf?.some(({ type }) => type === 'integer')
-  const orNone = shape.anyOf?.some(({ type }) => type === 'null')
-  const read = (/** @type {string} */ text) =>
-    orNumber && /^\d+$/.test(text) ? Number(text) : orNone && text === '' ? null : text
-  return html`<input id=${id} value=${value ?? ''} placeholder=${orNone ? 'none' : undefined} onInput=${reading(read)} />`
+  const allowsInteger = schema.anyOf?.some(({ type }) => type === 'integer')
+  const allowsNull = schema.anyOf?.some(({ type }) => type === 'null')
+  const parse = (/** @type {string} */ text) =>
+    allowsInteger && /^\d+$/.test(text) ? Number(text) : allowsNull && text === '' ? null : text
+  return html`<input id=${id} value=${value ?? ''} placeholder=${allowsNull ? 'none' : undefined} onInput=${handleInput(parse)} />`
 }
 
-/** A list or an object, as JSON. @param {{ id: string, value: unknown, change: (value: unknown) => void }} props */
+/** An array or object, edited as JSON. @param {{ id: string, value: unknown, change: (value: unknown) => void }} props */
 function JsonInput({ id, value, change }) {
   const [text, setText] = useState(() => JSON.stringify(value, null, 2))
-  const [isFit, setFit] = useState(true)
-  const type = (/** @type {{ currentTarget: HTMLTextAreaElement }} */ { currentTarget }) => {
+  const [isValid, setValid] = useState(true)
+  const handleText = (/** @type {{ currentTarget: HTMLTextAreaElement }} */ { currentTarget }) => {
     setText(currentTarget.value)
     try {
       change(JSON.parse(currentTarget.value))
-      setFit(true)
+      setValid(true)
     } catch {
-      setFit(false)
+      setValid(false)
     }
   }
-  return html`<textarea id=${id} rows=${Math.min(8, text.split('\n').length)} spellcheck=${false} aria-invalid=${!isFit} value=${text} onInput=${type}></textarea>
-    ${!isFit && html`<small role="alert">This is not JSON yet; it does not count.</small>`}`
+  return html`<textarea id=${id} rows=${Math.min(8, text.split('\n').length)} spellcheck=${false} aria-invalid=${!isValid} value=${text} onInput=${handleText}></textarea>
+    ${!isValid && html`<small role="alert">Invalid JSON, not saved</small>`}`
 }

@@ -10,22 +10,22 @@ import { callApi, toPagePath } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
-import { buildLagChart, runTone } from './runs.js'
+import { buildLagChart, countSkipped, describeRun, describeSync } from './runs.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Began',
-    value: run => html`<${Timestamp} moment=${run.startedAt} />`,
+    title: 'Started',
+    value: run => html`<${Timestamp} time=${run.startedAt} />`,
     text: run => run.startedAt,
     shrink: true,
   },
   {
     title: 'State',
-    value: run => html`<${State} state=${run.state} tone=${runTone(run.state)} />`,
+    value: run => html`<${State} ...${describeRun(run)} />`,
     text: run => run.state,
   },
-  { title: 'What', value: run => (run.full ? 'everything' : 'changes') },
+  { title: 'Mode', value: run => (run.full ? 'full' : 'changes') },
   countColumn('Read', run => run.read),
   countColumn('New', run => run.new),
   countColumn('Changed', run => run.changed),
@@ -33,9 +33,10 @@ const columns = [
   countColumn('Removed', run => run.removed),
   countColumn('Skipped', run => run.skipped),
   countColumn('Rejected', run => run.rejected),
+  countColumn('Skipped', countSkipped),
   {
-    title: 'Took',
-    name: 'Took (s)',
+    title: 'Duration',
+    name: 'Duration (s)',
     right: true,
     value: run => formatDuration(run.seconds),
     text: run => String(run.seconds),
@@ -49,66 +50,55 @@ const columns = [
   },
 ]
 
-/** One sync: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
+/** A sync with its state and runs. @param {{ name: string }} props */
 export function Sync({ name }) {
-  const mayImport = useHasRole(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
-  const [version, again] = useVersion()
+  const canImport = useHasRole(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
+  const [version, refresh] = useVersion()
   const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version])
   const sync = data?.data.find((/** @type {any} */ each) => each.sync === name)
-  const drop = mayImport && html`<a href=${linkTo('import', name)}>Import a file of ${name}</a>`
+  const importLink = canImport && html`<a href=${linkTo('import', name)}>Import a file</a>`
   return html`<p class="trail"><a href=${linkTo('syncs')}>Syncs</a></p>
     <h1>${name}</h1>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data && !sync && html`<div class="empty">It is not pulled, and no file of it has come yet. ${drop}</div>`}
-    ${sync && html`<${SyncDetails} sync=${sync} drop=${drop} version=${version} again=${again} />`}`
+    ${data && !sync && html`<div class="empty">No data yet. ${importLink}</div>`}
+    ${sync && html`<${SyncDetails} sync=${sync} importLink=${importLink} version=${version} refresh=${refresh} />`}`
 }
 
-/** @param {{ sync: any, drop: unknown, version: number, again: () => void }} props */
-function SyncDetails({ sync, drop, version, again }) {
+/** @param {{ sync: any, importLink: unknown, version: number, refresh: () => void }} props */
+function SyncDetails({ sync, importLink, version, refresh }) {
   const path = `/syncs/${encodeURIComponent(sync.sync)}`
-  const [asked, setAsked] = useState(false)
+  const [isRequested, setRequested] = useState(false)
   const runs = useLoad(signal => callApi(toPagePath(`${path}/runs`, null), { signal }), [path, version])
-  const points = useMemo(() => buildLagChart(runs.data?.data ?? []), [runs.data])
-  const isPulled = sync.origin === 'backOffice'
-  const run = (/** @type {boolean} */ full) => () =>
+  const chart = useMemo(() => buildLagChart(runs.data?.data ?? []), [runs.data])
+  const isFromBackOffice = sync.origin === 'backOffice'
+  const start = (/** @type {boolean} */ full) => () =>
     callApi(`${path}/run`, { method: 'POST', body: { full } }).then(() => {
-      setAsked(true)
-      again()
+      setRequested(true)
+      refresh()
     })
   return html`<div class="card">
       <${Facts}
         facts=${[
-          [
-            'State',
-            html`<${State} state=${sync.isOverdue ? 'late' : sync.state} tone=${sync.isOverdue ? 'bad' : runTone(sync.state)} />${sync.detail && html` <small>${sync.detail}</small>`}`,
-          ],
-          ['Age', sync.lagSeconds === null ? 'never brought' : formatDuration(sync.lagSeconds)],
-          [
-            'Schedule',
-            sync.intervalSeconds === null ? 'as files come' : `every ${formatDuration(sync.intervalSeconds)}`,
-          ],
-          [
-            'Next',
-            sync.isQueued
-              ? 'as soon as a worker has time'
-              : sync.nextRunAt && new Date(sync.nextRunAt).toLocaleTimeString(),
-          ],
-          ['Last whole run', html`<${Timestamp} moment=${sync.lastFullSyncAt} />`],
+          ['State', html`<${State} ...${describeSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`],
+          ['Data age', sync.lagSeconds === null ? 'never synced' : formatDuration(sync.lagSeconds)],
+          ['Schedule', sync.intervalSeconds === null ? 'manual' : `every ${formatDuration(sync.intervalSeconds)}`],
+          ['Next run', sync.isQueued ? 'queued' : sync.nextRunAt && new Date(sync.nextRunAt).toLocaleTimeString()],
+          ['Last full sync', html`<${Timestamp} time=${sync.lastFullSyncAt} />`],
         ]}
       />
       <p class="choices">
         ${
-          isPulled &&
-          html`<${Action} label="Pull changes" role="maintainer" main work=${run(false)} />
-            <${Action} label="Pull everything" role="maintainer" work=${run(true)} confirm="All of it is read again, which may take long. What it does not show is taken away, unless that would be more than half." />`
+          isFromBackOffice &&
+          html`<${Action} label="Sync now" role="maintainer" main work=${start(false)} />
+            <${Action} label="Full sync" role="maintainer" work=${start(true)} confirm="A full sync can take a while. Records missing from the back office are removed, unless that would be more than half." />`
         }
-        <button onClick=${again}>Refresh</button>
-        ${drop}
+        <button onClick=${refresh}>Refresh</button>
+        ${importLink}
       </p>
-      ${asked && html`<p role="status">A run is asked for; it begins as soon as a worker has time.</p>`}
+      ${isRequested && html`<p role="status">Queued. The sync starts when a worker is free.</p>`}
     </div>
-    ${points.times.length > 1 && html`<${Chart} title="Age of the data when a run had ended" unit="min" times=${points.times} lines=${points.lines} />`}
+    ${chart.times.length > 1 && html`<${Chart} title="Data age after each run" unit="min" times=${chart.times} lines=${chart.lines} />`}
     <${List}
       path=${`${path}/runs`}
       caption="Runs of the last 30 days"
@@ -116,6 +106,6 @@ function SyncDetails({ sync, drop, version, again }) {
       version=${version}
       tools=${html`<h2>Runs</h2>`}
       file=${`sync-${sync.sync}-runs`}
-      empty=${`It has not run in the last 30 days. ${isPulled ? 'Pull changes begins a run.' : 'The next file begins one.'}`}
+      empty=${`No runs in the last 30 days. ${isFromBackOffice ? 'Press Sync now to start one.' : 'The next import starts one.'}`}
     />`
 }

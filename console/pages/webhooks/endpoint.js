@@ -11,6 +11,7 @@ import { useLoad, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
+import { formatMs } from '../requests/format.js'
 import { EndpointForm } from './form.js'
 import { getStateTone } from './health.js'
 import { ReplayForm } from './replay.js'
@@ -23,7 +24,7 @@ const formatOutcome = attempt =>
 
 /** @type {import('../../components/table.js').Column[]} */
 const attemptColumns = [
-  { title: 'When', value: each => html`<${Timestamp} moment=${each.at} />`, text: each => each.at, shrink: true },
+  { title: 'Time', value: each => html`<${Timestamp} time=${each.at} />`, text: each => each.at, shrink: true },
   {
     title: 'Outcome',
     value: each => html`<${State} state=${formatOutcome(each)} tone=${isDelivered(each) ? 'good' : 'bad'} />`,
@@ -31,93 +32,93 @@ const attemptColumns = [
   },
   { title: 'Changes', right: true, value: each => each.changes },
   {
-    title: 'Took',
-    name: 'Took (ms)',
+    title: 'Duration',
+    name: 'Duration (ms)',
     right: true,
-    value: each => `${each.milliseconds} ms`,
+    value: each => formatMs(each.milliseconds),
     text: each => String(each.milliseconds),
   },
   {
-    title: 'Answer',
+    title: 'Response',
     value: each => (each.response ? html`<code>${each.response.slice(0, 120)}</code>` : null),
     text: each => each.response ?? '',
   },
   { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
 ]
 
-/** @param {{ record: any, save: (body: object) => Promise<void> }} of */
+/** @param {{ record: any, save: (body: object) => Promise<void> }} props */
 const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
 
-/** One endpoint: where it stands, what it answered, and what is done with it. @param {{ id: string }} props */
+/** An endpoint with its state, actions and delivery attempts. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
-  const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(answer => answer.data), [id])
-  const [version, again] = useVersion()
+  const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(({ data }) => data), [id])
+  const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
-  const [tried, setTried] = useState(/** @type {any} */ (undefined))
-  const place = useKeptFocus()
+  const [testAttempt, setTestAttempt] = useState(/** @type {any} */ (undefined))
+  const container = useKeptFocus()
 
   if (error)
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
-  const seen = () => {
+  const showChange = () => {
     setOpen('')
     reload()
-    again()
+    refresh()
   }
-  /** @param {string} what @param {object} [body] */
-  const post = (what, body = {}) => callApi(`${path}/${what}`, { method: 'POST', body })
-  const doing = (/** @type {string} */ what) => () => post(what).then(seen)
+  /** @param {string} action @param {object} [body] */
+  const post = (action, body = {}) => callApi(`${path}/${action}`, { method: 'POST', body })
+  const run = (/** @type {string} */ action) => () => post(action).then(showChange)
   const test = async () => {
-    setTried((await post('test')).data)
-    again()
+    setTestAttempt((await post('test')).data)
+    refresh()
   }
   const rotate = async () => {
     setSecret((await post('rotate-secret')).data.secret)
-    seen()
+    showChange()
   }
   const remove = () => callApi(path, { method: 'DELETE' }).then(() => goTo('webhooks'))
 
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
-    ${secret && html`<${Secret} what="The new signing secret. Both secrets are valid for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
-    <div class="card" tabindex="-1" ref=${place}>
+    ${secret && html`<${Secret} title="The new signing secret. Both secrets are valid for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
+    <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
           [
             'State',
             html`<${State} state=${data.state} tone=${getStateTone(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
           ],
-          ['Lag', data.lag.seconds ? `${formatDuration(data.lag.seconds)}` : 'up to date'],
-          ['Last delivered', html`<${Timestamp} moment=${data.lastSuccessAt} />`],
+          ['Lag', data.lag.seconds ? formatDuration(data.lag.seconds) : 'up to date'],
+          ['Last delivered', html`<${Timestamp} time=${data.lastSuccessAt} />`],
           [
             'Last failure',
             data.lastFailure &&
-              html`<${Timestamp} moment=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
+              html`<${Timestamp} time=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
           ],
-          ['Kinds', data.kinds.length ? data.kinds.join(', ') : 'all'],
+          ['Event types', data.kinds.length ? data.kinds.join(', ') : 'all'],
           ['Description', data.description],
         ]}
       />
       <p class="choices">
-        <${Action} label="Send a test" role="admin" main work=${test} />
-        ${data.state === 'failing' && html`<${Action} label="Try now" role="admin" work=${doing('resume')} />`}
+        <${Action} label="Send test event" role="admin" main work=${test} />
+        ${data.state === 'failing' && html`<${Action} label="Retry now" role="admin" work=${run('resume')} />`}
         ${
           data.state === 'paused'
-            ? html`<${Action} label="Resume" role="admin" work=${doing('resume')} />`
-            : html`<${Action} label="Pause" role="admin" work=${doing('pause')} confirm="Changes wait and are sent when you resume." />`
+            ? html`<${Action} label="Resume" role="admin" work=${run('resume')} />`
+            : html`<${Action} label="Pause" role="admin" work=${run('pause')} confirm="Changes wait and are sent when you resume." />`
         }
-        <button onClick=${() => setOpen('rewind')}>Rewind</button>
+        <button onClick=${() => setOpen('replay')}>Replay</button>
         <button onClick=${() => setOpen('edit')}>Edit</button>
         <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
-        <${Action} label="Remove" role="admin" danger work=${remove} confirm="Deletes the endpoint and its cursor." />
+        <${Action} label="Delete" role="admin" danger work=${remove} confirm="Deletes the endpoint and its cursor." />
       </p>
-      ${tried && html`<p role="status"><${State} state=${isDelivered(tried) ? 'Test delivered' : 'Test failed'} tone=${isDelivered(tried) ? 'good' : 'bad'} />: ${formatOutcome(tried)}, ${tried.milliseconds} ms</p>`}
+      ${testAttempt && html`<p role="status"><${State} state=${isDelivered(testAttempt) ? 'Test delivered' : 'Test failed'} tone=${isDelivered(testAttempt) ? 'good' : 'bad'} />: ${formatOutcome(testAttempt)}, ${formatMs(testAttempt.milliseconds)}</p>`}
     </div>
-    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${renderEditForm} /><//>`}
-    ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${ReplayForm} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
+    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${showChange} form=${renderEditForm} /><//>`}
+    ${open === 'replay' && html`<${Dialog} title="Replay" close=${() => setOpen('')}><${ReplayForm} replay=${(/** @type {string} */ to) => post('rewind', { to }).then(showChange)} /><//>`}
     <${List}
       path=${`${path}/attempts`}
       caption="Attempts of the last 30 days"
@@ -125,6 +126,6 @@ export function Endpoint({ id }) {
       version=${version}
       tools=${html`<h2>Attempts</h2>`}
       file=${`webhook-${id}-attempts`}
-      empty="Nothing was sent yet. Send a test, or wait for a change."
+      empty="No attempts yet. Send a test event, or wait for a change."
     />`
 }

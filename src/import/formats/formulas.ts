@@ -1,4 +1,4 @@
-// Each is whole in itself: the console is served their texts (src/console/assets.ts).
+// These functions must not use anything outside themselves, because the console is served their source text (src/console/assets.ts).
 
 /**
  * A cell as it can be opened in a spreadsheet: text that would be run there, also behind apostrophes, has an apostrophe in front. A
