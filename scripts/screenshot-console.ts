@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { demoSettings, fillDemoShop } from '../seed/shop.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { type Console, openConsole } from '../test/support/console/console.ts'
-import { spendMorning } from '../test/support/console/sample-data.ts'
+import { createSampleData } from '../test/support/console/sample-data.ts'
 import { type Caller, startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { openOffice } from './console-office.ts'
@@ -24,13 +24,13 @@ const receiver = await startReceiver()
 const { office, close } = await openOffice(service)
 try {
   await fillDemoShop(service.db, service.keys, service.service)
-  const { customer, sku, voucher, request, webhook } = await spendMorning(service, receiver)
-  const places: [name: string, place: string, of?: Caller][] = [
+  const { customer, sku, voucher, request, webhook } = await createSampleData(service, receiver)
+  const screens: [name: string, route: string, account?: Caller][] = [
     ['overview', 'overview'],
     ['syncs', 'syncs/stock'],
     ['back-office', 'syncs', office],
     ['import', 'import'],
-    ['refused', 'import'],
+    ['rejected', 'import'],
     ['search', `search/customer/${customer}`],
     ['stock', `search/product/${encodeURIComponent(`sku:${sku}`)}`],
     ['voucher', `search/voucher/${voucher}`],
@@ -44,22 +44,22 @@ try {
     ['audit', 'audit'],
   ]
   for (const colours of ['light', 'dark'] as const)
-    for (const shown of [service, office]) {
-      const page = await openConsole(service, shown, {
+    for (const account of [service, office]) {
+      const page = await openConsole(service, account, {
         width,
-        height: Math.max(shown === office ? 980 : 850, Math.round(width * 0.56)),
+        height: Math.max(account === office ? 980 : 850, Math.round(width * 0.56)),
         colours,
       })
-      for (const [name, place, whose = service] of places) {
-        if (whose !== shown || (only.length && !only.includes(name))) continue
-        await page.show(place)
-        if (place === 'import') await dropFile(page, name === 'refused')
+      for (const [name, route, owner = service] of screens) {
+        if (owner !== account || (only.length && !only.includes(name))) continue
+        await page.show(route)
+        if (route === 'import') await dropStockFile(page, name === 'rejected')
         await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
         await page.evaluate('new Promise(done => setTimeout(done, 300))')
-        const picture = inFewColours(await page.screenshot())
+        const image = inFewColours(await page.screenshot())
         const file = join(values.to, `console-${name}-${colours}.png`)
-        await writeFile(file, picture)
-        console.log(`${file}: ${Math.round(picture.length / 1024)} KiB`)
+        await writeFile(file, image)
+        console.log(`${file}: ${Math.round(image.length / 1024)} KiB`)
       }
       if (page.complaints.length) console.log(page.complaints.join('\n'))
       await page.close()
@@ -70,16 +70,16 @@ try {
   await service.stop()
 }
 
-/** A file of stock as a till writes it, some lines of which have a fault. */
-async function dropFile(page: Console, isTried: boolean) {
+/** Drops a stock file with some invalid lines. */
+async function dropStockFile(page: Console, isChecked: boolean) {
   const skus = (await service.get('/inventory?limit=20')).json.data.map(({ sku }: { sku: string }) => sku)
   const [{ storeNumber }] = (await service.get('/stores?limit=1')).json.data
   const lines = skus.map(
     (sku: string, i: number) => `${i % 4 ? storeNumber : `9${i}`};${sku};${(i * 7) % 23};02.11.2026`,
   )
   await page.drop('stock of monday.csv', Buffer.from(['Store number;SKU;Free;Counted', ...lines, ''].join('\n')))
-  await page.fill('freeStock is', 'Free')
-  if (!isTried) return
-  await page.press('Try it, write nothing')
+  await page.fill('Source of freeStock', 'Free')
+  if (!isChecked) return
+  await page.press('Dry run')
   await page.until(`document.querySelector('details.card table')`)
 }

@@ -50,16 +50,18 @@ const listImportTypes = () =>
       {
         description: type.description,
         role: (type as ImportType).role ?? 'maintainer',
-        columns: columnsOf(type).map(({ name, required, shape: { type: jsonType, format, description, examples } }) => ({
-          name,
-          required,
-          type: jsonType,
-          format,
-          description,
-          example: String(examples[0] ?? ''),
-          titles: (type as ImportType).titles?.[name],
-          role: (type as ImportType).ofAdmins?.includes(name) ? 'admin' : undefined,
-        })),
+        columns: columnsOf(type).map(
+          ({ name, required, shape: { type: jsonType, format, description, examples } }) => ({
+            name,
+            required,
+            type: jsonType,
+            format,
+            description,
+            example: String(examples[0] ?? ''),
+            titles: (type as ImportType).titles?.[name],
+            role: (type as ImportType).ofAdmins?.includes(name) ? 'admin' : undefined,
+          }),
+        ),
       },
     ]),
   )

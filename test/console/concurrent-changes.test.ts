@@ -27,7 +27,7 @@ after(async () => {
   await shop.stop()
 })
 
-const text = (id: string) => page.evaluate<string>(`document.getElementById(${JSON.stringify(id)}).value`)
+const readValue = (id: string) => page.evaluate<string>(`document.getElementById(${JSON.stringify(id)}).value`)
 
 test('a list setting shows the current value after saving and discarding', {
   skip,
@@ -37,12 +37,12 @@ test('a list setting shows the current value after saving and discarding', {
   await page.press('Review 1 change')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
-  const inForce = JSON.stringify([{ code: 'OLD', name: 'Too old' }], null, 2)
-  await page.until(`document.getElementById('setting-returnReasons').value === ${JSON.stringify(inForce)}`)
+  const current = JSON.stringify([{ code: 'OLD', name: 'Too old' }], null, 2)
+  await page.until(`document.getElementById('setting-returnReasons').value === ${JSON.stringify(current)}`)
   await page.fill('returnReasons', '[]')
   await page.press('Discard')
-  await page.says('No changes')
-  assert.equal(await text('setting-returnReasons'), inForce)
+  await page.waitForText('No changes')
+  assert.equal(await readValue('setting-returnReasons'), current)
 })
 
 test('an emptied number means the default', { skip }, async () => {
@@ -60,51 +60,51 @@ test('an emptied number means the default', { skip }, async () => {
 
 test('a late page of one list never appears in another list', { skip }, async () => {
   await page.show('mappings/customers')
-  await page.says('50 shown')
+  await page.waitForText('50 shown')
   await page.evaluate(`(() => {
-    const ask = fetch
-    globalThis.fetch = (path, asking) => {
-      if (!path.includes('after_cursor')) return ask(path, asking)
-      globalThis.late = new Promise(done => { globalThis.release = done }).then(() => ask(path, asking))
+    const realFetch = fetch
+    globalThis.fetch = (path, options) => {
+      if (!path.includes('after_cursor')) return realFetch(path, options)
+      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, options))
       return late
     }
   })()`)
   await page.press('Show more')
   await page.until('globalThis.release')
   await page.fill('State', 'mapped')
-  await page.says('No records are mapped yet.')
+  await page.waitForText('No records are mapped yet.')
   await page.evaluate(`(async () => {
     release()
     await late.catch(() => {})
-    await new Promise(done => setTimeout(done, 300))
+    await new Promise(resolve => setTimeout(resolve, 300))
   })()`)
-  await page.says('No records are mapped yet.')
+  await page.waitForText('No records are mapped yet.')
   assert.equal(await page.evaluate(`document.querySelectorAll('tbody tr').length`), 0)
 })
 
 test('a busy button keeps the focus and starts nothing twice', { skip }, async () => {
   await page.show('mappings/check')
-  await page.until(`document.querySelector('.standing button')`)
+  await page.until(`document.querySelector('.check-status button')`)
   await page.evaluate(`(() => {
-    const ask = fetch
-    globalThis.fetch = async (path, asking) => {
-      if (asking.method === 'POST') {
+    const realFetch = fetch
+    globalThis.fetch = async (path, options) => {
+      if (options.method === 'POST') {
         globalThis.posts = (globalThis.posts ?? 0) + 1
-        await new Promise(done => { globalThis.answer = done })
+        await new Promise(resolve => { globalThis.respond = resolve })
       }
-      return ask(path, asking)
+      return realFetch(path, options)
     }
-    document.querySelector('.standing button').focus()
+    document.querySelector('.check-status button').focus()
   })()`)
   await page.key('Enter')
-  await page.until('globalThis.answer')
+  await page.until('globalThis.respond')
   await page.key('Enter')
   const focused = `[document.activeElement.innerText, document.activeElement.ariaDisabled]`
   assert.deepEqual(await page.evaluate(focused), ['…', 'true'])
-  await page.evaluate('answer()')
+  await page.evaluate('respond()')
   await page.until(`document.activeElement.innerText === 'Check now'`)
   assert.equal(await page.evaluate('globalThis.posts'), 1)
-  await page.says('Queued. The check starts when a worker is free.')
+  await page.waitForText('Queued. The check starts when a worker is free.')
 })
 
 test('a change made since the dialog opened is not overwritten', { skip }, async () => {
@@ -120,7 +120,7 @@ test('a change made since the dialog opened is not overwritten', { skip }, async
     [
       'mappings/customers',
       'Map customer1',
-      'Legacy id',
+      'Legacy ID',
       'mine',
       '/mappings/customers/customer1',
       { ecommerceLegacyId: 'theirs' },
@@ -131,7 +131,7 @@ test('a change made since the dialog opened is not overwritten', { skip }, async
     await page.fill(field, text)
     assert.equal((await put(shop, path, body)).status, 200)
     await page.press('Save')
-    await page.says('precondition_failed')
+    await page.waitForText('precondition_failed')
     await page.press('Close')
     const { data } = (await shop.get(path)).json
     assert.deepEqual({ ...data, ...body }, data)
@@ -145,11 +145,11 @@ test('an endpoint dialog opens with current values and sends only edits', {
   assert.equal(made.status, 201, made.text)
   const path = `/webhooks/${made.json.data.id}`
   await page.show(path.slice(1))
-  await page.says('http://127.0.0.1:9999/hooks')
+  await page.waitForText('http://127.0.0.1:9999/hooks')
   await put(shop, path, { description: 'Theirs, before' })
   await page.press('Edit')
   await page.until(`document.querySelector('dialog form')`)
-  assert.equal(await page.filled('Description'), 'Theirs, before')
+  assert.equal(await page.readField('Description'), 'Theirs, before')
   await put(shop, path, { kinds: ['store', 'customer'], url: 'http://127.0.0.1:9999/theirs' })
   await page.fill('Description', 'Mine')
   await page.press('Save')
@@ -159,7 +159,7 @@ test('an endpoint dialog opens with current values and sends only edits', {
     [url, kinds.toSorted(), description],
     ['http://127.0.0.1:9999/theirs', ['customer', 'store'], 'Mine'],
   )
-  await page.says('Mine')
+  await page.waitForText('Mine')
   await page.press('Edit')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
@@ -175,5 +175,5 @@ test('an unknown address opens the first screen, and failed sign-outs are report
   await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
   await page.evaluate(`globalThis.fetch = async () => { throw new TypeError() }`)
   await page.press('Sign out')
-  await page.says('Tillbridge cannot be reached.')
+  await page.waitForText("Can't reach Tillbridge.")
 })

@@ -4,8 +4,8 @@ import { createLink } from '../../src/auth/sessions.ts'
 import { sql } from '../../src/database/db.ts'
 import { assign } from '../../src/store/accounts/accounts.ts'
 import { browserMissing, openPage } from '../support/browser.ts'
-import { isAccessible } from '../support/console/axe.ts'
-import { type Console, withWords } from '../support/console/console.ts'
+import { assertAccessible } from '../support/console/axe.ts'
+import { type Console, toConsole } from '../support/console/console.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 
 const skip = browserMissing ?? false
@@ -20,7 +20,7 @@ before(async () => {
   elsewhere = await shop.createService()
   await assign(shop.db, visitor.username, elsewhere.service, 'admin')
   if (skip) return
-  page = withWords(await openPage(shop.baseUrl))
+  page = toConsole(await openPage(shop.baseUrl))
   await page.goTo(`${shop.baseUrl}/console`)
 })
 after(async () => {
@@ -32,15 +32,15 @@ const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerT
 
 test('a wrong password shows the code, the remedy and the request', { skip }, async () => {
   await page.until(`document.querySelector('form')`)
-  await isAccessible(page, 'where to sign in')
+  await assertAccessible(page, 'the sign-in page')
   await page.fill('Username', visitor.username)
   await page.fill('Password', 'guessed')
   await page.press('Sign in')
-  await page.says('The username or password is wrong.')
-  const said = await page.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)
-  assert.match(said, /^invalid_credentials\s+request [\w-]{36}$/m)
-  assert.match(said, /A lost password cannot be shown again: an admin makes a further one/)
-  await isAccessible(page, 'a wrong password')
+  await page.waitForText('The username or password is wrong.')
+  const alert = await page.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)
+  assert.match(alert, /^invalid_credentials\s+request [\w-]{36}$/m)
+  assert.match(alert, /If you lost the password, ask an admin to rotate it/)
+  await assertAccessible(page, 'a wrong password')
 })
 
 test('a right password opens exactly the screens of the role', { skip }, async () => {
@@ -57,7 +57,7 @@ test('an account with several services chooses one and gets its role', { skip },
   await page.fill('Service', elsewhere.service.name)
   await page.until(`${screens}.length > 3`)
   await page.show('accounts')
-  await page.says(elsewhere.username)
+  await page.waitForText(elsewhere.username)
   await page.evaluate('location.reload()')
   await page.until(`${screens}.includes('Accounts')`)
   await page.fill('Service', shop.service.name)
@@ -74,10 +74,10 @@ test('a keyboard user can skip the navigation', { skip }, async () => {
 
 test('an ended session leads to the sign-in page', { skip }, async () => {
   await shop.db.run(sql`delete from console_session`)
-  // A process may trust for two seconds what it has read.
+  // A process can cache a session for two seconds.
   await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
   await page.show('syncs')
-  await page.says('Your console session has expired.')
+  await page.waitForText('Your console session has expired.')
   await page.fill('Username', visitor.username)
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
@@ -90,7 +90,7 @@ test('an ended session leads to the sign-in page', { skip }, async () => {
 test('a used link explains how to get another one', { skip }, async () => {
   await page.goTo('about:blank')
   await page.goTo(`${shop.baseUrl}/console#link=used`)
-  await page.says('Run `tillbridge console` for a new one.')
+  await page.waitForText('Run `tillbridge console` for a new one.')
   assert.equal(await page.evaluate('location.hash'), '')
 })
 
@@ -110,8 +110,8 @@ test('a link pasted into an open page signs in its own account', { skip }, async
   await page.until(`${screens}.includes('Accounts')`)
 })
 
-/** Signs the admin in, as who was never there. */
-async function signInAnew() {
+/** Signs the admin in with an empty browser cache. */
+async function signInAgain() {
   await page.clearCache()
   await page.goTo('about:blank')
   const link = await createLink(shop.db, shop.keys, shop.username)
@@ -121,8 +121,8 @@ async function signInAnew() {
 
 test('the first screen weighs at most 150 KB, all local and cached', { skip }, async () => {
   page.requests.length = 0
-  await signInAnew()
-  await page.until(`document.querySelector('.figures b')`)
+  await signInAgain()
+  await page.until(`document.querySelector('.stats b')`)
   const loaded = await page.evaluate<{ name: string; bytes: number }[]>(
     `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(({ name, encodedBodySize }) => ({ name, bytes: encodedBodySize }))`,
   )

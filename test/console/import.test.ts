@@ -4,7 +4,7 @@ import { sql } from '../../src/database/db.ts'
 import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { customerExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
-import { isAccessible } from '../support/console/axe.ts'
+import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -23,9 +23,9 @@ after(async () => {
   await shop?.stop()
 })
 
-const figure = (name: string) =>
+const hasFact = (name: string) =>
   `[...document.querySelectorAll('.facts-list div')].some(each => each.innerText.replace(/\\s+/g, ' ').startsWith(${JSON.stringify(name)}))`
-const stock = async () =>
+const readStock = async () =>
   (await shop.get('/inventory')).json.data
     .filter(({ storeNumber }: { storeNumber: string }) => storeNumber === '102')
     .map(({ sku, freeStock, buffer }: { sku: string; freeStock: number; buffer: number }) => [sku, freeStock, buffer])
@@ -34,9 +34,9 @@ const stock = async () =>
 test("a dropped file's columns are detected, and a dry run writes nothing", {
   skip,
 }, async () => {
-  const before = await stock()
+  const before = await readStock()
   await page.show('import')
-  await isAccessible(page, 'where a file is dropped')
+  await assertAccessible(page, 'the drop area')
   const lines = [
     'Filiale;SKU;Frei;Größe',
     '102;TEE;7,0;S',
@@ -46,45 +46,45 @@ test("a dropped file's columns are detected, and a dry run writes nothing", {
     '',
   ]
   await page.drop('stock of monday.csv', Buffer.from(lines.join('\r\n'), 'latin1'))
-  await page.says('Größe')
+  await page.waitForText('Größe')
   assert.deepEqual(
     [
-      await page.filled('Rows are'),
-      await page.filled('Separator'),
-      await page.filled('Encoding'),
-      await page.filled('sku is'),
+      await page.readField('File type'),
+      await page.readField('Separator'),
+      await page.readField('Encoding'),
+      await page.readField('Source of sku'),
     ],
     ['stock', ';', 'windows-1252', 'SKU'],
   )
-  await page.says('Say what storeNumber, freeStock are')
-  await page.fill('storeNumber is', 'Filiale')
-  await page.fill('freeStock is', 'Frei')
+  await page.waitForText('Map the required columns storeNumber, freeStock.')
+  await page.fill('Source of storeNumber', 'Filiale')
+  await page.fill('Source of freeStock', 'Frei')
   await page.evaluate(`document.querySelector('details').open = true`)
-  await page.fill('buffer is', ' constant')
-  await page.fill('buffer in every line', '2')
-  assert.equal(await page.filled('Numbers'), ',')
-  await isAccessible(page, 'the columns of a file')
-  await page.press('Try it, write nothing')
-  await page.until(figure('Rejected 3'))
-  assert.equal(await page.evaluate(figure('Good 1')), true)
+  await page.fill('Source of buffer', ' constant')
+  await page.fill('Value of buffer', '2')
+  assert.equal(await page.readField('Numbers'), ',')
+  await assertAccessible(page, 'the columns of a file')
+  await page.press('Dry run')
+  await page.until(hasFact('Rejected 3'))
+  assert.equal(await page.evaluate(hasFact('Valid 1')), true)
   const [sent = ''] = page.requests.filter(url => url.includes('/imports?type=stock&'))
   assert.deepEqual(
     [sent.includes('Filiale'), decodeURIComponent(sent).includes('Größe')],
     [true, false],
-    'what is left out is not in the URL',
+    'ignored columns are not in the URL',
   )
-  assert.deepEqual(await stock(), before)
+  assert.deepEqual(await readStock(), before)
 })
 
 test('rejected lines are grouped, corrected singly or together and sent again', {
   skip,
 }, async () => {
   await page.press('Import')
-  await page.says('New')
-  await page.until(figure('Rejected 3'))
-  await page.says('Filiale names no store')
+  await page.waitForText('New')
+  await page.until(hasFact('Rejected 3'))
+  await page.waitForText('Filiale names no store')
   await page.until(`document.querySelector('details.card table')`)
-  await isAccessible(page, 'rejected lines')
+  await assertAccessible(page, 'rejected lines')
   await page.appear({ width: 320 })
   assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 320)
   await page.appear({})
@@ -92,13 +92,13 @@ test('rejected lines are grouped, corrected singly or together and sent again', 
     await page.evaluate<string>(`document.querySelector('details.card').innerText.replace(/\\s+/g, ' ')`),
     /names no store 2 lines/,
   )
-  await page.fill('Filiale of all 2', '102')
-  await page.press('Apply to all')
+  await page.fill('Replace all 2 with', '102')
+  await page.press('Replace all')
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('Frei of line 5', '4')
-  await page.press('Send 3 lines again')
-  await page.until(figure('Rejected 0'))
-  assert.deepEqual(await stock(), [
+  await page.press('Import 3 lines again')
+  await page.until(hasFact('Rejected 0'))
+  assert.deepEqual(await readStock(), [
     ['HOOD-S', 4, 2],
     ['TEE', 1, 2],
   ])
@@ -106,49 +106,48 @@ test('rejected lines are grouped, corrected singly or together and sent again', 
 
 test('column choices survive going back, and records keep their fields', { skip }, async () => {
   await page.press('Back to the columns')
-  assert.equal(await page.filled('storeNumber is'), 'Filiale')
+  assert.equal(await page.readField('Source of storeNumber'), 'Filiale')
   await page.drop(
     'records.ndjson',
     Buffer.from('{"storeId":"1","storeNumber":"9","name":"North","shoes":1}\n{"storeId":"2"}\n'),
   )
-  await page.says('shoes')
-  assert.equal(await page.filled('Rows are'), 'stores')
-  await page.press('Try it, write nothing')
-  await page.until(figure('Rejected 1'))
-  await page.says('is required')
+  await page.waitForText('shoes')
+  assert.equal(await page.readField('File type'), 'stores')
+  await page.press('Dry run')
+  await page.until(hasFact('Rejected 1'))
+  await page.waitForText('is required')
   await page.until(`document.querySelector('details.card table')`)
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('storeNumber of line 2', '10')
   await page.fill('name of line 2', 'South')
-  await page.press('Try 1 line again')
-  await page.says('Trial: records (mended).ndjson')
-  await page.until(figure('Good 1'))
-  await page.says('Import takes in all of records.ndjson, and then these lines as they are mended.')
-  assert.equal((await shop.get('/stores/10')).status, 404, 'what a trial has rejected is tried, not written')
+  await page.press('Check 1 line again')
+  await page.waitForText('Dry run: records (corrected).ndjson')
+  await page.until(hasFact('Valid 1'))
+  await page.waitForText('Import sends records.ndjson and then these corrected lines.')
+  assert.equal((await shop.get('/stores/10')).status, 404, 'a dry run writes nothing')
 })
 
 test('an import with corrected lines completes despite interrupted polls', {
   skip,
 }, async () => {
-  const letGo = await lockImportType(shop.db, shop.service, 'stores')
+  const unlock = await lockImportType(shop.db, shop.service, 'stores')
   try {
     await page.evaluate(`{
       const real = fetch
-      globalThis.missed = 0
-      globalThis.fetch = (path, how) =>
-        /imports\\/[^/?]{36}$/.test(path) && missed < 3 ? (missed++, Promise.reject(new TypeError('gone'))) : real(path, how)
+      globalThis.failures = 0
+      globalThis.fetch = (path, options) =>
+        /imports\\/[^/?]{36}$/.test(path) && failures < 3 ? (failures++, Promise.reject(new TypeError('gone'))) : real(path, options)
     }`)
     await page.press('Import')
-    await page.until('missed === 3')
+    await page.until('failures === 3')
   } finally {
-    await letGo()
+    await unlock()
   }
-  await page.until(figure('New 2'))
-  await page.says('Import: records.ndjson')
-  for (const shown of ['Lines read 2', 'Rejected 0', 'Unchanged 0'])
-    assert.ok(await page.evaluate(figure(shown)), shown)
+  await page.until(hasFact('New 2'))
+  await page.waitForText('Import: records.ndjson')
+  for (const fact of ['Lines read 2', 'Rejected 0', 'Unchanged 0']) assert.ok(await page.evaluate(hasFact(fact)), fact)
   assert.equal((await shop.get('/stores/10')).json.data.name, 'South')
-  assert.equal((await shop.get('/stores/9')).json.data.name, 'North', 'what the trial found good')
+  assert.equal((await shop.get('/stores/9')).json.data.name, 'North', 'a line that was valid in the dry run')
   assert.deepEqual(
     page.complaints.filter(text => !/Failed to load resource/.test(text)),
     [],
@@ -158,56 +157,56 @@ test('an import with corrected lines completes despite interrupted polls', {
 test('corrections accumulate over dry runs and only remaining errors stay', {
   skip,
 }, async () => {
-  const shows = async (...figures: string[]) => {
-    for (const each of figures) await page.until(figure(each))
+  const waitForFacts = async (...facts: string[]) => {
+    for (const each of facts) await page.until(hasFact(each))
     await page.until(`document.querySelector('details.card table')`)
   }
   await page.drop('more stores.csv', Buffer.from('storeId;storeNumber;name\n21;21;A\n22;;B\n23;;C\n24;;D\n'))
-  await page.says('more stores.csv')
-  await page.press('Try it, write nothing')
-  await shows('Lines read 4', 'Good 1', 'Rejected 3')
+  await page.waitForText('more stores.csv')
+  await page.press('Dry run')
+  await waitForFacts('Lines read 4', 'Valid 1', 'Rejected 3')
   await page.fill('storeNumber of line 3', '22')
-  await page.press('Try 3 lines again')
-  await shows('Lines read 3', 'Good 1', 'Rejected 2')
+  await page.press('Check 3 lines again')
+  await waitForFacts('Lines read 3', 'Valid 1', 'Rejected 2')
   await page.fill('storeNumber of line 3', '23')
-  await page.press('Try 2 lines again')
-  await shows('Lines read 2', 'Good 1', 'Rejected 1')
-  await page.says('Import takes in all of more stores.csv')
+  await page.press('Check 2 lines again')
+  await waitForFacts('Lines read 2', 'Valid 1', 'Rejected 1')
+  await page.waitForText('Import sends more stores.csv')
   await page.press('Import')
-  await page.says('Import: more stores.csv')
-  await shows('Lines read 4', 'New 3', 'Unchanged 0', 'Rejected 1')
+  await page.waitForText('Import: more stores.csv')
+  await waitForFacts('Lines read 4', 'New 3', 'Unchanged 0', 'Rejected 1')
   await page.fill('storeNumber of line 3', '24')
-  await page.press('Send 1 line again')
-  await page.until(figure('New 1'))
+  await page.press('Import 1 line again')
+  await page.until(hasFact('New 1'))
   for (const number of ['21', '22', '23', '24']) assert.equal((await shop.get(`/stores/${number}`)).status, 200, number)
 })
 
 test('a Shopify export is recognised and its omissions remove nothing', {
   skip,
 }, async () => {
-  const there = () =>
+  const readItems = () =>
     shop.db.rows<{ id: string }>(
       sql`select ecommerce_id as id, other from ecommerce_item where service_id = ${shop.service.id} order by 1`,
     )
   const customers = ['1', '2', '4'.repeat(101)].map(id => [id, `${id.slice(0, 1)}@example.com`] as const)
   await page.drop('customers_export.csv', Buffer.from(customerExport(customers)))
-  await page.says('customers_export.csv')
-  await page.until(`document.querySelector('[aria-label="How it is written"]')`)
-  assert.equal(await page.filled('Rows are'), 'ecommerce-customers')
-  await page.fill('email is', ' none')
+  await page.waitForText('customers_export.csv')
+  await page.until(`document.querySelector('[aria-label="Format"]')`)
+  assert.equal(await page.readField('File type'), 'ecommerce-customers')
+  await page.fill('Source of email', ' none')
   await page.press('Import')
-  await page.until(figure('Rejected 1'))
-  assert.deepEqual(await there(), [
+  await page.until(hasFact('Rejected 1'))
+  assert.deepEqual(await readItems(), [
     { id: '1', other: null },
     { id: '2', other: null },
   ])
   await page.until(`document.querySelector('details.card table')`)
   await page.fill('Customer ID of line 4', '=3')
-  await page.press('Send 1 line again')
-  await page.says('customers_export (mended).csv')
-  await page.until(figure('New 1'))
+  await page.press('Import 1 line again')
+  await page.waitForText('customers_export (corrected).csv')
+  await page.until(hasFact('New 1'))
   assert.deepEqual(
-    (await there()).map(({ id }) => id),
+    (await readItems()).map(({ id }) => id),
     ['1', '2', '=3'].toSorted(),
   )
 })
@@ -219,26 +218,26 @@ test('the encoding is detected anywhere, and damaged lines are not sent', {
   const first = `31,31,Harbour,${'x'.repeat(70_000)}\n`
   const name = async (number: string) => (await shop.get(`/stores/${number}`)).json.data?.name
   await page.drop('stores.csv', Buffer.from(`${columns}${first}32,,Müller,\n`, 'latin1'))
-  await page.says('Notes')
-  assert.equal(await page.filled('Encoding'), 'windows-1252')
+  await page.waitForText('Notes')
+  assert.equal(await page.readField('Encoding'), 'windows-1252')
   await page.press('Import')
-  await page.until(figure('Rejected 1'))
+  await page.until(hasFact('Rejected 1'))
   await page.until(`document.querySelector('details.card table')`)
   await page.fill('storeNumber of line 3', '32')
-  await page.press('Send 1 line again')
-  await page.until(figure('New 1'))
+  await page.press('Import 1 line again')
+  await page.until(hasFact('New 1'))
   assert.equal(await name('32'), 'Müller')
 
-  const torn = Buffer.from('34,34,Müller,\n', 'latin1')
-  await page.drop('stores.csv', Buffer.concat([Buffer.from(`${columns}${first}33,,Größe,\n`), torn]))
-  await page.until(`document.querySelector('[aria-label="How it is written"]')`)
-  assert.equal(await page.filled('Encoding'), 'utf-8')
+  const invalid = Buffer.from('34,34,Müller,\n', 'latin1')
+  await page.drop('stores.csv', Buffer.concat([Buffer.from(`${columns}${first}33,,Größe,\n`), invalid]))
+  await page.until(`document.querySelector('[aria-label="Format"]')`)
+  assert.equal(await page.readField('Encoding'), 'utf-8')
   await page.press('Import')
-  await page.until(figure('Rejected 2'))
-  await page.says('is not valid UTF-8')
+  await page.until(hasFact('Rejected 2'))
+  await page.waitForText('is not valid UTF-8')
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('storeNumber of line 3', '33')
-  await page.press('Send 1 line again')
-  await page.until(figure('New 1'))
+  await page.press('Import 1 line again')
+  await page.until(hasFact('New 1'))
   assert.deepEqual([await name('33'), await name('34')], ['Größe', undefined])
 })

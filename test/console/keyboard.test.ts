@@ -7,7 +7,7 @@ import { fillShop } from '../support/order-shop.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
-// Whoever uses the keyboard alone is, after each step, where they were, or next to it: never at the top of the page again.
+// After each step, the keyboard focus must stay where it was or move next to it, never to the top of the page.
 
 const skip = browserMissing ?? false
 let shop: TestService
@@ -23,33 +23,34 @@ after(async () => {
   await shop?.stop()
 })
 
-const named = (name: string) =>
+const findControl = (name: string) =>
   `[...document.querySelectorAll('button, input, select')].find(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0] ?? each.innerText.trim()) === ${JSON.stringify(name)})`
 
 async function focus(name: string) {
-  await page.until(named(name))
-  await page.evaluate(`${named(name)}.focus()`)
+  await page.until(findControl(name))
+  await page.evaluate(`${findControl(name)}.focus()`)
 }
-const isAt = (name: string) => page.until(`${named(name)} && document.activeElement === ${named(name)}`)
+const waitForFocus = (name: string) =>
+  page.until(`${findControl(name)} && document.activeElement === ${findControl(name)}`)
 
 test('an export keeps the keyboard focus until and after its end', { skip }, async () => {
   await page.show('accounts')
   await focus('Export CSV: Accounts')
   await page.evaluate(`(() => {
-    const ask = fetch
+    const realFetch = fetch
     URL.createObjectURL = () => '#'
     HTMLAnchorElement.prototype.click = () => { globalThis.saved = true }
-    globalThis.fetch = async (path, asking) => {
-      if (asking.headers.accept === 'application/x-ndjson') await new Promise(done => { globalThis.answer = done })
-      return ask(path, asking)
+    globalThis.fetch = async (path, options) => {
+      if (options.headers.accept === 'application/x-ndjson') await new Promise(resolve => { globalThis.respond = resolve })
+      return realFetch(path, options)
     }
   })()`)
   await page.key('Enter')
-  await isAt('Cancel')
-  await page.until('globalThis.answer')
-  await page.evaluate('answer()')
+  await waitForFocus('Cancel')
+  await page.until('globalThis.respond')
+  await page.evaluate('respond()')
   await page.until('globalThis.saved')
-  await isAt('Export CSV: Accounts')
+  await waitForFocus('Export CSV: Accounts')
 })
 
 test('resolving an alert keeps the focus in the list', { skip }, async () => {
@@ -59,10 +60,10 @@ test('resolving an alert keeps the focus in the list', { skip }, async () => {
     detail: 'The last one.',
   })
   await page.show('overview')
-  await page.says('The last one.')
+  await page.waitForText('The last one.')
   await focus('Resolve: Export file has rejected lines')
   await page.key('Enter')
-  await page.says('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention.')
   await page.until(`document.activeElement.ariaLabel === 'Alerts'`)
 })
 
@@ -74,13 +75,13 @@ test('a search keeps the focus in its field and a reset too', {
   await page.type('/stores')
   await page.key('Enter')
   await page.until(`location.hash.includes('search')`)
-  await page.says('What was found')
-  await isAt('Path or operation')
+  await page.waitForText('Results')
+  await waitForFocus('Path or operation')
   await focus('Clear')
   await page.key('Enter')
-  await page.until(`location.hash === '#requests' && !${named('Clear')}`)
+  await page.until(`location.hash === '#requests' && !${findControl('Clear')}`)
   await page.until(`document.activeElement.getAttribute('role') === 'search'`)
-  await page.until(`${named('Path or operation')}.value === ''`)
+  await page.until(`${findControl('Path or operation')}.value === ''`)
 })
 
 test('a followed link moves the focus and updates the page title', {
@@ -97,18 +98,18 @@ test('a followed link moves the focus and updates the page title', {
   ]) {
     await page.show(String(screen))
     if (screen === 'search') {
-      await focus('What to look up')
+      await focus('Search text')
       await page.type('smith')
       await page.key('Enter')
     }
-    const found = `document.querySelector('main td a[href^="${link}"], .hits a[href^="${link}"]')`
-    await page.until(found)
-    await page.evaluate(`${found}.focus()`)
+    const linkElement = `document.querySelector('main td a[href^="${link}"], .hits a[href^="${link}"]')`
+    await page.until(linkElement)
+    await page.evaluate(`${linkElement}.focus()`)
     await page.key('Enter')
     await page.until(`location.hash.startsWith('${link}') && document.activeElement.id === 'content'`)
-    const [said, ...more] = (await page.evaluate<string>('document.title')).split(' · ')
-    assert.deepEqual(more, [title, shop.service.name, 'Tillbridge'])
-    assert.match(said ?? '', record ? new RegExp(`^${record}$`) : /^[\w-]{36}$/)
+    const [first, ...others] = (await page.evaluate<string>('document.title')).split(' · ')
+    assert.deepEqual(others, [title, shop.service.name, 'Tillbridge'])
+    assert.match(first ?? '', record ? new RegExp(`^${record}$`) : /^[\w-]{36}$/)
   }
 })
 
@@ -118,12 +119,12 @@ test('a mapping type switch keeps the focus and clears the old list', {
   await page.show('mappings/stores')
   for (const [kind, column] of [
     ['skus', 'E-commerce SKU'],
-    ['customers', 'Legacy id'],
+    ['customers', 'Legacy ID'],
   ] as const) {
     await focus('Kind')
     await page.fill('Kind', kind)
     await page.until(`[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`)
-    await isAt('Kind')
+    await waitForFocus('Kind')
   }
   // A search requests every possible type.
   assert.deepEqual(

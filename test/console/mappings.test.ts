@@ -6,7 +6,7 @@ import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { mappingCheckJob } from '../../src/store/mappings/platform-items.ts'
 import { productExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
-import { isAccessible } from '../support/console/axe.ts'
+import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -30,27 +30,27 @@ after(async () => {
   await api.stop()
 })
 
-const work = () =>
+const startTestWorker = () =>
   startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), mailTransport: { send: async () => {} } })
-const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
-const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText')
+const readMappedSku = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
+const readFocus = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText')
 
 test('a SKU is mapped to its platform item', { skip }, async () => {
   await page.show('mappings/skus')
   await page.press('Map 12001')
-  await isAccessible(page, 'a mapping')
+  await assertAccessible(page, 'a mapping')
   await page.fill('E-commerce SKU', 'mh01-s')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
-  assert.equal(await mapped('12001'), 'mh01-s')
-  assert.equal(await focused(), 'Map 12001')
+  assert.equal(await readMappedSku('12001'), 'mh01-s')
+  assert.equal(await readFocus(), 'Map 12001')
 })
 
 test('the page shows the progress of a check that another client started', {
   skip,
 }, async () => {
   await page.show('mappings/check/skus')
-  await page.says('Not checked yet.')
+  await page.waitForText('Not checked yet.')
   const body = productExport([
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
@@ -62,81 +62,81 @@ test('the page shows the progress of a check that another client started', {
   })
   await waitUntil(
     async () => (await shop.get(String(sent.headers.location))).json.data.state === 'ok',
-    'what the platform has is in',
+    'the platform items are imported',
   )
   assert.equal((await post(shop, '/mappings/check', {})).status, 202)
-  await page.says('Queued. The check starts when a worker is free.')
-  const of = sql`service_id = ${shop.service.id}`
-  await api.db.run(sql`update mapping_check set (checked, to_check) = row(1, 1000) where ${of}`)
-  await page.says('1 of 1,000 records')
-  await isAccessible(page, 'a running check')
-  worker = work()
-  await page.says('different case')
+  await page.waitForText('Queued. The check starts when a worker is free.')
+  const isOurs = sql`service_id = ${shop.service.id}`
+  await api.db.run(sql`update mapping_check set (checked, to_check) = row(1, 1000) where ${isOurs}`)
+  await page.waitForText('1 of 1,000 records')
+  await assertAccessible(page, 'a running check')
+  worker = startTestWorker()
+  await page.waitForText('different case')
   assert.doesNotMatch(await page.evaluate<string>('document.body.innerText'), /Checking…/)
-  const jobs = await api.db.rows(sql`select from job where ${of} and name = ${mappingCheckJob} and due_at <= now()`)
+  const jobs = await api.db.rows(sql`select from job where ${isOurs} and name = ${mappingCheckJob} and due_at <= now()`)
   assert.equal(jobs.length, 0)
 })
 
 test('a click applies a suggestion and focuses its undo button', { skip }, async () => {
-  await isAccessible(page, 'the mapping check')
+  await assertAccessible(page, 'the mapping check')
   await page.press('Use MH01-S')
-  await page.says('Mapping of 12001 updated.')
-  assert.equal(await mapped('12001'), 'MH01-S')
+  await page.waitForText('Mapping of 12001 updated.')
+  assert.equal(await readMappedSku('12001'), 'MH01-S')
   await page.until(`document.activeElement.innerText === 'Undo'`)
   await page.press('Undo')
-  await page.says('different case')
-  assert.equal(await mapped('12001'), 'mh01-s')
+  await page.waitForText('different case')
+  assert.equal(await readMappedSku('12001'), 'mh01-s')
 })
 
 test('a mapping changed since the list was read is not overwritten', { skip }, async () => {
-  const theirs = () => put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
-  await theirs()
+  const changeMapping = () => put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
+  await changeMapping()
   await page.press('Use MH01-S')
-  await page.says('mapping_changed')
-  assert.equal(await mapped('12001'), 'theirs')
+  await page.waitForText('mapping_changed')
+  assert.equal(await readMappedSku('12001'), 'theirs')
   await page.press('Map 12001')
   await page.press('Save')
   await page.until(`document.querySelector('dialog')?.innerText.includes('mapping_changed')`)
-  assert.equal(await mapped('12001'), 'theirs')
+  assert.equal(await readMappedSku('12001'), 'theirs')
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await page.press('Close')
   await page.until(`!document.querySelector('dialog')`)
-  await page.says('different case')
+  await page.waitForText('different case')
 })
 
 test('any fix can be undone unless its mapping has changed since', {
   skip,
 }, async () => {
   await page.press('Use MH01-S')
-  await page.says('Mapping of 12001 updated.')
+  await page.waitForText('Mapping of 12001 updated.')
   await page.show('mappings/check/skus/unmapped')
   await page.press('Map 12002')
   await page.fill('Platform ID', 'MH01-M')
   await page.press('Save')
-  await page.says('Mapping of 12002 updated.')
+  await page.waitForText('Mapping of 12002 updated.')
   await page.show('mappings/fixes')
-  await isAccessible(page, 'fixes')
+  await assertAccessible(page, 'fixes')
   const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
   await page.until(`${rows}.length === 3`)
   await page.press('Undo 12001')
-  await page.says('will be mapped to mh01-s again')
+  await page.waitForText('will be mapped to mh01-s again')
   await page.press('Undo')
   await page.until(`!document.querySelector('dialog')`)
-  // The button that was pressed is gone.
+  // The pressed button has disappeared.
   await page.until(`document.activeElement.ariaLabel === 'Fixes, newest first'`)
-  assert.equal(await mapped('12001'), 'mh01-s')
-  assert.equal(await mapped('12002'), 'MH01-M')
+  assert.equal(await readMappedSku('12001'), 'mh01-s')
+  assert.equal(await readMappedSku('12002'), 'MH01-M')
   await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
   await page.press('Undo 12002')
   await page.press('Undo')
-  await page.says('mapping_changed')
+  await page.waitForText('mapping_changed')
   await page.press('Close')
-  const csv = await page.exported()
+  const csv = await page.exportCsv()
   assert.match(csv, /,SKU,12002,,MH01-M,/)
   assert.equal(csv.split('\r\n').length, 5)
   await page.show('mappings/check/skus/nearMatch')
-  await page.says('mh01-s')
-  const [header, row] = (await page.exported()).split('\r\n')
+  await page.waitForText('mh01-s')
+  const [header, row] = (await page.exportCsv()).split('\r\n')
   assert.match(header ?? '', /skuId,ecommerceSku,name,state,ecommerceName,evidence,unitsInStock,unitsSold$/)
   assert.match(row ?? '', /^12001,MH01-S,/)
 })

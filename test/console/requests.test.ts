@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { browserMissing } from '../support/browser.ts'
-import { isAccessible } from '../support/console/axe.ts'
+import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -26,7 +26,7 @@ before(async () => {
   }
   await waitUntil(
     async () => (await shop.get(`/requests?request_id=${rejected}`)).json.data.length > 0,
-    'it is logged',
+    'the request is logged',
     20_000,
   )
   if (!skip) page = await openConsole(shop, shop)
@@ -38,37 +38,37 @@ after(async () => {
 
 const rows = (caption: string) =>
   `[...document.querySelectorAll('[aria-label=${JSON.stringify(caption)}] tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
-const found = rows('Requests, the newest first')
+const resultRows = rows('Requests, newest first')
 
 test('errors are grouped by code and link to their requests', { skip }, async () => {
   await page.show('requests')
   await page.until(`${rows('Errors by code')}.some(row => /^email_taken 2 .* POST \\/customers /.test(row))`)
-  await page.until(`${found}.length > 3`)
-  await isAccessible(page, 'requests')
+  await page.until(`${resultRows}.length > 3`)
+  await assertAccessible(page, 'requests')
   await page.press('email_taken')
-  await page.until(`${found}.length === 2`)
-  const csv = await page.exported('Requests')
-  assert.match(csv, /^When,Status,Error,Operation,Record,Account,Took \(ms\),Request\r\n/)
+  await page.until(`${resultRows}.length === 2`)
+  const csv = await page.exportCsv('Requests')
+  assert.match(csv, /^Time,Status,Error,Operation,Record,Account,Duration \(ms\),Request\r\n/)
   assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${shop.username},[\\d.]+,${rejected}\r\n`))
 })
 
 test('a request is found by its known fields and shows its timings', { skip }, async () => {
   await page.press('Clear')
   await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
-  await page.fill('Request id', rejected)
+  await page.fill('Request ID', rejected)
   await page.press('Search')
-  await page.until(`${found}.length === 1`)
+  await page.until(`${resultRows}.length === 1`)
   await page.press(`…${rejected.slice(-8)}`)
-  await page.until(`${rows('Where the time went')}.length >= 3`)
-  const steps = await page.evaluate<string[]>(rows('Where the time went'))
-  assert.match(steps[0] ?? '', /^the whole request 0 ms [\d.]+ ms 409 email_taken/)
-  assert.match(steps.at(-1) ?? '', /^database, in all – [\d.]+ ms \d+ statements/)
-  await page.says('It wrote nothing.')
-  await isAccessible(page, 'a request')
+  await page.until(`${rows('Timing')}.length >= 3`)
+  const steps = await page.evaluate<string[]>(rows('Timing'))
+  assert.match(steps[0] ?? '', /^request 0 ms [\d.]+ ms 409 email_taken/)
+  assert.match(steps.at(-1) ?? '', /^database \(all statements\) – [\d.]+ ms \d+ statements/)
+  await page.waitForText('No changes')
+  await assertAccessible(page, 'a request')
 })
 
 test('the search form has each request field', { skip }, async () => {
-  for (const [field, wanted, row, count] of [
+  for (const [field, value, row, count] of [
     ['Idempotency key', 'made-once', / 201 .*POST \/customers /, 1],
     ['Error', 'email_taken', / 409 email_taken /, 2],
     ['Status', '409', / 409 email_taken /, 2],
@@ -76,10 +76,10 @@ test('the search form has each request field', { skip }, async () => {
   ] as const) {
     await page.show('requests')
     await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
-    await page.fill(field, wanted)
+    await page.fill(field, value)
     await page.press('Search')
-    await page.says('What was found')
-    await page.until(`${found}.length === ${count} && ${found}.some(row => ${row}.test(row))`)
+    await page.waitForText('Results')
+    await page.until(`${resultRows}.length === ${count} && ${resultRows}.some(row => ${row}.test(row))`)
   }
 })
 
@@ -87,45 +87,45 @@ test('a record links to its requests with path, outcome, time and changes', {
   skip,
 }, async () => {
   await page.show('search')
-  await page.fill('What to look up', 'jane.doe@example.com')
-  await page.press('Look up')
+  await page.fill('Search text', 'jane.doe@example.com')
+  await page.press('Search')
   await page.press('Requests about this customer')
-  await page.until(`${found}.some(row => row.includes('POST /customers'))`)
+  await page.until(`${resultRows}.some(row => row.includes('POST /customers'))`)
   await page.fill('Path or operation', 'POST /customers')
-  await page.fill('Answered with', 'false')
+  await page.fill('Result', 'false')
   await page.fill('From', '2020-01-01T00:00')
   await page.press('Search')
-  await page.until(`${found}.length === 1`)
-  await page.click(`document.querySelector('[aria-label="Requests, the newest first"] tbody a')`)
+  await page.until(`${resultRows}.length === 1`)
+  await page.click(`document.querySelector('[aria-label="Requests, newest first"] tbody a')`)
   await page.until(`document.querySelector('.timeline')`)
   assert.match(
     await page.evaluate<string>(`document.querySelector('.timeline').innerText`),
     /Wrote \/customers\/\S+ .*surname/s,
   )
-  await page.press('look up')
-  await page.says('Jane Doe')
+  await page.press('open record')
+  await page.waitForText('Jane Doe')
 })
 
 test('an empty result is stated, and a console error links its request', { skip }, async () => {
   await page.show('requests')
   await page.fill('Account', 'nobody')
   await page.press('Search')
-  await page.says('No request fits all of it.')
-  await isAccessible(page, 'nothing found')
+  await page.waitForText('No matching requests.')
+  await assertAccessible(page, 'no matching requests')
   await page.show('webhooks/none')
   await page.click(`document.querySelector('[role="alert"] a[href^="#requests/"]')`)
-  await page.says('GET /webhooks/:id')
+  await page.waitForText('GET /webhooks/:id')
 })
 
 const focused = `(({ ariaLabel, innerText, labels }) => ariaLabel ?? labels?.[0]?.innerText.trim().split('\\n')[0] ?? innerText.trim())(document.activeElement)`
 
-/** Goes on with the Tab key until what has this name is in focus; each stop on the way can be seen to be one. */
+/** Presses Tab until the control with this name has the focus, and asserts that its focus is visible. */
 async function tabTo(name: string, shift?: 'shift') {
-  for (let stops = 0; stops < 60; stops++) {
+  for (let presses = 0; presses < 60; presses++) {
     await page.key('Tab', shift)
     const outline = await page.evaluate<string>(`getComputedStyle(document.activeElement).outlineStyle`)
-    const now = await page.evaluate<string>(focused)
-    if (now === name) return assert.equal(outline, 'solid', `${name} shows that it is in focus`)
+    const current = await page.evaluate<string>(focused)
+    if (current === name) return assert.equal(outline, 'solid', `${name} shows that it is in focus`)
   }
   assert.fail(`Tab never comes to ${name}`)
 }
@@ -141,12 +141,12 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await tabTo('New account')
   await page.key('Enter')
   await page.until(`document.querySelector('dialog[open]')`)
-  for (let stops = 0; stops < 8; stops++) {
+  for (let presses = 0; presses < 8; presses++) {
     await page.key('Tab')
     const place = await page.evaluate<string>(
       `document.activeElement.closest('dialog') ? 'dialog' : document.activeElement.tagName`,
     )
-    // After its last stop the browser's own frame may come, and then the first again.
+    // After the last control, the focus can be on the browser's own controls.
     assert.match(place, /^(dialog|BODY)$/)
   }
   await page.key('Escape')
@@ -157,8 +157,8 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await tabTo('Username')
   await page.type('kay')
   await page.key('Enter')
-  await page.says('API key')
-  await tabTo('I have it')
+  await page.waitForText('API key')
+  await tabTo('Done')
   await page.key('Enter')
   await page.until(`${rows('Accounts')}.length === 2`)
   await tabTo('Change role of kay')

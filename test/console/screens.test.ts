@@ -4,7 +4,7 @@ import { sql } from '../../src/database/db.ts'
 import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { browserMissing } from '../support/browser.ts'
-import { isAccessible } from '../support/console/axe.ts'
+import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -35,37 +35,37 @@ test('the overview shows open issues with remedies until they are resolved', { s
   await raiseAlert(shop.db, shop.service.id, {
     kind: 'export_file_rejected',
     subject: 'orders.csv',
-    detail: 'Nobody takes it.',
+    detail: 'The folder can be read.',
   })
-  // Where it was opened it may have asked before.
+  // Leaves the overview first, because it may have loaded the alerts before.
   await page.show('syncs')
   await page.show('overview')
-  await page.says('Nobody takes it.')
-  await page.says('Requests by the minute')
+  await page.waitForText('The folder can be read.')
+  await page.waitForText('Requests per minute')
   await page.until(`document.querySelector('.chart canvas')`)
-  const figures = await page.evaluate<string[]>(
-    `[...document.querySelectorAll('.figure')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash)`,
+  const cards = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('.stat')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash)`,
   )
-  assert.deepEqual(figures.slice(3), [
+  assert.deepEqual(cards.slice(3), [
     'Orders today 0 none yet #search',
     'Sales today 0 none yet #syncs/transactions',
-    'Owed for vouchers 0 none yet #search/voucher',
+    'Outstanding voucher balance 0 none yet #search/voucher',
   ])
-  await isAccessible(page, 'overview')
+  await assertAccessible(page, 'overview')
   await page.press('Resolve: Export file has rejected lines')
-  await page.says('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention.')
 })
 
 test('the overview is refreshed when the user returns', { skip }, async () => {
   await page.show('overview')
-  await page.says('Nothing needs attention.')
-  const alert = { kind: 'export_file_rejected', subject: 'rewards.csv', detail: 'It came meanwhile.' } as const
+  await page.waitForText('Nothing needs attention.')
+  const alert = { kind: 'export_file_rejected', subject: 'rewards.csv', detail: 'A new alert.' } as const
   await raiseAlert(shop.db, shop.service.id, alert)
-  // As a browser tells a page that is looked at again.
+  // The event of a page that becomes visible again.
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
-  await page.says('It came meanwhile.')
+  await page.waitForText('A new alert.')
   await page.press('Resolve: Export file has rejected lines')
-  await page.says('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention.')
 })
 
 test('a sync shows its runs and data age and can be started', { skip }, async () => {
@@ -75,21 +75,25 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
       from generate_series(1, 3) n`)
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, shop.service, settings)
-  await waitUntil(async () => (await shop.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(
+    async () => (await shop.get('/syncs')).json.data.length > 5,
+    'the syncs of the back office are listed',
+    20_000,
+  )
   await shop.db.run(sql`
     insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)
     select ${shop.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 1200, 1, 60000, 310 from generate_series(1, 2) n`)
   await page.show('syncs')
-  await page.says('2,400, of which 2 failed')
+  await page.waitForText('2,400, 2 failed')
   await page.until(`document.querySelector('.chart canvas')`)
-  await isAccessible(page, 'syncs')
+  await assertAccessible(page, 'syncs')
   await page.press('stock')
   await page.until(`document.querySelector('.chart canvas')`)
   await page.until(`${rows}.length === 3`)
-  assert.match((await page.evaluate<string[]>(rows))[2] ?? '', / ok everything 3,600 3 0 /)
-  await isAccessible(page, 'a sync')
-  await page.press('Pull changes')
-  await page.says('A run is asked for')
+  assert.match((await page.evaluate<string[]>(rows))[2] ?? '', / 2 rejected full 3,600 3 0 /)
+  await assertAccessible(page, 'a sync')
+  await page.press('Sync now')
+  await page.waitForText('Queued. The sync starts when a worker is free.')
   assert.equal(
     (await shop.get('/syncs')).json.data.find((sync: { sync: string }) => sync.sync === 'stock').isQueued,
     true,
@@ -99,30 +103,30 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     values (${shop.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
-  await page.says('stock is late: 3 h old, due every 5 min')
+  await page.waitForText('stock is late: 3 h old, due every 5 min')
   await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
   await waitUntil(
     async () => (await shop.get('/capabilities')).json.data.backOffice.driver === 'embedded',
-    'it is ours again',
+    'the embedded back office is in use again',
     20_000,
   )
 })
 
-test('an endpoint is created, tested, paused, rewound, rotated and deleted', { skip }, async () => {
+test('an endpoint is created, tested, paused, replayed, rotated and deleted', { skip }, async () => {
   await page.show('webhooks')
-  await page.says('No endpoint is told of changes yet.')
+  await page.waitForText('No webhooks yet.')
   await page.press('New endpoint')
-  await isAccessible(page, 'a new endpoint')
+  await assertAccessible(page, 'a new endpoint')
   await page.fill('URL', receiver.url)
   await page.press('Save')
-  await page.says('whsec_')
-  await page.press('I have it')
+  await page.waitForText('whsec_')
+  await page.press('Done')
   await page.press(receiver.url)
-  await page.press('Send a test')
-  await page.says('Test delivered')
+  await page.press('Send test event')
+  await page.waitForText('Test delivered')
   assert.equal(receiver.received.length, 1)
-  await page.says('204')
-  await isAccessible(page, 'an endpoint')
+  await page.waitForText('204')
+  await assertAccessible(page, 'an endpoint')
   for (const [button, done] of [
     ['Pause', 'paused'],
     ['Rotate secret', 'whsec_'],
@@ -131,41 +135,41 @@ test('an endpoint is created, tested, paused, rewound, rotated and deleted', { s
     await page.until(`document.querySelector('dialog')`)
     await page.press(button)
     await page.until(`!document.querySelector('dialog')`)
-    await page.says(done)
+    await page.waitForText(done)
   }
-  await page.press('Rewind')
+  await page.press('Replay')
   await page.fill('From', 'beginning')
-  await page.press('Rewind')
+  await page.press('Replay')
   await page.until(`!document.querySelector('dialog')`)
   await page.press('Resume')
-  await page.says('active')
+  await page.waitForText('active')
   await shop.db.run(
-    sql`update webhook set (state, state_reason, not_before) = row('failing', 'It has taken nothing.', now() + interval '1 hour')`,
+    sql`update webhook set (state, state_reason, not_before) = row('failing', 'No delivery succeeded.', now() + interval '1 hour')`,
   )
   await page.show('webhooks')
   await page.press(receiver.url)
-  await page.says('It has taken nothing.')
-  await page.press('Try now')
+  await page.waitForText('No delivery succeeded.')
+  await page.press('Retry now')
   await page.until(`document.querySelector('main .state').innerText === 'active'`)
   const later = await shop.db.rows(sql`select from webhook where not_before > now()`)
   assert.equal(later.length, 0)
-  await page.press('Remove')
+  await page.press('Delete')
   await page.until(`document.querySelector('dialog')`)
-  await page.press('Remove')
-  await page.says('No endpoint is told of changes yet.')
+  await page.press('Delete')
+  await page.waitForText('No webhooks yet.')
 })
 
 test('an account is created with its key, changed and revoked', { skip }, async () => {
   await page.show('accounts')
   await page.press('New account')
   await page.fill('Username', 'anna')
-  await page.press('Make account')
-  await page.says('API key')
+  await page.press('Create account')
+  await page.waitForText('API key')
   const [password = ''] = /[\w-]{43}/.exec(await main()) ?? []
   const headers = { authorization: `Basic ${btoa(`anna:${password}`)}`, 'x-service-name': shop.service.name }
   assert.equal((await shop.sendRaw('/stores', { headers })).status, 200)
-  await page.press('I have it')
-  await isAccessible(page, 'accounts')
+  await page.press('Done')
+  await assertAccessible(page, 'accounts')
   await page.press('Change role of anna')
   await page.fill('Role', 'maintainer')
   await page.press('Save')
@@ -182,12 +186,12 @@ test('a setting is changed after a preview and rejected if invalid', {
   skip,
 }, async () => {
   await page.show('settings')
-  await page.says('inventoryBuffer')
+  await page.waitForText('inventoryBuffer')
   await page.fill('inventoryBuffer', '3')
   await page.press('Review 1 change')
-  await page.until(`!/Trying it/.test(document.querySelector('dialog').innerText)`)
+  await page.until(`!/Checking…/.test(document.querySelector('dialog').innerText)`)
   assert.match(await page.evaluate<string>(`document.querySelector('dialog').innerText`), /inventoryBuffer\s+0 → 3/)
-  await isAccessible(page, 'a review')
+  await assertAccessible(page, 'a review')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
   assert.equal((await shop.get('/settings')).json.data.inventoryBuffer, 3)
@@ -201,8 +205,8 @@ test('a setting is changed after a preview and rejected if invalid', {
 test('the audit log names accounts and can be downloaded as CSV', { skip }, async () => {
   await page.show('audit')
   await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)
-  await isAccessible(page, 'the audit')
-  const csv = await page.exported()
+  await assertAccessible(page, 'the audit')
+  const csv = await page.exportCsv()
   assert.match(csv, new RegExp(`,${shop.username},PUT /settings,/settings,inventoryBuffer,`))
   assert.equal(csv.split('\r\n').length - 2, (await shop.get('/audit')).json.data.length)
 })
@@ -212,6 +216,6 @@ test('the page contacts no other origin and keeps its policy', { skip }, () => {
     page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && !/^(blob|data):/.test(url)),
     [],
   )
-  const unforeseen = page.complaints.filter(text => !/Failed to load resource: .* (40[034]|422)/.test(text))
-  assert.deepEqual(unforeseen, [])
+  const unexpected = page.complaints.filter(text => !/Failed to load resource: .* (40[034]|422)/.test(text))
+  assert.deepEqual(unexpected, [])
 })

@@ -4,7 +4,7 @@ import { sql } from '../../src/database/db.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { browserMissing } from '../support/browser.ts'
-import { isAccessible } from '../support/console/axe.ts'
+import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -30,10 +30,10 @@ after(async () => {
 const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
-async function lookUp(text: string) {
+async function search(text: string) {
   await page.show('search')
-  await page.fill('What to look up', text)
-  await page.press('Look up')
+  await page.fill('Search text', text)
+  await page.press('Search')
 }
 
 test('a customer is found by email with a timeline of orders', { skip }, async () => {
@@ -49,9 +49,9 @@ test('a customer is found by email with a timeline of orders', { skip }, async (
     payments: [{ gateway: 'paypal', amount: '29.99' }],
   })
   assert.equal(order.status, 201, order.text)
-  await lookUp('jane@example.com')
-  await page.says('Jane Smith')
-  await page.says('Order W-1001')
+  await search('jane@example.com')
+  await page.waitForText('Jane Smith')
+  await page.waitForText('Order W-1001')
   await put(
     shop,
     '/customers/65433',
@@ -59,32 +59,32 @@ test('a customer is found by email with a timeline of orders', { skip }, async (
     { 'x-request-id': 'subscribing' },
   )
   await post(shop, '/vouchers', { ...gift, receiverEmail: 'jane@example.com' })
-  await lookUp('W-1001')
-  await page.says('Style HOOD-S')
-  await lookUp('jane@example.com')
-  await page.says('Profile changed: emailSubscription, mobile')
-  await page.says('E-mail subscription on by')
-  await page.says('request subscribing')
-  await page.until(`/E-mail of voucher \\d+\\s+queued/.test(document.querySelector('main').innerText)`)
-  await isAccessible(page, 'a customer')
+  await search('W-1001')
+  await page.waitForText('Style HOOD-S')
+  await search('jane@example.com')
+  await page.waitForText('Profile changed: emailSubscription, mobile')
+  await page.waitForText('Email subscription on by')
+  await page.waitForText('request subscribing')
+  await page.until(`/Email of voucher \\d+\\s+queued/.test(document.querySelector('main').innerText)`)
+  await assertAccessible(page, 'a customer')
 
-  await lookUp('W-1001')
-  await page.says('Style HOOD-S')
-  await page.says('Nothing of it came back.')
+  await search('W-1001')
+  await page.waitForText('Style HOOD-S')
+  await page.waitForText('No returns')
   assert.match(await main(), /Total\s+AUD 29\.99/)
-  await isAccessible(page, 'an order')
+  await assertAccessible(page, 'an order')
 })
 
 test('a SKU shows its stock by store and explains the sellable quantity', { skip }, async () => {
-  await lookUp('TEE')
-  await page.says('Style TEE')
+  await search('TEE')
+  await page.waitForText('Style TEE')
   await page.press('TEE')
-  await page.says('5 free')
-  assert.match((await page.evaluate<string[]>(rows)).join('\n'), /^102 Warehouse 5 0 5 5 free − 0 held back /m)
-  await isAccessible(page, 'stock')
+  await page.waitForText('5 on hand')
+  assert.match((await page.evaluate<string[]>(rows)).join('\n'), /^102 Warehouse 5 0 5 5 on hand − 0 buffer /m)
+  await assertAccessible(page, 'stock')
   assert.match(
-    await page.exported('Stock of TEE'),
-    /^Store,Free,Held back,Sellable,Why,Changed\r\n102 Warehouse,5,0,5,5 free − 0 held back,/,
+    await page.exportCsv('Stock of TEE'),
+    /^Store,On hand,Buffer,Available,Calculation,Last updated\r\n102 Warehouse,5,0,5,5 on hand − 0 buffer,/,
   )
 })
 
@@ -92,11 +92,11 @@ test('an empty result is stated, and vouchers are found by number', {
   skip,
 }, async () => {
   const { number } = (await issueVoucher(shop)).json.data
-  await lookUp('4711')
-  await page.says('Nothing goes by 4711.')
-  await lookUp(number)
-  await page.says('Ann Lee, ann.lee@example.com')
-  await isAccessible(page, 'a voucher')
+  await search('4711')
+  await page.waitForText('No results for 4711')
+  await search(number)
+  await page.waitForText('Ann Lee, ann.lee@example.com')
+  await assertAccessible(page, 'a voucher')
   for (const [button, state] of [
     ['Suspend', 'suspended'],
     ['Resume', 'active'],
@@ -107,7 +107,7 @@ test('an empty result is stated, and vouchers are found by number', {
     await page.until(
       `!document.querySelector('dialog') && document.querySelector('main .state').innerText === '${state}'`,
     )
-    // The button is gone, and the focus of the keyboard where it was.
+    // The button has disappeared, so its card has the focus.
     await page.until(`document.activeElement.classList.contains('card')`)
   }
   assert.deepEqual(
@@ -120,12 +120,12 @@ test('an empty result is stated, and vouchers are found by number', {
     sql`update email set status = 'failed', last_error = 'The mail server rejected the message: 550.' where voucher_number = ${number}`,
   )
   await page.press('Resend')
-  await isAccessible(page, 'sending again')
+  await assertAccessible(page, 'resending an email')
   await page.fill('To', 'bea@example.com')
   await page.press('Send')
   await page.until(`!document.querySelector('dialog')`)
-  await page.says('bea@example.com')
-  await page.says('Another one was sent instead.')
+  await page.waitForText('bea@example.com')
+  await page.waitForText('Another one was sent instead.')
   assert.equal((await shop.get(`/vouchers/${number}/ledger`)).json.data.emails.length, 2)
 })
 
@@ -136,7 +136,7 @@ test('a voucher opens only with its right PIN', { skip }, async () => {
   await page.evaluate(`document.querySelector('details').open = true`)
   await page.fill('PIN', '000000')
   await page.press('Open')
-  await page.says('voucher_not_accepted')
+  await page.waitForText('voucher_not_accepted')
   await page.fill('PIN', pin)
   await page.press('Open')
   await page.until(`!document.querySelector('input[type="password"]')`)
@@ -156,16 +156,16 @@ test('customers are found by names in either order or a surname prefix', {
     ['Cleo', 'de la Tour'],
   ] as const)
     assert.equal((await post(shop, '/customers', person(firstname, surname))).status, 201)
-  await lookUp('names')
-  await page.says('2 records go by names')
-  await page.says('customer Ada Namesake, ada.namesake@example.com')
-  await page.says('customer Bob Namesake, bob.namesake@example.com')
+  await search('names')
+  await page.waitForText('2 results for names')
+  await page.waitForText('customer Ada Namesake, ada.namesake@example.com')
+  await page.waitForText('customer Bob Namesake, bob.namesake@example.com')
   for (const name of ['ada namesake', 'Namesake, Ada', 'namesake ada']) {
-    await lookUp(name)
-    // The only one is opened.
+    await search(name)
+    // A single result is opened at once.
     await page.until(`document.querySelector('main h2')?.innerText.includes('Ada Namesake')`)
   }
-  await lookUp('Cleo de la Tour')
+  await search('Cleo de la Tour')
   await page.until(`document.querySelector('main h2')?.innerText.includes('Cleo de la Tour')`)
 })
 
@@ -173,7 +173,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
   skip,
 }, async () => {
   const order = await placeOrder(shop, [{ sku: 'UNKEPT', quantity: 1 }])
-  const given = getCreated(await createReturn(shop, order.id, { UNKEPT: 1 }))
+  const returned = getCreated(await createReturn(shop, order.id, { UNKEPT: 1 }))
   const sales = Array.from({ length: 101 }, (_, i) => ({
     header: { id: `s${i}`, customerId: '65432', saleDate: `2024-01-01 00:${String(i % 60).padStart(2, '0')}:00` },
     line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
@@ -182,7 +182,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
   const visitor = await openConsole(shop, await shop.createAccount('visitor'))
   try {
     await visitor.show('search/customer/65432')
-    await visitor.says(`Return ${given.returnNumber}`)
+    await visitor.waitForText(`Return ${returned.returnNumber}`)
     const kinds = await visitor.evaluate<string[]>(
       `[...document.querySelectorAll('.timeline li div')].map(each => each.innerText.split(' ')[0])`,
     )
@@ -197,13 +197,13 @@ test("a non-admin sees a customer's orders and whether more exist", {
     })
     await waitUntil(
       async () => (await shop.get('/customers/65432/transactions?limit=1')).json.meta.warnings,
-      'the back office is asked',
+      'sales are requested from the back office',
       20_000,
     )
     for (const each of [visitor, page]) {
       await each.show('search')
       await each.show('search/customer/65432')
-      await each.says('sales may be missing')
+      await each.waitForText('sales may be missing')
     }
   } finally {
     await visitor.close()

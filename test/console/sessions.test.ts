@@ -18,7 +18,7 @@ after(async () => {
   await api.stop()
 })
 
-/** What a browser sends of itself with a request of a script of the console. */
+/** The headers that a browser adds to the requests of the console's scripts. */
 const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 const json = { 'content-type': 'application/json' }
 
@@ -26,11 +26,11 @@ const send = (path: string, body: object, headers: Record<string, string> = ownP
   api.sendRaw(path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
 const signIn = ({ username, password }: Pick<Caller, 'username' | 'password'>, headers?: Record<string, string>) =>
   send('/console/session', { username, password }, headers)
-const byLink = (link: string | undefined) => send('/console/session/link', { link })
+const signInByLink = (link: string | undefined) => send('/console/session/link', { link })
 
-const cookieOf = ({ headers }: TestResponse) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
+const getCookie = ({ headers }: Answer) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
 const withCookie = (cookie: string, service = api.service.name) => ({ ...ownPage, cookie, 'x-service-name': service })
-const stores = (cookie: string, server: Pick<TestService, 'sendRaw'> = api) =>
+const getStores = (cookie: string, server: Pick<TestService, 'raw'> = api) =>
   server.sendRaw('/stores', { headers: withCookie(cookie) })
 
 test('a password opens a session with a protected cookie for the API', async () => {
@@ -41,15 +41,15 @@ test('a password opens a session with a protected cookie for the API', async () 
   assert.match(cookie, /^__Host-tillbridge=[\w-]{43}$/)
   assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict'])
 
-  assert.equal((await stores(cookie)).status, 200)
-  assert.equal((await stores(cookie, other)).status, 200, 'another process knows it too')
-  const seen = await api.sendRaw('/console/session', { headers: { ...ownPage, cookie } })
-  assert.deepEqual(seen.json.data, opened.json.data)
+  assert.equal((await getStores(cookie)).status, 200)
+  assert.equal((await getStores(cookie, other)).status, 200, 'another process accepts it too')
+  const session = await api.sendRaw('/console/session', { headers: { ...ownPage, cookie } })
+  assert.deepEqual(session.json.data, opened.json.data)
   assert.deepEqual((await api.sendRaw('/console/session', { headers: ownPage })).json, { data: null })
 })
 
 test('the database contains nothing that could open a session or link', async () => {
-  const token = cookieOf(await signIn(api)).split('=')[1] ?? ''
+  const token = getCookie(await signIn(api)).split('=')[1] ?? ''
   const link = (await createLink(api.db, api.keys, api.username)) ?? ''
   for (const secret of [token, link]) {
     const [found] = await api.db.rows<{ text: string }>(sql`
@@ -61,13 +61,13 @@ test('the database contains nothing that could open a session or link', async ()
 
 test('a session has the roles and services of its account', async () => {
   const visitor = await api.createAccount('visitor')
-  const [elsewhere, tenant] = [await api.createService(), await api.createService()]
-  await assign(api.db, visitor.username, elsewhere.service, 'maintainer')
+  const [assigned, unassigned] = [await api.createService(), await api.createService()]
+  await assign(api.db, visitor.username, assigned.service, 'maintainer')
   const opened = await signIn(visitor)
-  const cookie = cookieOf(opened)
-  assertProblem(await api.sendRaw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
-  assertProblem(
-    await api.sendRaw('/stores', { headers: withCookie(cookie, tenant.service.name) }),
+  const cookie = getCookie(opened)
+  isProblem(await api.sendRaw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
+  isProblem(
+    await api.sendRaw('/stores', { headers: withCookie(cookie, unassigned.service.name) }),
     'service_not_assigned',
     api.baseUrl,
   )
@@ -76,13 +76,13 @@ test('a session has the roles and services of its account', async () => {
     opened.json.data.services,
     [
       { name: api.service.name, role: 'visitor' },
-      { name: elsewhere.service.name, role: 'maintainer' },
+      { name: assigned.service.name, role: 'maintainer' },
     ].sort((a, b) => (a.name < b.name ? -1 : 1)),
   )
 })
 
 test('a page of another origin can neither sign in nor write', async () => {
-  const cookie = cookieOf(await signIn(api))
+  const cookie = getCookie(await signIn(api))
   const writing = (headers: Record<string, string>) =>
     api.sendRaw('/accounts', {
       method: 'POST',
@@ -110,36 +110,36 @@ test('a page of another origin can neither sign in nor write', async () => {
 })
 
 test('signing out ends the session in every process', async () => {
-  const cookie = cookieOf(await signIn(api))
-  assert.equal((await stores(cookie, other)).status, 200)
-  const left = await api.sendRaw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
-  assert.match(String(left.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
-  const answer = await stores(cookie)
-  assertProblem(answer, 'session_ended', api.baseUrl, '/stores')
+  const cookie = getCookie(await signIn(api))
+  assert.equal((await getStores(cookie, other)).status, 200)
+  const signedOut = await api.sendRaw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
+  assert.match(String(signedOut.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
+  const answer = await getStores(cookie)
+  isProblem(answer, 'session_ended', api.baseUrl, '/stores')
   assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
-  await endsIn(cookie, other)
+  await waitForEnd(cookie, other)
 })
 
-/** Waits for a process to know that a session has ended. */
-async function endsIn(cookie: string, server: Pick<TestService, 'sendRaw'>) {
-  const code = async () => (await stores(cookie, server)).json.code
+/** Waits until a process rejects an ended session. */
+async function waitForEnd(cookie: string, server: Pick<TestService, 'raw'>) {
+  const code = async () => (await getStores(cookie, server)).json.code
   await waitUntil(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
 }
 
 test('a session ends with its password, its revocation or its account', async () => {
   const caller = await api.createAccount('visitor')
-  const [byPassword, byOneLink] = [
-    cookieOf(await signIn(caller)),
-    cookieOf(await byLink(await createLink(api.db, api.keys, caller.username))),
+  const [passwordCookie, linkCookie] = [
+    getCookie(await signIn(caller)),
+    getCookie(await signInByLink(await createLink(api.db, api.keys, caller.username))),
   ]
-  for (const cookie of [byPassword, byOneLink]) assert.equal((await stores(cookie)).status, 200)
+  for (const cookie of [passwordCookie, linkCookie]) assert.equal((await getStores(cookie)).status, 200)
   const { json: rotated } = await api.request(`/accounts/${caller.username}/rotate`, { method: 'POST' })
-  const fresh = cookieOf(await signIn({ username: caller.username, password: rotated.data.password }))
+  const fresh = getCookie(await signIn({ username: caller.username, password: rotated.data.password }))
   await revoke(api.db, caller.username, { all: false })
-  for (const cookie of [byPassword, byOneLink]) await endsIn(cookie, api)
-  assert.equal((await stores(fresh)).status, 200)
+  for (const cookie of [passwordCookie, linkCookie]) await waitForEnd(cookie, api)
+  assert.equal((await getStores(fresh)).status, 200)
   await revoke(api.db, caller.username, { all: true })
-  await endsIn(fresh, api)
+  await waitForEnd(fresh, api)
 })
 
 test('a session ends after 12 hours or an hour without requests', async () => {
@@ -147,33 +147,33 @@ test('a session ends after 12 hours or an hour without requests', async () => {
     ['begun_at', '12 hours 1 second'],
     ['seen_at', '1 hour 1 second'],
   ] as const) {
-    const cookie = cookieOf(await signIn(api))
+    const cookie = getCookie(await signIn(api))
     const late =
       column === 'begun_at'
         ? sql`begun_at = now() - ${interval}::interval`
         : sql`seen_at = now() - ${interval}::interval`
     await api.db.run(sql`update console_session set ${late}`)
-    assertProblem(await stores(cookie), 'session_ended', api.baseUrl)
+    isProblem(await getStores(cookie), 'session_ended', api.baseUrl)
   }
 })
 
 test('a used session stays open', async () => {
-  const cookie = cookieOf(await signIn(api))
+  const cookie = getCookie(await signIn(api))
   await api.db.run(sql`update console_session set seen_at = now() - interval '59 minutes'`)
-  assert.equal((await stores(cookie)).status, 200)
+  assert.equal((await getStores(cookie)).status, 200)
   const rows = await api.db.rows(sql`select from console_session where seen_at > now() - interval '1 minute'`)
   assert.equal(rows.length, 1)
 })
 
 test('a link signs in once within 60 seconds, even under concurrency', async () => {
   const link = await createLink(api.db, api.keys, api.username)
-  const both = await Promise.all([byLink(link), byLink(link)])
+  const both = await Promise.all([signInByLink(link), signInByLink(link)])
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
-  assert.equal((await stores(cookieOf(both.find(({ status }) => status === 200) as TestResponse))).status, 200)
-  assertProblem(await byLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
+  assert.equal((await getStores(getCookie(both.find(({ status }) => status === 200) as TestResponse))).status, 200)
+  assertProblem(await signInByLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
   const late = await createLink(api.db, api.keys, api.username)
   await api.db.run(sql`update console_link set made_at = now() - interval '61 seconds'`)
-  assertProblem(await byLink(late), 'invalid_credentials', api.baseUrl)
+  assertProblem(await signInByLink(late), 'invalid_credentials', api.baseUrl)
   assert.equal(await createLink(api.db, api.keys, 'nobody'), undefined)
 })
 
@@ -182,7 +182,7 @@ test('session and Basic failures are counted together without blocking right pas
   const wrong = { username, password: 'wrong' }
   for (let i = 0; i < 20; i++) {
     const answer = await (i % 2 ? signIn(wrong) : api.sendRaw('/stores', { headers: basic(wrong) }))
-    // The minute may end in between.
+    // 429 unless a new minute has begun.
     assert.ok([401, 429].includes(answer.status))
   }
   const answers = [await signIn(wrong), await signIn(wrong)]
@@ -214,12 +214,12 @@ test('a wrong password is rejected without a browser prompt, with field errors',
 
 test('a module is compressed only for clients that accept gzip', async () => {
   const [, path] = /<script type="module" src="([^"]+)"/.exec((await api.sendRaw('/console')).text) ?? []
-  for (const [accepted, packing] of [
+  for (const [accepted, encoding] of [
     ['gzip, br', 'gzip'],
     ['gzip;q=0', undefined],
     ['identity', undefined],
   ] as const) {
     const { status, headers } = await api.sendRaw(`/${path}`, { headers: { 'accept-encoding': accepted } })
-    assert.deepEqual([status, headers['content-encoding']], [200, packing], accepted)
+    assert.deepEqual([status, headers['content-encoding']], [200, encoding], accepted)
   }
 })

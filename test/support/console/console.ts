@@ -3,56 +3,56 @@ import { openPage, type Page } from '../browser.ts'
 import type { Caller, TestService } from '../service.ts'
 
 export interface Console extends Page {
-  /** Goes to a screen by its place in the address: `webhooks`, `search/order/4711`. */
-  show(place: string): Promise<void>
-  /** Waits until the page says so. */
-  says(words: string): Promise<void>
-  /** Clicks the button or link of this name, the last one where there are several. */
+  /** Opens a screen by its route: `webhooks`, `search/order/4711`. */
+  show(route: string): Promise<void>
+  /** Waits until the page contains this text. */
+  waitForText(text: string): Promise<void>
+  /** Clicks the last enabled button or link with this name. */
   press(name: string): Promise<void>
-  /** Presses Export CSV of the table with this caption, or of the last one; returns what would be saved. */
-  exported(caption?: string): Promise<string>
-  /** Puts a text into the field with this label. */
+  /** Presses Export CSV of the table whose caption begins so, or of the last table. Returns the file's content. */
+  exportCsv(caption?: string): Promise<string>
+  /** Enters text into the field with this label. */
   fill(label: string, text: string): Promise<void>
-  /** What the field with this label says. */
-  filled(label: string): Promise<string>
-  /** Drops a file where one may be dropped, as from a folder. */
+  /** Returns the value of the field with this label. */
+  readField(label: string): Promise<string>
+  /** Drops a file on the drop area. */
   drop(name: string, bytes: Buffer): Promise<void>
 }
 
-/** What can be used: of a page with an open dialog the dialog alone. */
-const open = `(document.querySelector('dialog[open]') ?? document)`
+/** The usable part of the page: the open dialog, if any. */
+const scope = `(document.querySelector('dialog[open]') ?? document)`
 
-/** What a person would call a button or link. */
-const named = (name: string) =>
-  `[...${open}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled && !each.ariaDisabled).at(-1)`
+/** Finds the last enabled button or link by its accessible name. */
+const findButton = (name: string) =>
+  `[...${scope}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled && !each.ariaDisabled).at(-1)`
 
-/** A browser that is signed in to the console, by a one-time link. */
+/** Opens a browser that is signed in to the console with a one-time link. */
 export async function openConsole(
   service: TestService,
   caller: Caller,
-  opening: Parameters<typeof openPage>[1] = {},
+  options: Parameters<typeof openPage>[1] = {},
 ): Promise<Console> {
-  const page = await openPage(service.baseUrl, opening)
+  const page = await openPage(service.baseUrl, options)
   try {
     const link = await createLink(service.db, service.keys, caller.username)
     await page.goTo(`${service.baseUrl}/console#link=${link}`)
     await page.until(`document.querySelector('nav')`)
-    return withWords(page)
+    return toConsole(page)
   } catch (error) {
     await page.close()
     throw error
   }
 }
 
-/** The page, by what a person reads in it. */
-export function withWords(page: Page): Console {
+/** Adds functions that find elements by their visible text. */
+export function toConsole(page: Page): Console {
   const field = (label: string) =>
-    `[...${open}.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
-  const press = (name: string) => page.until(named(name)).then(() => page.click(named(name)))
+    `[...${scope}.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
+  const press = (name: string) => page.until(findButton(name)).then(() => page.click(findButton(name)))
   return {
     ...page,
     press,
-    async exported(caption = '') {
+    async exportCsv(caption = '') {
       await page.evaluate(`globalThis.saved = undefined
         URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
         HTMLAnchorElement.prototype.click = () => {}`)
@@ -62,18 +62,18 @@ export function withWords(page: Page): Console {
       await page.until('globalThis.saved !== undefined')
       return page.evaluate<string>('saved')
     },
-    async show(place) {
-      // Where it was shown before, what is seen next could still be of there.
+    async show(route) {
+      // Waits for the change, so that the next step doesn't see the previous screen.
       await page.evaluate(`new Promise(done => {
-        const hash = ${JSON.stringify(`#${place}`)}
+        const hash = ${JSON.stringify(`#${route}`)}
         if (location.hash === hash) return done()
         addEventListener('hashchange', () => setTimeout(done), { once: true })
         location.hash = hash
       })`)
       await page.until(`document.querySelector('main h1')`)
     },
-    says: words => page.until(`document.body.innerText.includes(${JSON.stringify(words)})`),
-    filled: label => page.evaluate<string>(`${field(label)}.value`),
+    waitForText: text => page.until(`document.body.innerText.includes(${JSON.stringify(text)})`),
+    readField: label => page.evaluate<string>(`${field(label)}.value`),
     drop: (name, bytes) =>
       page.evaluate(`(() => {
         const data = new DataTransfer()

@@ -6,23 +6,23 @@ interface Screen {
   title: string
   role: Role
 }
-/** The screens of the console, by its own list of them. */
+/** The console's own list of screens. */
 export const { pages: screens }: { pages: Screen[] } = await import(
   new URL('../../../console/pages.js', import.meta.url).href
 )
 
-/** What holds of a place once all of it is there. */
-const settled = `document.querySelector('main h1') && !document.querySelector('main .opening') && !document.querySelector('[aria-busy="true"]')`
+/** True if a screen has loaded completely. */
+const isLoaded = `document.querySelector('main h1') && !document.querySelector('main .opening') && !document.querySelector('[aria-busy="true"]')`
 
-/** Goes to a place of the console, and waits for what it shows. */
-export async function lookAt(page: Console, place: string) {
-  await page.show(place)
-  await page.until(settled)
+/** Opens a screen and waits until it has loaded. */
+export async function openScreen(page: Console, route: string) {
+  await page.show(route)
+  await page.until(isLoaded)
 }
 
-/** What kind of place it is: `requests/4f48…` and `requests/9d5f…` are of one, a sync as good as another, one form of a list as well. */
-function kindOf(place: string) {
-  const [screen, ...parts] = place.split('/')
+/** Returns the kind of a route: all requests are of one kind, and so are all syncs. */
+function toScreenKind(route: string) {
+  const [screen, ...parts] = route.split('/')
   if (screen === 'syncs' || screen === 'import') return [screen, ...parts.map(() => 'x')].join('/')
   return [
     screen,
@@ -31,21 +31,24 @@ function kindOf(place: string) {
 }
 
 /**
- * Goes to each kind of place of the console that whoever is signed in can come to, once: all screens, what their links lead to, and what
- * those lead to; and to `further` ones, which no link may show.
- * @param at told once all of a place is there
+ * Opens each kind of screen once: all screens, everything that they link to, and `extraRoutes`, which may have no link.
+ * @param visit called when a screen has loaded
  */
-export async function everyPlace(page: Console, further: readonly string[], at: (place: string) => Promise<void>) {
-  const found = new Set<string>()
-  const ahead = [...screens.map(({ path }) => path), ...further]
-  for (let place = ahead.shift(); place !== undefined; place = ahead.shift()) {
-    if (found.has(kindOf(place))) continue
-    found.add(kindOf(place))
-    await lookAt(page, place)
-    await at(place)
+export async function crawlScreens(
+  page: Console,
+  extraRoutes: readonly string[],
+  visit: (route: string) => Promise<void>,
+) {
+  const visited = new Set<string>()
+  const queue = [...screens.map(({ path }) => path), ...extraRoutes]
+  for (let route = queue.shift(); route !== undefined; route = queue.shift()) {
+    if (visited.has(toScreenKind(route))) continue
+    visited.add(toScreenKind(route))
+    await openScreen(page, route)
+    await visit(route)
     const links = await page.evaluate<string[]>(
       `[...document.querySelectorAll('main a[href^="#"]')].map(link => link.hash.slice(1))`,
     )
-    ahead.push(...links.filter(link => link && !found.has(kindOf(link))))
+    queue.push(...links.filter(link => link && !visited.has(toScreenKind(link))))
   }
 }

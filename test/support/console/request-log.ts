@@ -3,8 +3,8 @@ import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { addLogEntries } from '../postgres/logged.ts'
 import type { TestService } from '../service.ts'
 
-/** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
-const createRequestContext = (
+/** Returns operations of a healthy shop with their outcomes. */
+const listOperations = (
   order: string,
   customer: string,
 ): [operation: string, subject: string, status: number, code?: string][] => [
@@ -20,16 +20,20 @@ const createRequestContext = (
   ['POST /returns', '/returns', 422, 'sku_not_on_order'],
 ]
 
-/** Requests as they might have come through a morning. Returns the id of the newest, by which a back office took the order. */
-export async function logMorning(
+/** Logs sample requests. Returns the ID of the newest, which placed an order in a back office. */
+export async function logSampleRequests(
   { db, service, username }: TestService,
   order: string,
   customer: string,
 ): Promise<string> {
-  const asked = createRequestContext(order, customer)
+  const operations = listOperations(order, customer)
   const now = Date.now()
   const lines = Array.from({ length: 60 }, (_, i) => {
-    const [operation, subject, status, code] = asked[(i * 7) % asked.length] ?? ['GET /stores', '/stores', 200]
+    const [operation, subject, status, code] = operations[(i * 7) % operations.length] ?? [
+      'GET /stores',
+      '/stores',
+      200,
+    ]
     const isOrder = operation === 'POST /orders'
     const milliseconds = isOrder ? 300 + i : 6 + ((i * 13) % 40) / 3
     const calls = [
@@ -56,10 +60,10 @@ export async function logMorning(
     insert into request_minute (service_id, minute, answered, rejected, failed)
     select ${service.id}, minute, answered, (answered * (0.02 + 0.02 * sin(n / 9.0)))::integer, case when n between 300 and 318 then answered / 4 else 0 end
       from generate_series(1, 1439) n,
-           lateral (select date_trunc('minute', now()) - n * interval '1 minute' as minute, (120 + 90 * sin(n / 229.0) + 20 * sin(n * n))::integer as answered) told
+           lateral (select date_trunc('minute', now()) - n * interval '1 minute' as minute, (120 + 90 * sin(n / 229.0) + 20 * sin(n * n))::integer as answered) sample
         on conflict (service_id, minute) do update set answered = excluded.answered`)
   const [newest] = lines
-  if (!newest) throw new Error('a morning without requests')
+  if (!newest) throw new Error('no sample requests')
   const body = { orderNumber: '', customerId: '', lines: [{ sku: '', quantity: 1, price: '' }] }
   await db.transaction(tx =>
     addAuditEntry(tx, service, {

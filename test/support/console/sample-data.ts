@@ -4,8 +4,8 @@ import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import type { TestResponse, TestService } from '../service.ts'
 import type { Receiver } from '../webhooks/receiver.ts'
 import { post, put } from '../write.ts'
-import { listPlatform } from './platform.ts'
-import { logMorning } from './request-log.ts'
+import { createPlatformItems } from './platform.ts'
+import { logSampleRequests } from './request-log.ts'
 
 const gift = {
   amount: '150.00',
@@ -17,60 +17,62 @@ const gift = {
 }
 const address = { contactName: 'Ann Lee', ...gift.billingAddress }
 
-const made = ({ status, text, json }: TestResponse) => {
+const expectSuccess = ({ status, text, json }: Answer) => {
   assert.ok(status < 300, text)
   return json.data
 }
 
-/** Where the console shows something of the morning. */
-export interface Morning {
+/** IDs of sample records that have a screen. */
+export interface SampleData {
   customer: string
   sku: string
   voucher: string
-  /** An order that a back office took. */
+  /** A request that placed an order in a back office. */
   request: string
   webhook: string
 }
 
-/** A morning in a demo shop, by which each screen of the console has something to show. */
-export async function spendMorning(shop: TestService, receiver: Receiver): Promise<Morning> {
+/** Creates records in a demo shop, so that each screen of the console has content. */
+export async function createSampleData(shop: TestService, receiver: Receiver): Promise<SampleData> {
   const { db, service } = shop
-  const told = async (path: string) => (await shop.get(path)).json.data
-  const sales: { customerId: string | null }[] = await told('/orders/transactions/search?limit=100')
+  const read = async (path: string) => (await shop.get(path)).json.data
+  const sales: { customerId: string | null }[] = await read('/orders/transactions/search?limit=100')
   const customerId = sales.find(each => each.customerId)?.customerId ?? ''
-  const [{ sku }] = (await told('/inventory?limit=100')).filter((level: { sellable: number }) => level.sellable > 4)
+  const [{ sku }] = (await read('/inventory?limit=100')).filter((level: { sellable: number }) => level.sellable > 4)
 
   const endpoint = { kinds: ['inventory', 'product'], description: 'Stock of the web shop' }
-  const webhook = made(await post(shop, '/webhooks', { url: new URL('/stock', receiver.url).href, ...endpoint }))
+  const webhook = expectSuccess(
+    await post(shop, '/webhooks', { url: new URL('/stock', receiver.url).href, ...endpoint }),
+  )
   const mailing = { kinds: ['customer'], description: 'Customers of the mailing tool' }
   await post(shop, '/webhooks', { url: new URL('/crm', receiver.url).href, ...mailing })
   await post(shop, `/webhooks/${webhook.id}/test`, {})
 
-  // Files as they might have come.
+  // Runs of imported files.
   await db.run(sql`
     insert into sync_run (service_id, sync, changed_at, ended_at, origin, is_full, read, inserted, changed, rejected)
     select ${service.id}, 'stock', at, at + (40 + n * 7 % 50) * interval '1 second', 'file', n % 8 = 0, 4000 + n * 173 % 900, n % 3, 200 + n * 41 % 300, n % 5 / 4
-      from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) begun`)
+      from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) start`)
   await raiseAlert(db, service.id, {
     kind: 'export_file_rejected',
     subject: 'stock.csv',
     detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
   })
-  const order = await sell(shop, customerId, sku)
-  const request = await logMorning(shop, `/orders/${order}`, `/customers/${customerId}`)
-  const voucher = await give(shop)
-  // Something that was changed, and a present, for the time line of a customer.
+  const order = await placeOrders(shop, customerId, sku)
+  const request = await logSampleRequests(shop, `/orders/${order}`, `/customers/${customerId}`)
+  const voucher = await issueVoucher(shop)
+  // Events for a customer's timeline.
   await put(shop, `/customers/${customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
-  const { contact } = await told(`/customers/${customerId}`)
-  made(await post(shop, '/vouchers', { ...gift, receiverEmail: contact.email }))
-  await listPlatform(shop)
-  const [issue] = await told('/mappings/issues/skus?state=nearMatch&limit=1')
-  made(await post(shop, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
+  const { contact } = await read(`/customers/${customerId}`)
+  expectSuccess(await post(shop, '/vouchers', { ...gift, receiverEmail: contact.email }))
+  await createPlatformItems(shop)
+  const [issue] = await read('/mappings/issues/skus?state=nearMatch&limit=1')
+  expectSuccess(await post(shop, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
   return { customer: customerId, sku, voucher, request, webhook: webhook.id }
 }
 
-/** Two orders, of the second of which something comes back. Returns its identifier. */
-async function sell(shop: TestService, customerId: string, sku: string): Promise<string> {
+/** Places two orders and returns an item of the second one. Returns the second order's ID. */
+async function placeOrders(shop: TestService, customerId: string, sku: string): Promise<string> {
   const [product] = (await shop.get(`/products?sku=${encodeURIComponent(sku)}`)).json.data
   const sizes = product.colours.flatMap((colour: { sizes: unknown[] }) => colour.sizes)
   const { price } = sizes.find((size: { ecommerceSku: string }) => size.ecommerceSku === sku)
@@ -82,15 +84,15 @@ async function sell(shop: TestService, customerId: string, sku: string): Promise
     freight: '0.00',
     payments: [{ gateway: 'paypal', amount: price }],
   }
-  made(await post(shop, '/orders', { ...order, orderNumber: 'W0104711' }))
-  const { id } = made(await post(shop, '/orders', { ...order, orderNumber: 'W0104712' }))
-  made(await post(shop, `/orders/${id}/returns`, { lines: [{ sku, reasonCode: 'SIZE' }] }))
+  expectSuccess(await post(shop, '/orders', { ...order, orderNumber: 'W0104711' }))
+  const { id } = expectSuccess(await post(shop, '/orders', { ...order, orderNumber: 'W0104712' }))
+  expectSuccess(await post(shop, `/orders/${id}/returns`, { lines: [{ sku, reasonCode: 'SIZE' }] }))
   return id
 }
 
-/** A voucher whose e-mail was rejected, and went to another address then. Returns its number. */
-async function give(shop: TestService): Promise<string> {
-  const { number } = made(await post(shop, '/vouchers', gift))
+/** Issues a voucher whose email was rejected and then resent to another address. Returns its number. */
+async function issueVoucher(shop: TestService): Promise<string> {
+  const { number } = expectSuccess(await post(shop, '/vouchers', gift))
   await shop.db.run(sql`
     update email set status = 'failed', attempts = 1, last_error = 'The mail server rejected the message: 550 5.1.2 at RCPT TO.'
      where voucher_number = ${number}`)
