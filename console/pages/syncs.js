@@ -6,7 +6,7 @@ import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { BackOffice } from './syncs/back-office.js'
-import { countSkipped, describeSync } from './syncs/runs.js'
+import { describeSync } from './syncs/runs.js'
 import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
@@ -44,7 +44,6 @@ const columns = [
   countColumn('Changed', sync => sync.lastRun && sync.lastRun.new + sync.lastRun.changed),
   countColumn('Skipped', sync => sync.lastRun?.skipped),
   countColumn('Rejected', sync => sync.lastRun?.rejected),
-  countColumn('Skipped', sync => sync.lastRun && countSkipped(sync.lastRun)),
 ]
 
 /** The syncs, or one of them. @param {{ parts: string[] }} props */

@@ -28,9 +28,9 @@ const signIn = ({ username, password }: Pick<Caller, 'username' | 'password'>, h
   send('/console/session', { username, password }, headers)
 const signInByLink = (link: string | undefined) => send('/console/session/link', { link })
 
-const getCookie = ({ headers }: Answer) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
+const getCookie = ({ headers }: TestResponse) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
 const withCookie = (cookie: string, service = api.service.name) => ({ ...ownPage, cookie, 'x-service-name': service })
-const getStores = (cookie: string, server: Pick<TestService, 'raw'> = api) =>
+const getStores = (cookie: string, server: Pick<TestService, 'sendRaw'> = api) =>
   server.sendRaw('/stores', { headers: withCookie(cookie) })
 
 test('a password opens a session with a protected cookie for the API', async () => {
@@ -65,8 +65,8 @@ test('a session has the roles and services of its account', async () => {
   await assign(api.db, visitor.username, assigned.service, 'maintainer')
   const opened = await signIn(visitor)
   const cookie = getCookie(opened)
-  isProblem(await api.sendRaw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
-  isProblem(
+  assertProblem(await api.sendRaw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
+  assertProblem(
     await api.sendRaw('/stores', { headers: withCookie(cookie, unassigned.service.name) }),
     'service_not_assigned',
     api.baseUrl,
@@ -115,13 +115,13 @@ test('signing out ends the session in every process', async () => {
   const signedOut = await api.sendRaw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
   assert.match(String(signedOut.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
   const answer = await getStores(cookie)
-  isProblem(answer, 'session_ended', api.baseUrl, '/stores')
+  assertProblem(answer, 'session_ended', api.baseUrl, '/stores')
   assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
   await waitForEnd(cookie, other)
 })
 
 /** Waits until a process rejects an ended session. */
-async function waitForEnd(cookie: string, server: Pick<TestService, 'raw'>) {
+async function waitForEnd(cookie: string, server: Pick<TestService, 'sendRaw'>) {
   const code = async () => (await getStores(cookie, server)).json.code
   await waitUntil(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
 }
@@ -153,7 +153,7 @@ test('a session ends after 12 hours or an hour without requests', async () => {
         ? sql`begun_at = now() - ${interval}::interval`
         : sql`seen_at = now() - ${interval}::interval`
     await api.db.run(sql`update console_session set ${late}`)
-    isProblem(await getStores(cookie), 'session_ended', api.baseUrl)
+    assertProblem(await getStores(cookie), 'session_ended', api.baseUrl)
   }
 })
 

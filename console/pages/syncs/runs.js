@@ -3,23 +3,14 @@
 /** @type {Record<string, Tone>} */
 const tones = { ok: 'good', failed: 'bad', interrupted: 'bad', running: 'warn', none: 'idle' }
 
-/** Matches notes about records that a run didn't store. */
-const skippedNote = /\b(skipped|left out)\b/
-
-/** Returns how many records a run skipped. The API counts them as unchanged, and mentions them only in the notes. @param {any} run */
-export const countSkipped = run =>
-  run.notes
-    .filter((/** @type {any} */ { note }) => skippedNote.test(note))
-    .reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0)
-
 /** Returns the state of a run with its colour. Rejected or skipped records are a warning. @param {any} run @returns {{ state: string, tone: Tone | undefined }} */
 export function describeRun(run) {
-  const { state, read, rejected } = run
+  const { state, read, rejected, skipped } = run
   if (state !== 'ok') return { state, tone: tones[state] }
   if (rejected > 0 && rejected >= read) return { state: 'all rejected', tone: 'bad' }
   const problems = [
     [rejected, 'rejected'],
-    [countSkipped(run), 'skipped'],
+    [skipped, 'skipped'],
   ].flatMap(([count, word]) => (count ? `${count.toLocaleString('en')} ${word}` : []))
   return problems.length ? { state: problems.join(', '), tone: 'warn' } : { state, tone: 'good' }
 }

@@ -10,7 +10,7 @@ import { callApi, toPagePath } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
-import { buildLagChart, countSkipped, describeRun, describeSync } from './runs.js'
+import { buildLagChart, describeRun, describeSync } from './runs.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
@@ -33,7 +33,6 @@ const columns = [
   countColumn('Removed', run => run.removed),
   countColumn('Skipped', run => run.skipped),
   countColumn('Rejected', run => run.rejected),
-  countColumn('Skipped', countSkipped),
   {
     title: 'Duration',
     name: 'Duration (s)',

@@ -17,7 +17,7 @@ const gift = {
 }
 const address = { contactName: 'Ann Lee', ...gift.billingAddress }
 
-const expectSuccess = ({ status, text, json }: Answer) => {
+const expectSuccess = ({ status, text, json }: TestResponse) => {
   assert.ok(status < 300, text)
   return json.data
 }
