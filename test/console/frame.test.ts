@@ -90,7 +90,7 @@ test('an ended session leads to the sign-in page', { skip }, async () => {
 test('a used link explains how to get another one', { skip }, async () => {
   await page.goTo('about:blank')
   await page.goTo(`${shop.baseUrl}/console#link=used`)
-  await page.waitForText('Run `tillbridge console` for a new one.')
+  await page.waitForText('Run tillbridge console for a new one.')
   assert.equal(await page.evaluate('location.hash'), '')
 })
 

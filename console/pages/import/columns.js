@@ -54,7 +54,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
   }
   return html`<section aria-label="Column mapping">
     <h2>Column mapping</h2>
-    <div class="scroll" role="region" aria-label="Column mapping" tabindex="0">
+    <div class="scroll" role="region" aria-label="Required and detected columns" tabindex="0">
       <table>
         <caption class="hidden">Source of each column; * required</caption>
         <thead><tr><th scope="col">Column (* required)</th><th scope="col">Source</th><th scope="col">Example</th></tr></thead>
