@@ -80,10 +80,12 @@ comment on column service_move.copy_slots is
 
 create table account (
   username text collate "C" primary key,
+  skeleton text collate "C" not null unique,
   created_at timestamptz not null default now(),
   trusts_shopper_ip boolean not null default false
 );
 comment on table account is 'API clients and people who sign in. An account belongs to the installation and can be assigned to several services.';
+comment on column account.skeleton is 'The same for all usernames that look alike (Unicode Technical Standard 39), so that only one of them can exist.';
 comment on column account.trusts_shopper_ip is
   'True if the header X-Shopper-IP of this account is trusted. All shoppers of a web shop share one IP address, and wrong PINs are counted '
   'per address.';

@@ -78,10 +78,13 @@ create index service_move_target_idx on service_move (target);
 -- API clients and people who sign in. An account belongs to the installation and can be assigned to several services.
 create table account (
   username text collate "C" not null,
+  skeleton text collate "C" not null,                -- The same for all usernames that look alike (Unicode Technical Standard 39), so that
+                                                     -- only one of them can exist.
   created_at timestamptz not null default now(),
   trusts_shopper_ip boolean not null default false,  -- True if the header X-Shopper-IP of this account is trusted. All shoppers of a web
                                                      -- shop share one IP address, and wrong PINs are counted per address.
-  primary key (username)
+  primary key (username),
+  unique (skeleton)
 );
 
 -- Active passwords of an account, at most two, so that a password can be replaced without an outage.

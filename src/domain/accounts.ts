@@ -12,12 +12,37 @@ export const includesRole = (role: Role, required: Role) => roles.indexOf(role) 
  */
 export const authCacheTtlMs = 2_000
 
+/** The prefix of the authors that Tillbridge itself has in the audit log, such as `tillbridge (command line)`. */
+const reservedPrefix = 'tillbridge'
+
 /** The rule for usernames, for messages. A colon would end the username in the Authorization header (RFC 7617). */
-export const usernameRule = '1 to 100 characters, with at least one letter or digit and no colon'
-export const isUsername = (text: string) => /^(?=.*[\p{L}\p{N}])[^\p{Cc}:]{1,100}$/u.test(text)
+export const usernameRule = `1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with \`${reservedPrefix}\``
+
+/** True if a text can be the name of an account. Two names that only look different can't both exist: see `buildUsernameSkeleton`. */
+export const isUsername = (text: string) =>
+  /^(?! )(?=.*[\p{L}\p{N}])[^\p{C}\p{Zl}\p{Zp}:]{1,100}(?<! )$/u.test(text) &&
+  text === text.normalize('NFKC') &&
+  !text.toLowerCase().startsWith(reservedPrefix)
+
+/**
+ * Returns the text that is the same for all names that look alike (Unicode Technical Standard 39, skeleton), also if they differ in case or
+ * spaces. Returns undefined if it looks like a reserved name.
+ */
+export async function buildUsernameSkeleton(username: string): Promise<string | undefined> {
+  // Loaded on first use: few processes create accounts.
+  const { default: toPrototypes } = await import('unhomoglyph')
+  const fold = (text: string) =>
+    toPrototypes(text.normalize('NFKC').toLowerCase())
+      .normalize('NFD')
+      .toLowerCase()
+      .replaceAll('i', 'l')
+      .replace(/\s+/g, '')
+  const skeleton = fold(username)
+  return skeleton.startsWith(fold(reservedPrefix)) ? undefined : skeleton
+}
 
 const username = Type.String({
-  description: `The username: ${usernameRule}. It is unique in the installation.`,
+  description: `The username: ${usernameRule}. It is unique in the installation, also among names that look alike.`,
   maxLength: 100,
   format: 'username',
   examples: ['webshop'],

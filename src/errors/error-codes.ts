@@ -125,7 +125,7 @@ export const errorCodes = {
   username_taken: {
     status: 409,
     title: 'This username is taken.',
-    remedy: 'Choose another username. Usernames are unique across the installation.',
+    remedy: 'Choose another username. Usernames are unique across the installation, also among names that look alike.',
   },
   last_admin: {
     status: 409,

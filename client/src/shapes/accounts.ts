@@ -2,7 +2,7 @@
 import type { Open } from './general.ts'
 
 export interface AccountInput {
-  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
+  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
   /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: 'visitor' | 'maintainer' | 'admin'
@@ -14,7 +14,7 @@ export interface RoleChange {
 }
 
 export interface ListedAccount {
-  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
+  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
   /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
@@ -27,7 +27,7 @@ export interface ListedAccount {
 }
 
 export interface Account {
-  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
+  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
   /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
@@ -38,7 +38,7 @@ export interface Account {
 }
 
 export interface IssuedAccount {
-  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
+  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
   /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
@@ -53,6 +53,6 @@ export interface IssuedAccount {
 }
 
 export interface RevokedAccount {
-  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
+  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hmac, type Keys } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
-import { includesRole, type Role } from '../../domain/accounts.ts'
+import { buildUsernameSkeleton, includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type ServiceRow, serviceColumns, serviceFrom } from '../tenancy/services.ts'
 
@@ -34,7 +34,7 @@ export async function assignmentsOf(db: Db, username: string): Promise<Assignmen
   )
 }
 
-/** Makes an account for a service. Returns its password, to be shown once; undefined where the username is taken. */
+/** Makes an account for a service. Returns its password, to be shown once; undefined if the username is taken, or looks like another one or a reserved one. */
 export async function makeAccount(
   db: Db,
   keys: Keys,
@@ -42,7 +42,14 @@ export async function makeAccount(
   service: Service,
   role: Role,
 ): Promise<string | undefined> {
-  if (!(await db.run(sql`insert into account (username) values (${username}) on conflict do nothing`))) return
+  const skeleton = await buildUsernameSkeleton(username)
+  if (skeleton === undefined) return
+  if (
+    !(await db.run(
+      sql`insert into account (username, skeleton) values (${username}, ${skeleton}) on conflict do nothing`,
+    ))
+  )
+    return
   await assign(db, username, service, role)
   return addPassword(db, keys, username)
 }
@@ -63,8 +70,11 @@ export async function addAccount(
   role: Role,
 ): Promise<string | undefined> {
   const password = await makeAccount(db, keys, username, service, role)
-  if (password === undefined) await assign(db, username, service, role)
-  return password
+  if (password !== undefined) return password
+  if (!(await accountExists(db, username)))
+    throw new Error(`The username ${username} can't be used: it looks like another account or a reserved name.`)
+  await assign(db, username, service, role)
+  return
 }
 
 /** A further password for an account; of those before it the newest stays alive. Returns it, to be shown once. */

@@ -39,6 +39,41 @@ test('a new account can sign in immediately with the returned API key', async ()
   assert.deepEqual((await api.get(String(location))).json.data, { ...account, since })
 })
 
+test('a username that looks like another or a reserved one is rejected', async () => {
+  const create = async (username: string) => {
+    const { status, json } = await post(api, '/accounts', { username, role: 'visitor' })
+    return `${status} ${json.code ?? json.data.username}`
+  }
+  assert.equal(await create('Back Office 1'), '201 Back Office 1')
+  for (const alike of [
+    'Back Office 1',
+    'back office 1',
+    'Back  Office 1',
+    'BackOffice1',
+    'Back Office l',
+    'B\u0430ck Office 1',
+    'B\u0430\u0441k Offi\u0441e I',
+    'B\u0430ck \u041effice 1',
+  ])
+    assert.equal(await create(alike), '409 username_taken', alike)
+  for (const reserved of ['t\u0456llbridge (command line)', 'Ti11bridge (command line)', 'till bridge (command line)'])
+    assert.equal(await create(reserved), '409 username_taken', reserved)
+  for (const invalid of [
+    'tillbridge (command line)',
+    'Tillbridge',
+    ' padded',
+    'padded ',
+    '\u00a0padded',
+    'zero\u200bwidth',
+    'soft\u00adhyphen',
+    '\uff41bc',
+    'line\u2028break',
+    '\ufb01ne',
+    'e\u0301',
+  ])
+    assert.match(await create(invalid), /^422 invalid_field$/, JSON.stringify(invalid))
+})
+
 test("an account list contains only the service's accounts, by name, in pages", async () => {
   const [shop, other] = [await api.createService(), await api.createService()]
   await createAccount(other, 'admin')

@@ -70,7 +70,7 @@ test('an unknown username takes as long to reject as a wrong password', async t 
   t.diagnostic(`the same names again and again: ${await takesAsLong(often)}`)
 
   await service.db.run(
-    sql`insert into account (username) select 'known' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
+    sql`insert into account (username, skeleton) select 'known' || n, 'known' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
   )
   await service.db.run(
     sql`insert into account_password (username, password_hash) select username, sha256(username::bytea) from account where username like 'known%'`,
