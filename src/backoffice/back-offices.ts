@@ -129,6 +129,6 @@ export async function openBackOffices({ db, keys, defaults, log }: BackOfficesOp
 /** Raises an alert if the back office rejects the credentials, and resolves it if they are accepted. */
 async function updateCredentialsAlert(db: Database, { id }: Service, state: 'accepted' | 'rejected') {
   const kind = 'back_office_denied'
-  const detail = 'The back office does not accept the user and the password.'
+  const detail = 'The back office rejected the username or the password.'
   await (state === 'accepted' ? resolveAlertsOfKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))
 }

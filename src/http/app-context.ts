@@ -33,12 +33,12 @@ export interface AppContext extends TransactionContext {
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
   /** Aborted when the process shuts down. Waiting requests end then. */
   shutdownSignal: AbortSignal
-  /** Opens a shard. Only in the control database's context. Throws `DatabaseAway` if the shard is unavailable. */
+  /** Opens a shard. Only in the control database's context. Throws `DatabaseUnavailable` if the shard is unavailable. */
   shardGateway?: (database: string) => Promise<ShardAccess>
 }
 
 export interface ShardAccess {
   appContext: AppContext
-  /** Returns a service as the shard has it, at most 2 s old, or undefined. Throws `DatabaseAway` if the shard is unavailable. */
+  /** Returns a service as the shard has it, at most 2 s old, or undefined. Throws `DatabaseUnavailable` if the shard is unavailable. */
   service: (id: number) => Promise<Service | undefined>
 }

@@ -41,7 +41,7 @@ export const privacy = [
       role,
       summary: "Export a customer's data",
       description:
-        'One document with all stored data of the person, to be given to them. For a removed customer, it contains the data that is still stored. An erased customer returns 404.',
+        'One document with all stored data of the person. For a removed customer, it contains the data that is still stored. An erased customer returns 404.',
       params: customerParams,
       response: PersonalData,
       recordName: 'customer',

@@ -13,7 +13,7 @@ type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 type Line = RetailTransaction['lines'][number]
 type Header = Omit<Stored, 'lines' | 'total'>
 
-/** A sync's row, taken apart: a field that is missing keeps what is there, null clears it. */
+/** The transaction and the line of one row. A missing field keeps the stored value, null clears it. */
 export interface TransactionParts {
   header: Pick<Header, 'id'> & Partial<Header>
   line: Pick<Line, 'id'> & Partial<Omit<Line, 'value'>> & { value?: string | null }

@@ -66,7 +66,7 @@ export const OrderInput = Type.Object(
         {
           sku,
           quantity,
-          price: Optional(Money('The price of one unit. If given, it must be the current price.', '29.99')),
+          price: Optional(Money('The price of one unit. If it is sent, it must be the current price.', '29.99')),
           discounts: Optional(
             Type.Array(DiscountInput, {
               description: "The discounts of the line. Together they can't exceed its price.",

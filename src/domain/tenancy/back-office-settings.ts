@@ -175,7 +175,7 @@ function findSftpProblem(value: string) {
   return address ? maxCharacters(500)(value + address.user + address.path) : notAFolder
 }
 
-/** Returns one sentence per contradiction between settings. `nameOf` returns a setting's name as the user wrote it. */
+/** Returns one sentence per contradiction between settings. `getName` returns a setting's name as the user wrote it. */
 export function findContradictions(
   { driver, syncIntervals: _, gateways: __, ...settings }: BackOfficeSettings,
   getName: (name: SettingName) => string,

@@ -149,14 +149,14 @@ export const Settings = Type.Object(
     requireIfMatch: flag('True if PUT requires `If-Match`.'),
     requireIdempotencyKey: flag('True if writes that accept `Idempotency-Key` require it.'),
     tombstoneRetentionDays: Type.Integer({
-      description: 'How many days removed records are remembered. Older cursors of the change feed expire.',
+      description: 'Days for which the change feed reports removed records. Older cursors of the change feed expire.',
       minimum: 1,
       maximum: 3_650,
       default: 90,
       examples: [30],
     }),
     requestLogRetentionDays: Type.Integer({
-      description: 'How many days requests stay in the request log (`GET /requests`). 0 turns the log off.',
+      description: 'Days for which requests stay in the request log (`GET /requests`). 0 turns the log off.',
       minimum: 0,
       maximum: 90,
       default: 7,

@@ -7,7 +7,7 @@ interface ImportedVoucherState {
   balance: bigint
 }
 
-/** A ledger step, its change of the balance in minor units, and the state after it. */
+/** An action in the ledger, its change of the balance in minor units, and the state after it. */
 export interface LedgerStep {
   kind: VoucherAction
   change: bigint

@@ -2,7 +2,7 @@
 export const voucherStates = ['pending', 'active', 'locked', 'redeemed', 'expired', 'suspended'] as const
 export type VoucherState = (typeof voucherStates)[number]
 
-/** The steps of a voucher, which are the kinds of its ledger entries. */
+/** The actions on a voucher, which are the kinds of its ledger entries. */
 export const voucherActions = [
   'issue',
   'activate',
@@ -17,7 +17,7 @@ export const voucherActions = [
 export type VoucherAction = (typeof voucherActions)[number]
 
 /**
- * The state after each permitted step. Redeeming needs a lock and ends it. A refund is possible in every state except `pending`, and makes a
+ * The state after each permitted action. Redeeming needs a lock and ends it. A refund is possible in every state except `pending`, and makes a
  * redeemed voucher active again.
  */
 const transitions: Record<VoucherState, Partial<Record<VoucherAction, VoucherState>>> = {
@@ -29,8 +29,8 @@ const transitions: Record<VoucherState, Partial<Record<VoucherAction, VoucherSta
   suspended: { resume: 'active', refund: 'suspended' },
 }
 
-/** Returns the state after a step, or undefined if it is not permitted. `balance` is the balance after the step. Without one, a redeemed voucher is `redeemed`. */
-export function getNextState(state: VoucherState, step: VoucherAction, balance: bigint): VoucherState | undefined {
-  const next = transitions[state][step]
-  return step === 'redeem' && next && balance === 0n ? 'redeemed' : next
+/** Returns the state after an action, or undefined if it is not permitted. `balance` is the balance after it. A redeemed voucher without a balance is `redeemed`. */
+export function getNextState(state: VoucherState, action: VoucherAction, balance: bigint): VoucherState | undefined {
+  const next = transitions[state][action]
+  return action === 'redeem' && next && balance === 0n ? 'redeemed' : next
 }

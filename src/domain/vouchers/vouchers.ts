@@ -127,7 +127,7 @@ export const VoucherInput = Type.Object(
     amount: Money('The amount of the voucher.', '150.00'),
     currency: Optional(
       Type.String({
-        description: 'The currency. If given, it must be the currency of the service.',
+        description: 'The currency. If it is sent, it must be the currency of the service.',
         pattern: '^[A-Z]{3}$',
         examples: ['AUD'],
       }),

@@ -61,7 +61,7 @@ function requireJson({ headers }: FastifyRequest) {
     throw new ApiError('unsupported_media_type')
 }
 
-/** How a body is read. */
+/** The rules for reading a body. */
 interface BodyRules<B extends TSchema> {
   body: B
   keepsEmptyTexts: boolean

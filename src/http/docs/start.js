@@ -1,4 +1,4 @@
-// Runs in the browser: shows the document in Scalar, with nothing that would leave this origin or point people elsewhere.
+// Runs in the browser: shows the document in Scalar, without anything that sends requests or links to another origin.
 const content = await (await fetch('openapi.json')).json()
 
 // Optional parameters are offered, but not sent until the reader ticks them: some exclude each other.
@@ -30,5 +30,5 @@ globalThis.Scalar.createApiReference('#reference', {
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
 
-// The viewer, which takes seconds on a slow machine, shows itself in one go: no moment is blank.
+// Wait until the viewer has rendered, which takes seconds on a slow machine, so that the page is never blank.
 document.getElementById('loading').remove()

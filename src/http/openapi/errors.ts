@@ -100,7 +100,7 @@ const details: Partial<Record<ErrorCode, string>> = {
   duplicate_header: "The header `x-service-name` can't be sent twice.",
   insufficient_role: 'This requires the role `admin`.',
   capability_unavailable:
-    'GET /customers?updated_after= needs back-office version 2022.1 or later; this one is 2021.3.',
+    'GET /customers?updated_after= needs back-office version 2022.1 or later. Version 2021.3 is installed.',
 }
 
 /** Returns an error with a realistic detail. */

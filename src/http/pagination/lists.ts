@@ -68,7 +68,9 @@ export const Warning = Type.Object(
   {
     code: Type.String({ examples: ['capability_unavailable'] }),
     detail: Type.String({
-      examples: ['GET /customers?updated_after= needs back-office version 2022.1 or later; this one is 2021.3.'],
+      examples: [
+        'GET /customers?updated_after= needs back-office version 2022.1 or later. Version 2021.3 is installed.',
+      ],
     }),
   },
   { $id: 'Warning', additionalProperties: false },

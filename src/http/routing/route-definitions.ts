@@ -42,7 +42,7 @@ interface ListOptions<Q extends TObject = TObject, P extends Params = Params> ex
   item: TSchema
   /** The number of records on a page without a `limit`. Default 100. */
   defaultLimit?: number
-  /** The capability of a back office without which the list is incomplete. A warning then says what is missing. */
+  /** The capability of a back office without which the list is incomplete. A warning then describes the missing part. */
   requires?: CapabilityName
   /** The sync that fills the list. `meta.syncedAt` is the time of its last run. */
   sync?: string

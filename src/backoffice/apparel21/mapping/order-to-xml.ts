@@ -146,7 +146,7 @@ export function checkOrder({ pickupStoreNumber, billingAddress, deliveryAddress 
     ['/deliveryAddress', deliveryAddress],
   ] as const)
     if (country.length > maxCountryLength)
-      addError(`${pointer}/country`, `The back office takes at most ${maxCountryLength} characters here.`)
+      addError(`${pointer}/country`, `This field can have at most ${maxCountryLength} characters in the back office.`)
   if (pickupStoreNumber && freight > 0n) addError('/freight', "An order that is picked up can't have freight.")
   return errors
 }

@@ -155,6 +155,12 @@ const maxLengths = [
 export const checkLengths = (change: CustomerChange): FieldError[] =>
   maxLengths.flatMap(([pointer, maxLength, getValue]): FieldError[] =>
     (getValue(change)?.length ?? 0) > maxLength
-      ? [{ pointer, code: 'invalid_field', detail: `The back office takes at most ${maxLength} characters here.` }]
+      ? [
+          {
+            pointer,
+            code: 'invalid_field',
+            detail: `This field can have at most ${maxLength} characters in the back office.`,
+          },
+        ]
       : [],
   )

@@ -55,7 +55,7 @@ export const checkReturn = (
     return [
       ...(isUnknown ? [toError('reasonCode', `The back office has no return reason ${reasonCode}.`)] : []),
       ...((notes?.length ?? 0) > maxNotesLength
-        ? [toError('notes', `The back office takes at most ${maxNotesLength} characters here.`)]
+        ? [toError('notes', `This field can have at most ${maxNotesLength} characters in the back office.`)]
         : []),
     ]
   })

@@ -105,7 +105,7 @@ async function requireReturns(release: ReleaseReader) {
   if (installed === undefined || isAtLeast(installed, featureReleases.returns)) return
   throw new ApiError(
     'capability_unavailable',
-    `Returns need back-office version ${featureReleases.returns} or later; this one is ${installed}.`,
+    `Returns need back-office version ${featureReleases.returns} or later. Version ${installed} is installed.`,
   )
 }
 
