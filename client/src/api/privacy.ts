@@ -5,7 +5,7 @@ import type { Erasure, PersonalData } from '../shapes/privacy.ts'
 
 /** Data export and erasure for a customer. */
 export interface PrivacyApi {
-  /** Export a customer's data. One document with all stored data of the person, to be given to them. For a removed customer, it contains the data that is still stored. An erased customer returns 404. */
+  /** Export a customer's data. One document with all stored data of the person. For a removed customer, it contains the data that is still stored. An erased customer returns 404. */
   export(id: string, options?: CallOptions): Promise<PersonalData>
   /** Erase a customer. Can't be undone. Deletes contact, address, references, consent, reward account and stored responses at once. Orders, returns, sales and vouchers keep their amounts and lose the names shortly after: repeat the request to see `status`. Voucher emails that are still queued aren't sent, and orders that aren't shipped yet lose their address. If the back office can't erase customers: 409 `capability_unavailable`. */
   erase(id: string, options?: WriteOptions): Promise<Erasure>

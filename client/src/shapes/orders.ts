@@ -43,7 +43,7 @@ export interface OrderLineInput {
   sku: string
   /** Units sold. */
   quantity: number
-  /** The price of one unit. If given, it must be the current price. */
+  /** The price of one unit. If it is sent, it must be the current price. */
   price?: string | null | undefined
   /** The discounts of the line. Together they can't exceed its price. */
   discounts?: DiscountInput[] | null | undefined

@@ -84,9 +84,9 @@ export interface SettingsChange {
   requireIfMatch?: boolean | null | undefined
   /** True if writes that accept `Idempotency-Key` require it. */
   requireIdempotencyKey?: boolean | null | undefined
-  /** How many days removed records are remembered. Older cursors of the change feed expire. */
+  /** Days for which the change feed reports removed records. Older cursors of the change feed expire. */
   tombstoneRetentionDays?: number | null | undefined
-  /** How many days requests stay in the request log (`GET /requests`). 0 turns the log off. */
+  /** Days for which requests stay in the request log (`GET /requests`). 0 turns the log off. */
   requestLogRetentionDays?: number | null | undefined
   readsPerMinute?: number | 'off' | null | undefined
   writesPerMinute?: number | 'off' | null | undefined
@@ -195,9 +195,9 @@ export interface Settings {
   requireIfMatch: boolean
   /** True if writes that accept `Idempotency-Key` require it. */
   requireIdempotencyKey: boolean
-  /** How many days removed records are remembered. Older cursors of the change feed expire. */
+  /** Days for which the change feed reports removed records. Older cursors of the change feed expire. */
   tombstoneRetentionDays: number
-  /** How many days requests stay in the request log (`GET /requests`). 0 turns the log off. */
+  /** Days for which requests stay in the request log (`GET /requests`). 0 turns the log off. */
   requestLogRetentionDays: number
   /** Reads per account and minute, or `off`. Counted per process. */
   readsPerMinute: number | 'off'

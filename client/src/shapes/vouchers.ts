@@ -32,7 +32,7 @@ export interface VoucherLock {
 export interface VoucherInput {
   /** The amount of the voucher. */
   amount: string
-  /** The currency. If given, it must be the currency of the service. */
+  /** The currency. If it is sent, it must be the currency of the service. */
   currency?: string | null | undefined
   /** A name from `GET /payment-gateways`. Default: the setting `voucherGateway`. Without both, no gateway is recorded. */
   gateway?: string | null | undefined

@@ -30,5 +30,5 @@ globalThis.Scalar.createApiReference('#reference', {
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
 
-// Wait until the viewer has rendered, which takes seconds on a slow machine, so that the page is never blank.
+// The viewer renders in one step, which takes seconds on a slow machine. The loading text stays until then, so the page is never blank.
 document.getElementById('loading').remove()

@@ -26,7 +26,7 @@ export async function findOrCreateReceiver(client: Client, write: Write, receive
   if (createdId !== undefined) return createdId
   const concurrent = await fetchPersonByEmail(client, email)
   if (concurrent) return readPersonId(concurrent)
-  const detail = 'The back office has a person with this address, but the person can't be read.'
+  const detail = "The back office has a person with this address, but the person can't be read."
   throw toApiError([{ pointer: '/receiverEmail', code: 'invalid_field', detail }])
 }
 
