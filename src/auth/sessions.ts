@@ -3,7 +3,7 @@ import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
-import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
+import { type Assignments, hashPassword, loadAssignments } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
 import { failuresAllowed } from './sign-in.ts'
 
@@ -58,7 +58,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
       const opened = await db.run(sql`
         insert into console_session (token_hash, username, password_hash)
         select ${sessionHash(keys, token)}, username, password_hash from account_password
-         where username = ${username} and password_hash = ${passwordHash(keys, username, password)}`)
+         where username = ${username} and password_hash = ${hashPassword(keys, username, password)}`)
       return opened ? token : undefined
     },
 
@@ -95,5 +95,5 @@ async function readSession(db: Db, tokenHash: Buffer): Promise<SignedIn | undefi
        where s.token_hash = live.token_hash and live.seen_at < now() - interval '1 minute'
     )
     select username from live`)
-  return session && { username: session.username, assignments: await assignmentsOf(db, session.username) }
+  return session && { username: session.username, assignments: await loadAssignments(db, session.username) }
 }

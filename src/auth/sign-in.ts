@@ -3,7 +3,7 @@ import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
-import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
+import { type Assignments, hashPassword, loadAssignments } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
 
 interface Account {
@@ -39,7 +39,7 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
 
   return async (username, password, address) => {
     const startedAt = performance.now()
-    const hash = passwordHash(keys, username, password)
+    const hash = hashPassword(keys, username, password)
     // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
     for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
       const account = await accounts.get(username, notBefore)
@@ -47,7 +47,7 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
       // An unknown account takes as many comparisons as a known one.
       for (const candidate of [0, 1]) if (timingSafeEqual(hash, account?.hashes[candidate] ?? nobody)) right = true
       if (!right || !account) continue
-      account.assignments ??= assignmentsOf(db, username)
+      account.assignments ??= loadAssignments(db, username)
       account.assignments.catch(() => {
         delete account.assignments
       })

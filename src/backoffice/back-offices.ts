@@ -4,7 +4,7 @@ import type { Database } from '../database/db.ts'
 import { type BackOfficeSettings, embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { raiseAlert, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
-import { type StoredBackOffice, storedBackOffices } from '../store/backoffice/connections.ts'
+import { listStoredBackOffices, type StoredBackOffice } from '../store/backoffice/connections.ts'
 import { readFinishedAt } from '../store/sync/status.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { countCalls } from './call-minutes.ts'
@@ -56,7 +56,7 @@ export async function openBackOffices({ db, keys, defaults, log }: BackOfficesOp
   let syncTimes: ReadonlyMap<number, ReadonlyMap<string, string>> = new Map()
 
   async function poll() {
-    const backOffices = await storedBackOffices(db, keys)
+    const backOffices = await listStoredBackOffices(db, keys)
     // Keep the object of an unchanged version: `getDriver` opens a new driver if the settings are another object.
     stored = new Map(
       backOffices.map(backOffice => {

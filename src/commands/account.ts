@@ -5,11 +5,11 @@ import {
   accountExists,
   addAccount,
   addPassword,
-  assignmentsOf,
-  holdRoles,
   listAccounts,
-  nameShoppers,
+  loadAssignments,
+  lockRoles,
   revoke,
+  setTrustsShopperIp,
 } from '../store/accounts/accounts.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
@@ -57,10 +57,10 @@ export function accountCommand(program: Command) {
       return withDatabase(async ({ control, keys, services }) => {
         const { service } = await services.find(name)
         const { role, password } = await control.transaction(async tx => {
-          await holdRoles(tx, service)
-          const role = requestedRole ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
+          await lockRoles(tx, service)
+          const role = requestedRole ?? (await loadAssignments(tx, username)).get(service.name)?.role ?? 'visitor'
           const password = await addAccount(tx, keys, username, service, role)
-          if (trustShopperIp) await nameShoppers(tx, username, true)
+          if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
           await writeAuditEntries(tx, username, 'account add', service.name)
           return { role, password }
         })
@@ -137,7 +137,7 @@ export function accountCommand(program: Command) {
         const trusted = value === 'yes'
         await control.transaction(async tx => {
           await writeAuditEntries(tx, username, 'account trust-shopper-ip')
-          if (!(await nameShoppers(tx, username, trusted))) throw accountNotFound(username)
+          if (!(await setTrustsShopperIp(tx, username, trusted))) throw accountNotFound(username)
         })
         console.log(
           trusted
@@ -182,7 +182,7 @@ const toAccountPath = (username: string) => `/accounts/${encodeURIComponent(user
  * services in other shards are forwarded from there.
  */
 async function writeAuditEntries(tx: Db, username: string, operation: string, only?: string) {
-  for (const { service } of (await assignmentsOf(tx, username)).values())
+  for (const { service } of (await loadAssignments(tx, username)).values())
     if (only === undefined || service.name === only)
       await recordCommand(tx, service, { operation, subject: toAccountPath(username) })
 }

@@ -25,7 +25,7 @@ import { lockDeletion } from '../store/service-deletion/lock.ts'
 import { purgeRows } from '../store/service-deletion/purge.ts'
 import { hasCopy } from '../store/shards/misplaced-services.ts'
 import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'
-import { type DeletionState, listAllServices, listEnding } from '../store/tenancy/services.ts'
+import { type DeletionState, listAllServices, listDeleting } from '../store/tenancy/services.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { rethrowWriteError } from './terminal/outgoing-file.ts'
@@ -98,7 +98,7 @@ async function findDeletion(
     throw new Error(
       `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
     )
-  const interrupted = (await listEnding(control)).find(({ service }) => service.name === name)
+  const interrupted = (await listDeleting(control)).find(({ service }) => service.name === name)
   if (interrupted) return { control, ...interrupted, db: await databases.open(interrupted.service.database) }
   if (backup === false && service?.database !== undefined) {
     const missing = await findMissingServices(control, await databases.open(service.database), service.database)

@@ -10,8 +10,8 @@ import {
 } from '../domain/tenancy/settings-rules.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { insertService, unregisterService } from '../store/shards/shards.ts'
-import { addService, listAllServices, listEnding, listServices } from '../store/tenancy/services.ts'
-import { changeSettings, findCurrencyEffect, findMissingReferences, shownSettings } from '../store/tenancy/settings.ts'
+import { addService, listAllServices, listDeleting, listServices } from '../store/tenancy/services.ts'
+import { changeSettings, findCurrencyEffect, findMissingReferences, readSettings } from '../store/tenancy/settings.ts'
 import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
@@ -101,7 +101,7 @@ export function serviceCommand(program: Command) {
       return withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
-          const { currency } = await shownSettings(tx, service)
+          const { currency } = await readSettings(tx, service)
           const effect = await findCurrencyEffect(tx, service, currency, settings)
           throwIfAny(checkCurrencyChange(effect, yes, 'To change it, run the command again with --yes.'))
           await applySettings(tx, service, settings, 'service set')
@@ -136,7 +136,7 @@ export function serviceCommand(program: Command) {
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows = (await queryAllDatabases(databases, listChangedSettings)).flat()
-        for (const { service } of await listEnding(control)) rows.push([service.name, '', 'being removed'])
+        for (const { service } of await listDeleting(control)) rows.push([service.name, '', 'being removed'])
         const shardsByService = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
         const isSpread = (await databases.names()).length > 0
         const rowsWithShard = rows.map(([name = '', ...row]) => [
@@ -193,7 +193,7 @@ async function createInShard(
 }
 
 async function describeTakenName(db: Db, name: string) {
-  const isEnding = (await listEnding(db)).some(({ service }) => service.name === name)
+  const isEnding = (await listDeleting(db)).some(({ service }) => service.name === name)
   return isEnding ? describeDeletion(name) : `Service ${name} exists already.`
 }
 
@@ -208,6 +208,6 @@ async function applySettings(tx: Db, service: Service, settings: SettingsChange,
 
 /** Returns the settings of a service, in the order of the documentation. */
 async function loadSettings(db: Db, service: Service) {
-  const shown: Record<string, unknown> = await shownSettings(db, service)
+  const shown: Record<string, unknown> = await readSettings(db, service)
   return describeSettings().map(setting => ({ ...setting, value: shown[setting.name] }))
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Access } from '../runtime/installation/first-access.ts'
 import { startServer } from '../runtime/main.ts'
-import { apiKeyOf } from '../store/accounts/accounts.ts'
+import { toApiKey } from '../store/accounts/accounts.ts'
 import { examples } from './terminal/examples.ts'
 
 export const startCommand = (program: Command) =>
@@ -55,7 +55,7 @@ function formatFirstRequest({ baseUrl, username, password, serviceName, caFile }
   return [
     `  username   ${username}`,
     `  password   ${password}`,
-    `  API key    ${apiKeyOf(username, password)}`,
+    `  API key    ${toApiKey(username, password)}`,
     `  service    ${serviceName}`,
     '',
     'Try a first request:',

@@ -16,8 +16,8 @@ export { raw, Sql, sql } from './pg/sql.ts'
 interface QueryOptions {
   /** True to plan the statement for the values of each call. For statements whose best plan depends on them. Default false. */
   planned?: boolean
-  /** LSN that a replica must have replayed to answer (`Db.position`). Without it, the primary answers. */
-  position?: string | undefined
+  /** LSN that a replica must have replayed to answer (`Db.lsn`). Without it, the primary answers. */
+  lsn?: string | undefined
 }
 
 /** Runs SQL, in a pool or in a transaction. Every method throws `DatabaseUnavailable` if the statement is not the cause of the failure. */
@@ -28,7 +28,7 @@ export interface Db {
   /** Returns the number of affected rows. */
   run(query: Sql): Promise<number>
   /** SQL expression for the current LSN of the primary, as text, for reads that replicas can answer. Absent without replicas. */
-  position?: Sql
+  lsn?: Sql
 }
 
 export interface Database extends Db {

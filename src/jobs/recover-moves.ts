@@ -21,9 +21,9 @@ export const recoverMoves =
         const move = await takeOverMove(db, abandoned)
         if (!move) continue
         const places = { control: db, source: from.db, target: to?.db }
-        const became = await recoverMove(places, move, signal)
-        if (!became) continue
-        log.warn({ service: name, target }, `A move of a service that was left half done is ${became}.`)
+        const result = await recoverMove(places, move, signal)
+        if (!result) continue
+        log.warn({ service: name, target, result }, `interrupted service move ${result}`)
       } catch (error) {
         signal.throwIfAborted()
         errors.push(error)

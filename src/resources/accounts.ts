@@ -4,16 +4,16 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
-import { accountPage, accountRecord } from '../store/accounts/account-page.ts'
+import { findAccountRecord, readAccountPage } from '../store/accounts/account-page.ts'
 import {
   addPassword,
-  apiKeyOf,
   assign,
-  holdAccount,
-  holdRoles,
+  createAccount,
+  hasAllRolesOf,
   isLastAdmin,
-  makeAccount,
-  mayDoAsMuch,
+  lockAccount,
+  lockRoles,
+  toApiKey,
   unassign,
 } from '../store/accounts/accounts.ts'
 
@@ -39,7 +39,7 @@ export const accounts = [
       description: 'Each account has its role in this service and the time of its last use. Passwords are never shown.',
       item: ListedAccount,
     },
-    ({ db, service }, page) => accountPage(db, service, page),
+    ({ db, service }, page) => readAccountPage(db, service, page),
   ),
 
   get(
@@ -56,7 +56,7 @@ export const accounts = [
       recordName: kind,
       etag: true,
     },
-    ({ db, service, params }) => accountRecord(db, service, params.username),
+    ({ db, service, params }) => findAccountRecord(db, service, params.username),
   ),
 
   post(
@@ -76,7 +76,7 @@ export const accounts = [
     },
     ({ keys, service, body: { username, role } }) =>
       async tx => {
-        const password = await makeAccount(tx, keys, username, service, role)
+        const password = await createAccount(tx, keys, username, service, role)
         if (password === undefined) throw createUsernameTaken()
         return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }
       },
@@ -125,7 +125,7 @@ export const accounts = [
     ({ keys, service, params: { username }, username: caller }) =>
       async tx => {
         await lockRecord(tx, service, username)
-        if (!(await mayDoAsMuch(tx, caller, username)))
+        if (!(await hasAllRolesOf(tx, caller, username)))
           throw new ApiError('insufficient_role', "You need at least the account's role in each of its services.")
         const password = await addPassword(tx, keys, username)
         return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }
@@ -160,9 +160,9 @@ export const accounts = [
 
 /** Locks an account and the roles of the service until the transaction ends. Returns the account's record. Throws a 404 if it has no role. */
 async function lockRecord(tx: Db, service: Service, username: string): Promise<string> {
-  await holdRoles(tx, service)
-  await holdAccount(tx, username)
-  const account = await accountRecord(tx, service, username)
+  await lockRoles(tx, service)
+  await lockAccount(tx, username)
+  const account = await findAccountRecord(tx, service, username)
   if (!account) throw notFound(kind)
   return account.record
 }
@@ -171,5 +171,5 @@ async function lockRecord(tx: Db, service: Service, username: string): Promise<s
 const buildIssuedAccount = async (tx: Db, service: Service, username: string, password: string) => ({
   ...JSON.parse(await lockRecord(tx, service, username)),
   password,
-  apiKey: apiKeyOf(username, password),
+  apiKey: toApiKey(username, password),
 })

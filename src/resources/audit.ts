@@ -2,7 +2,7 @@ import { Audit } from '../domain/audit.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
 import { list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { auditPage } from '../store/audit/audit.ts'
+import { readAuditPage } from '../store/audit/audit.ts'
 
 /** The audit log of the service. */
 export const audit = [
@@ -30,6 +30,6 @@ export const audit = [
       item: Audit,
     },
     ({ db, service, query: { updated_after: updatedAfter, record: subject, account, asc } }, page) =>
-      auditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, page),
+      readAuditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, page),
   ),
 ]

@@ -1,6 +1,6 @@
 import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { gatewayNames } from '../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../store/tenancy/gateways.ts'
 
 const PaymentGateway = Type.String({
   $id: 'PaymentGateway',
@@ -19,6 +19,6 @@ export const paymentGateways = [
       description: 'The names that `gateway` of a payment or voucher accepts. Merchant identifiers are never returned.',
       response: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
     },
-    async ({ db, service }) => ({ data: await gatewayNames(db, service) }),
+    async ({ db, service }) => ({ data: await listGatewayNames(db, service) }),
   ),
 ]

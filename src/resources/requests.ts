@@ -3,7 +3,7 @@ import { hashLoggedKey } from '../http/observability/request-log.ts'
 import { Filter, findInvertedRange, TimestampParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { requestPage, requestRecord } from '../store/request-log/requests.ts'
+import { findRequestRecord, readRequestPage } from '../store/request-log/requests.ts'
 
 const [tag, role] = ['Requests', 'admin'] as const
 
@@ -56,7 +56,7 @@ export const requests = [
       errors: ['date_range_inverted'],
     },
     ({ db, service, keys, query: { idempotency_key: key, ...search } }, page) =>
-      requestPage(db, service, search, key === undefined ? undefined : hashLoggedKey(keys, service.id, key), page),
+      readRequestPage(db, service, search, key === undefined ? undefined : hashLoggedKey(keys, service.id, key), page),
   ),
 
   get(
@@ -73,6 +73,6 @@ export const requests = [
       response: RequestDetails,
       recordName: 'request',
     },
-    ({ db, service, params }) => requestRecord(db, service, params.id),
+    ({ db, service, params }) => findRequestRecord(db, service, params.id),
   ),
 ]

@@ -16,8 +16,8 @@ import {
   changeSettings,
   findCurrencyEffect,
   findMissingReferences,
-  holdSettings,
-  shownSettings,
+  lockSettings,
+  readSettings,
 } from '../store/tenancy/settings.ts'
 
 const SyncSummary = Type.Object(
@@ -105,7 +105,7 @@ export const service = [
       response: ShownSettings,
       etag: true,
     },
-    async ({ db, service }) => ({ data: await shownSettings(db, service) }),
+    async ({ db, service }) => ({ data: await readSettings(db, service) }),
   ),
 
   put(
@@ -129,8 +129,8 @@ export const service = [
     ({ service, body, requireMatch }) =>
       async tx => {
         const { confirmCurrencyChange = false, ...change } = body as SettingsInput
-        await holdSettings(tx, service)
-        const before = await shownSettings(tx, service)
+        await lockSettings(tx, service)
+        const before = await readSettings(tx, service)
         requireMatch(JSON.stringify(before))
         const effect = await findCurrencyEffect(tx, service, before.currency, change)
         throwIfAny([
@@ -140,7 +140,7 @@ export const service = [
         ])
         await changeSettings(tx, service, change)
         const warnings = effect === undefined ? [] : [{ code: 'amounts_not_converted', detail: effect }]
-        return { data: await shownSettings(tx, service), subject: '/settings', warnings }
+        return { data: await readSettings(tx, service), subject: '/settings', warnings }
       },
   ),
 ]

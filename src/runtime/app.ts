@@ -21,7 +21,7 @@ export interface App {
   installation: Installation
   /** The back offices of the services in the control database. */
   backOffices: BackOffices
-  /** The other databases, each opened on first use. */
+  /** The shards, each opened on first use. */
   shards: Shards
   /** Sends webhook requests to allowed addresses. */
   webhookSender: Sender
@@ -59,7 +59,7 @@ export const openConfiguredBackOffices = (
   log: Logger,
 ): Promise<BackOffices> => openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
 
-/** Opens what sends webhook requests to the addresses that the configuration allows. */
+/** Creates the sender of webhook requests, for the addresses that the configuration allows. */
 export const openWebhookSender = (config: Config): Sender => createSender(config.webhookNetworks)
 
 /** Composes an app on an installation that is open, such as a test's database. `close` also closes the installation. */

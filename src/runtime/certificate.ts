@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { createSample, type Sample } from '../telemetry/samples.ts'
 import { type Certificate, ensureLocalCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 
-/** The certificate that is served: your own, or one of the local authority, which clients must trust. */
+/** The certificate in use: the configured one, or one of the local CA, which clients must trust. */
 interface ServedCertificate extends Certificate {
   caFile: string | undefined
 }
@@ -15,7 +15,7 @@ export const loadCertificate = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): S
     ? { ...readCertificate(tlsCertFile, tlsKeyFile), caFile: undefined }
     : ensureLocalCertificate(join(dataDir, 'tls'))
 
-/** A certificate that is looked after as long as the server runs. */
+/** The maintenance of a certificate while the server runs. */
 interface CertificateMaintenance {
   samples(): Sample[]
   stop(): void
@@ -33,7 +33,7 @@ export function maintainCertificate(
   log: Logger,
 ): CertificateMaintenance {
   let { notAfter } = inUse
-  const tellOfEnd = () => {
+  const warnOfExpiry = () => {
     const days = Math.floor((notAfter.getTime() - Date.now()) / dayMs)
     if (days < warningDays) log.warn({ notAfter, days }, 'certificate expires soon or has expired. Renew it.')
   }
@@ -41,20 +41,20 @@ export function maintainCertificate(
     onChange(certificate) {
       notAfter = certificate.notAfter
       log.info({ notAfter }, 'certificate reloaded')
-      tellOfEnd()
+      warnOfExpiry()
     },
-    onError: fault => log.error({ err: fault }, 'changed certificate is invalid, still using the previous one'),
+    onError: error => log.error({ err: error }, 'changed certificate is invalid, still using the previous one'),
   })
   // A local certificate is renewed in its last month even without a restart. The file watch loads it.
   const daily = setInterval(() => {
-    tellOfEnd()
+    warnOfExpiry()
     try {
       if (inUse.caFile) loadCertificate(config)
     } catch (error) {
       log.error({ err: error }, 'certificate renewal failed')
     }
   }, dayMs).unref()
-  tellOfEnd()
+  warnOfExpiry()
   return {
     samples: () => [createSample('tillbridge_certificate_expiry_timestamp_seconds', {}, notAfter.getTime() / 1_000)],
     stop() {

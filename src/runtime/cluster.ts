@@ -26,18 +26,18 @@ const metricsTimeoutMs = 2_000
 
 async function collectWorkerSamples(): Promise<Sample[][]> {
   const workers = Object.values(cluster.workers ?? {}).filter(worker => worker?.isConnected() === true)
-  const told = workers.map(async worker => {
+  const collected = workers.map(async worker => {
     if (!worker) return []
     const signal = AbortSignal.timeout(metricsTimeoutMs)
-    const answer = once(worker, 'message', { signal })
-    worker.send('figures')
-    const [samples] = (await answer.catch(() => [[]])) as [Sample[]]
+    const response = once(worker, 'message', { signal })
+    worker.send('metrics')
+    const [samples] = (await response.catch(() => [[]])) as [Sample[]]
     return Array.isArray(samples) ? samples : []
   })
-  return Promise.all(told)
+  return Promise.all(collected)
 }
 
-/** One process a worker; each opens its own connections. A worker that dies is replaced. */
+/** Starts the worker processes. Each opens its own connections. A worker that ends is replaced. */
 export async function serveByWorkers(config: Config, log: Logger): Promise<Serving> {
   let stopping = false
   let isReady = false
@@ -91,6 +91,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
   }
 }
 
+/** Serves requests as a worker process, and reports its address or its error to the parent process. */
 export async function serveAsWorker(config: Config, log: Logger) {
   const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
   try {
@@ -100,9 +101,9 @@ export async function serveAsWorker(config: Config, log: Logger) {
     const serving = await listen(app, () => isReady)
     // The parent process would have stopped this one.
     process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-    process.on('message', asked => {
-      if (asked === 'ready') isReady = true
-      if (asked === 'figures') process.send?.(serving.samples())
+    process.on('message', message => {
+      if (message === 'ready') isReady = true
+      if (message === 'metrics') process.send?.(serving.samples())
     })
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
     await waitForShutdownSignal(log)

@@ -23,18 +23,20 @@ import { createShardGateway } from './shards/gateway.ts'
 export interface Listening {
   /** The URL that clients use. */
   baseUrl: string
-  /** The authority that callers have to trust, where the certificate is a local one. */
+  /** The CA certificate that clients must trust, if the certificate is a local one. */
   caFile: string | undefined
   server: FastifyInstance
   /** The metrics of this process. */
   samples(): Sample[]
-  /** Has load balancers look elsewhere (SHUTDOWN_DELAY_SECONDS) if it was ready, stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
+  /**
+   * Stops being ready, waits until load balancers notice (SHUTDOWN_DELAY_SECONDS), stops accepting connections, and waits at most `graceMs` for
+   * running requests. 0 ends all connections at once.
+   */
   close(graceMs: number): Promise<void>
 }
 
 /**
- * Serves the API over HTTPS. `isReady`: true once everything is there that requests need; default: from the beginning. The app stays open
- * after `close`.
+ * Serves the API over HTTPS. `isReady`: true once requests can be served. Default: always. The app stays open after `close`.
  */
 export async function listen(app: App, isReady: () => boolean = () => true): Promise<Listening> {
   const { config, log, backOffices, shards } = app
@@ -95,7 +97,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
-    // No load balancer looks here for a process that never was ready.
+    // No load balancer sends requests to a process that was never ready.
     if (isReady()) await delay(config.shutdownDelaySeconds * 1_000)
     shutdown.abort()
     kept.stop()
@@ -113,8 +115,8 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     await close(0)
     throw error
   }
-  // A certificate of one's own is for a name of one's own.
-  const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
+  // A configured certificate is valid for the public name, a local one for localhost.
+  const reachableUrl = certificate.caFile === undefined ? publicUrl() : baseUrl
   const own = () => ({ pools, backOffices, replicas, waitingWrites: writes.waiting })
   const samples = () => [
     ...requests(),
@@ -122,7 +124,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     ...kept.samples(),
     ...processSamples([own(), ...gateway.opened()]),
   ]
-  return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
+  return { baseUrl: reachableUrl, caFile: certificate.caFile, server, samples, close }
 }
 
 /** The share of a process's memory that clients can occupy. The rest is for the program and its work. */
@@ -134,8 +136,8 @@ const rethrowListenError =
   ({ code, message }: NodeJS.ErrnoException): never => {
     const number = setting === 'PORT' ? port : plainPort
     if (code === 'EADDRINUSE')
-      throw new Error(`Port ${number} of ${host} is in use by another program; set ${setting} to a free one.`)
-    throw new Error(`Port ${number} of ${host} cannot be listened on (${code ?? message}); check HOST and ${setting}.`)
+      throw new Error(`Port ${number} of ${host} is in use by another program. Set ${setting} to a free port.`)
+    throw new Error(`Port ${number} of ${host} can't be opened (${code ?? message}). Check HOST and ${setting}.`)
   }
 
 function listenPlainHttp(

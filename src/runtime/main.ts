@@ -16,7 +16,7 @@ import { databaseSamples, diskSamples, listenMetrics, processSamples, shardSampl
 import { waitForShutdownSignal } from './signals.ts'
 import { startTracing } from './traces.ts'
 
-/** Standard error takes the log, so that standard output stays readable. */
+/** Creates a logger on standard error, so that standard output stays readable. */
 const createLogger = (config: Config) =>
   pino(
     { level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
@@ -76,9 +76,9 @@ export async function startServer(config: Config, starting: StartOptions): Promi
     await app.close()
     throw error
   }
-  void installation.postgres?.ended.then(fault => {
-    if (!fault) return
-    log.fatal({ err: fault }, 'The bundled PostgreSQL cannot be kept running.')
+  void installation.postgres?.ended.then(error => {
+    if (!error) return
+    log.fatal({ err: error }, 'bundled PostgreSQL ended and could not be restarted')
     process.exit(1)
   })
   // Jobs start last, so that they don't delay the first response.

@@ -7,20 +7,20 @@ import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
 import { readJobLag } from '../store/jobs/jobs.ts'
-import { databaseBytes, readSyncStats, standings } from '../store/stats/sync-status.ts'
+import { countStates, readDatabaseBytes, readSyncStats } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, droppedLogs } from '../telemetry/durations.ts'
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
 import { spanCounts } from './traces.ts'
 
-/** A database as a process has it open, and what it asks there. */
+/** An open database, with the sources of its metrics. */
 interface DatabaseContext {
   /** Absent: the control database. */
   name?: string
   pools?: Readonly<Record<string, pg.Pool>>
   backOffices: BackOffices
-  /** Writes that wait for their turn to have a connection. */
+  /** Writes that wait for a connection. */
   waitingWrites?: number
   replicas?: readonly Replica[] | undefined
 }
@@ -81,7 +81,7 @@ function backOfficeSamples({
   ]
 }
 
-function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
+function replicaSamples({ name: replica, health: standing, counts }: Replica): Sample[] {
   const { state, lag } = standing
   return [
     createSample('tillbridge_replica_skipped', { replica }, state === 'ready' ? 0 : 1),
@@ -101,7 +101,7 @@ export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(()
 
 async function readSamples(db: Db): Promise<Sample[]> {
   const syncs = await readSyncStats(db)
-  const counted = await standings(db)
+  const counted = await countStates(db)
   const { oldestSeconds } = await readJobLag(db)
   return [
     ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
@@ -122,37 +122,37 @@ async function readSamples(db: Db): Promise<Sample[]> {
           : createSample('tillbridge_jobs', { kind, state }, count),
     ),
     createSample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
-    createSample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
+    createSample('tillbridge_database_size_bytes', {}, await readDatabaseBytes(db)),
   ]
 }
 
-/** Milliseconds that a shard has to return its metrics. */
+/** Milliseconds within which a shard must return its metrics. */
 const shardTimeoutMs = 5_000
 
 /** Metrics of each shard, and whether it is available. */
 export function shardSamples(shards: Shards): () => Promise<Sample[]> {
-  const asked = new WeakMap<Shard, () => Promise<Sample[]>>()
-  const samplesOf = async (name: string) => {
-    const found = await shards.open(name)
-    const ask = asked.get(found) ?? databaseSamples(found.db)
-    asked.set(found, ask)
-    return ask()
+  const collectors = new WeakMap<Shard, () => Promise<Sample[]>>()
+  const collect = async (name: string) => {
+    const shard = await shards.open(name)
+    const collector = collectors.get(shard) ?? databaseSamples(shard.db)
+    collectors.set(shard, collector)
+    return collector()
   }
   const up = (shard: string, value: number) => createSample('tillbridge_shard_up', { shard }, value)
   return async () => {
     const each = (await shards.names()).map(async name => {
-      const late = delay(shardTimeoutMs, [up(name, 0)], { ref: false })
-      const told = samplesOf(name).then(
+      const timedOut = delay(shardTimeoutMs, [up(name, 0)], { ref: false })
+      const collected = collect(name).then(
         samples => [...samples, up(name, 1)],
         () => [up(name, 0)],
       )
-      return Promise.race([told, late])
+      return Promise.race([collected, timedOut])
     })
     return (await Promise.all(each)).flat()
   }
 }
 
-/** The disk that a directory is on. */
+/** Returns size and free space of the disk of a directory. */
 export async function diskSamples(directory: string): Promise<Sample[]> {
   const disk = await statfs(directory).catch(() => undefined)
   if (!disk) return []
@@ -177,7 +177,7 @@ export function listenMetrics(port: number, collect: () => Promise<Sample[]>): P
   })
   return new Promise((resolve, reject) => {
     server.once('error', ({ code }: NodeJS.ErrnoException) =>
-      reject(new Error(`Port ${port} cannot be listened on for metrics (${code}); check METRICS_PORT.`)),
+      reject(new Error(`Port ${port} can't be opened for metrics (${code}). Check METRICS_PORT.`)),
     )
     server.listen(port, '127.0.0.1', () => resolve(server))
   })

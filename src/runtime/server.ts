@@ -45,7 +45,7 @@ interface BuiltServer {
   clientMemory: ClientMemory
 }
 
-/** The HTTPS server with every resource, not yet listening. */
+/** Builds the HTTPS server with every resource. It isn't listening yet. */
 export async function buildServer(options: ServerOptions): Promise<BuiltServer> {
   const { appContext, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
@@ -72,7 +72,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
     childLoggerFactory: (logger: Logger, bindings: Bindings, options: object, { method = '' }: FastifyRequest['raw']) =>
       logger.child(bindings, METHODS.includes(method) ? options : { level: 'silent' }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    // Bodies are read by `readBody`; answers are bytes by the time they get here. Named here, so that Fastify does not load its own.
+    // `readBody` parses bodies, and responses are bytes already. Set, so that Fastify does not load its own compilers.
     schemaController: {
       compilersFactory: {
         buildValidator: () => () => () => true,
@@ -86,7 +86,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Queries are read by `parseQuery`, and which identifiers there can be is for `pathParams` to say.
+    // `parseQuery` parses queries, and `pathParams` validates identifiers.
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: Number.MAX_SAFE_INTEGER,
@@ -139,9 +139,9 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   return { server, clientMemory }
 }
 
-/** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */
+/** Milliseconds. Also set on the server itself, because an HTTP/2 server accepts no options for its HTTP/1.1 connections. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
-/** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
+/** HTTP/2: concurrent requests of one connection. Without a limit, a client with a thousand requests would delay all others. */
 const http2Settings = { maxConcurrentStreams: 100 }
 
 /** Collects the methods of each path while routes are registered. */

@@ -7,7 +7,7 @@ import type { Exporter } from '../telemetry/exporter.ts'
 import { createSampler } from '../telemetry/sampling.ts'
 import { recordSpans } from '../telemetry/spans.ts'
 
-/** Milliseconds that the last spans of a process may take. */
+/** Maximum milliseconds for sending the last spans of a process. */
 const flushTimeoutMs = 2_000
 
 const { version } = manifest
@@ -16,7 +16,7 @@ let exporter: Exporter | undefined
 /** Counts the spans of this process by their outcome. Empty without tracing. */
 export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
 
-/** Sends traces where the settings say so; the code for it is loaded only then. Returns what ends it. */
+/** Exports traces if an endpoint is configured. The exporter is loaded only then. Returns a function that stops the export. */
 export async function startTracing(config: Config, log: Logger): Promise<() => Promise<void>> {
   const endpoint = config.otelExporterOtlpEndpoint
   if (endpoint === undefined) return async () => {}

@@ -3,7 +3,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Database, Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { takeKey } from '../store/writes/idempotency.ts'
+import { lockKey } from '../store/writes/idempotency.ts'
 import {
   claimIntent,
   claimLeaseSeconds,
@@ -72,7 +72,7 @@ export function createClaim(
         requested: request,
       })
       // The claim waits for an attempt that is about to end, and only then is that attempt's response visible.
-      if (keyed) await takeKey(tx, service, keyed)
+      if (keyed) await lockKey(tx, service, keyed)
       if (state === 'other') throw new ApiError('idempotency_key_reused')
       if (state === 'running') throw inProgress()
       // After an unknown commit this runs again and may find this attempt's own claim, so a previous `true` must stay.

@@ -8,9 +8,9 @@ import { type Db, sendWithCommit } from '../database/db.ts'
 import { CommitUnknown } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { type Audited, addAuditEntry } from '../store/audit/audit.ts'
+import { type AuditedWrite, addAuditEntry } from '../store/audit/audit.ts'
 import { requireWritable } from '../store/lists/change-timestamp.ts'
-import { isKeyUsed, type KeyedWrite, type StoredResponse, storeResponse, takeKey } from '../store/writes/idempotency.ts'
+import { isKeyUsed, type KeyedWrite, lockKey, type StoredResponse, storeResponse } from '../store/writes/idempotency.ts'
 import type { Reservation, WriteRequest } from '../store/writes/intents.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { type Claim, createClaim, outcomeUnknown } from './claim.ts'
@@ -37,7 +37,7 @@ export type WriteRuntime = Pick<
 export interface WriteResult {
   response: StoredResponse
   /** The audit entry. Absent for an operation that only reads. */
-  audited?: Audited | undefined
+  audited?: AuditedWrite | undefined
 }
 
 /** A write in progress: its key, its claim and its reservations. */
@@ -125,7 +125,7 @@ async function commitWrite(
     proposed = undefined
     const [areReserved, isEnded] = await Promise.all([reservations.renew(tx), claim.isStored && claim.end(tx)])
     if (claim.isStored && !isEnded) {
-      if (keyed) await takeKey(tx, service, keyed)
+      if (keyed) await lockKey(tx, service, keyed)
       if (unconfirmed) return unconfirmed
       throw new LeaseLost()
     }
@@ -144,7 +144,7 @@ async function commitWrite(
  * it, and those errors can be ignored.
  */
 async function runWithKey<T>(tx: Db, service: Service, keyed: KeyedWrite, work: CommitPhase<T>): Promise<T> {
-  const [locked, result] = [takeKey(tx, service, keyed), work(tx)]
+  const [locked, result] = [lockKey(tx, service, keyed), work(tx)]
   await Promise.allSettled([locked, result])
   await locked
   return result

@@ -7,7 +7,7 @@ import { startSimulator } from '../../simulator/simulator.ts'
 import { drivers } from '../../src/backoffice/drivers.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
-import { clearBackOffice, setBackOffice, storedBackOffice } from '../../src/store/backoffice/connections.ts'
+import { deleteBackOffice, lockStoredBackOffice, setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
@@ -52,7 +52,7 @@ describe('the back office of a service', () => {
     await setBackOffice(service.db, service.keys, other.service, { driver: 'embedded' })
     await waitUntil(async () => (await driverOf(other)).driver === 'embedded', 'it is its own tables', 5_000)
 
-    await clearBackOffice(service.db, other.service)
+    await deleteBackOffice(service.db, other.service)
     await waitUntil(async () => (await driverOf(other)).release === '2025.1', 'it is the one of the environment', 5_000)
   })
 
@@ -83,7 +83,7 @@ describe('the back office of a service', () => {
       gateways: { paypal: { merchantId: 'PAYPAL', cardType: 'PP' }, zip: { origin: 'Zip' as const } },
     }
     await setBackOffice(service.db, service.keys, shop.service, settings)
-    assert.deepEqual((await storedBackOffice(service.db, service.keys, shop.service))?.settings, settings)
+    assert.deepEqual((await lockStoredBackOffice(service.db, service.keys, shop.service))?.settings, settings)
     const isKnown = async () => / set for `cash`\. /.test((await capability('gatewayMerchants')).reason)
     await waitUntil(isKnown, 'the merchants are known', 5_000)
 
@@ -218,15 +218,15 @@ describe('the back office of a service', () => {
     )
     assert.ok(row?.text.includes('retail'))
     assert.ok(!row?.text.includes(canary))
-    assert.deepEqual((await storedBackOffice(service.db, service.keys, one.service))?.settings, settings)
+    assert.deepEqual((await lockStoredBackOffice(service.db, service.keys, one.service))?.settings, settings)
 
     await setBackOffice(service.db, service.keys, two.service, settings)
     await service.db.run(
       sql`update back_office set password = (select password from back_office where service_id = ${one.service.id}) where service_id = ${two.service.id}`,
     )
-    const moved = await storedBackOffice(service.db, service.keys, two.service)
+    const moved = await lockStoredBackOffice(service.db, service.keys, two.service)
     assert.equal(moved?.isLocked, true, 'one that was moved there does not open')
-    const elsewhere = await storedBackOffice(service.db, deriveKeys(randomBytes(32)), one.service)
+    const elsewhere = await lockStoredBackOffice(service.db, deriveKeys(randomBytes(32)), one.service)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.password], [true, undefined])
   })
 

@@ -214,7 +214,7 @@ test('a backup restores into an empty bundled PostgreSQL and can be served', asy
   assert.equal(none.code, 1)
   assert.match(
     none.err,
-    /The secret that goes with this backup is missing: set SECRET_KEY, or put back .*data\/secret\./,
+    /The secret that goes with this backup is missing\. Set SECRET_KEY, or restore .*data\/secret\./,
   )
   assert.ok(!fs.existsSync(DATA_DIR))
   fs.mkdirSync(DATA_DIR)

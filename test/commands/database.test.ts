@@ -149,13 +149,13 @@ test('an interrupted demo is finished before PostgreSQL stops', async () => {
   assert.equal((await first.ended).code, 0)
   assert.match(first.out, /^Demo service playground created\. Account playground has the role admin\.$/m)
   assert.notEqual(findPassword(first.out), '')
-  assert.doesNotMatch(await runSuccessfully(['service', 'list'], environment), /being made/)
+  assert.doesNotMatch(await runSuccessfully(['service', 'list'], environment), /being created/)
 })
 
 test('demo rejects a taken name', async () => {
   const again = await runCommand(['demo', 'playground'], environment)
   assert.equal(again.code, 1)
-  assert.equal(again.err, 'tillbridge: Service playground exists already.\n')
+  assert.equal(again.err, 'tillbridge: Service playground already exists.\n')
 })
 
 test('the command runs from any directory and as `npx tillbridge`', async () => {

@@ -43,10 +43,10 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     ])
     try {
       assert.equal(started.code, 1)
-      assert.match(started.err, /^tillbridge: DATABASE_URL leads through a pooler.*set DATABASE_POOLER=transaction/m)
+      assert.match(started.err, /^tillbridge: DATABASE_URL names a connection pooler.*Set DATABASE_POOLER=transaction/m)
       const { code, out } = await runCommand(['doctor'], { ...environment(), DATABASE_URL: ignoring.connection })
       assert.equal(code, 1)
-      assert.match(out, /^FAIL {2}Database +DATABASE_URL leads through a pooler/m)
+      assert.match(out, /^FAIL {2}Database +DATABASE_URL names a connection pooler/m)
     } finally {
       await ignoring.end()
     }

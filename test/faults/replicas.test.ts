@@ -5,7 +5,7 @@ import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { conninfoOf, startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase, raw, sql } from '../../src/database/db.ts'
-import { currentPosition, parsePosition } from '../../src/database/replicas/lsn.ts'
+import { currentLsn, parseWalPosition } from '../../src/database/replicas/lsn.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { connect, type OpenedDatabase } from '../../src/runtime/installation/connect.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -35,7 +35,7 @@ describe('two replicas', () => {
   /** A server of the same installation that uses only the primary. */
   let alone: TestService
 
-  const stateOf = (i: number) => opened.replicas?.[i]?.standing.state
+  const stateOf = (i: number) => opened.replicas?.[i]?.health.state
   const states = (...wanted: string[]) =>
     waitUntil(() => wanted.every((state, i) => stateOf(i) === state), `the replicas are ${wanted}`, 60_000)
   const counted = () =>
@@ -161,8 +161,8 @@ describe('two replicas', () => {
     await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: 'Bo' }])
     await waitUntil(async () => {
       const row = await primary.db.row<{ position: string }>(sql`
-        with begun as materialized (select pg_switch_wal()) select ${currentPosition} as position from begun`)
-      return parsePosition(row?.position ?? '').at % (1n << 20n) === 0n
+        with begun as materialized (select pg_switch_wal()) select ${currentLsn} as position from begun`)
+      return parseWalPosition(row?.position ?? '').at % (1n << 20n) === 0n
     }, 'behind the header of the file there is nothing')
     await waitUntil(async () => {
       const { answered } = counted()
@@ -176,7 +176,7 @@ describe('two replicas', () => {
     const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
-    const states = () => (other.replicas ?? []).map(({ standing }) => standing.state)
+    const states = () => (other.replicas ?? []).map(({ health: standing }) => standing.state)
     await waitUntil(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
   })
 
@@ -196,10 +196,10 @@ describe('two replicas', () => {
       DATA_DIR: join(home, 'data'),
     })
     assert.match(out, /^FAIL {2}Replicas +.*: the primary of its WAL is unknown: grant pg_read_all_stats to its role/m)
-    assert.ok((other.replicas ?? []).every(({ standing }) => standing.state === 'unknown'))
+    assert.ok((other.replicas ?? []).every(({ health: standing }) => standing.state === 'unknown'))
     await tell(primary.postgres, 'grant pg_read_all_stats to reader')
     await waitUntil(
-      () => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'),
+      () => (other.replicas ?? []).every(({ health: standing }) => standing.state === 'ready'),
       'they answer',
       60_000,
     )

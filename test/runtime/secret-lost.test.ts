@@ -78,7 +78,7 @@ test('the bundled PostgreSQL accepts a new secret if no process runs', async () 
   await stopServer(running)
 
   const refused = await runCommand(['start'], environment)
-  assert.match(refused.err, /If it is lost permanently: tillbridge secret reset\n$/)
+  assert.match(refused.err, /If it is lost permanently, run "tillbridge secret reset"\.\n$/)
   const unasked = await runCommand(['secret', 'reset'], environment)
   assert.equal(unasked.code, 1)
   assert.match(

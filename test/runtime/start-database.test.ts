@@ -81,7 +81,7 @@ test('doctor reports an unreachable database and checks the rest', async () => {
   const DATABASE_URL = `postgres://tillbridge:hunter2@127.0.0.1:${pickPort()}/tillbridge`
   const { code, out } = await runCommand(['doctor'], { ...environment, DATABASE_URL })
   assert.equal(code, 1)
-  assert.match(out, /^FAIL {2}Database +The database cannot be reached: .*Check DATABASE_URL\.$/m)
+  assert.match(out, /^FAIL {2}Database +The database is unreachable: .*Check DATABASE_URL\.$/m)
   assert.match(out, /^FAIL {2}Services +Not checked: fix the database first\.$/m)
   assert.match(out, /^PASS {2}Settings /m)
   assert.doesNotMatch(out, /hunter2/)

@@ -21,7 +21,7 @@ import {
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
 const refusal = 'is not the secret that this database was first started with'
-const lost = 'If it is lost permanently: tillbridge secret reset'
+const lost = 'If it is lost permanently, run "tillbridge secret reset".'
 let database: TestDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof createServiceAccess>>
@@ -76,7 +76,7 @@ for (const args of [
     assert.deepEqual([code, out], [1, ''])
     assert.equal(
       err,
-      `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would be right: set it to that one. ${lost}\n`,
+      `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would match. Set it to that secret. ${lost}\n`,
     )
     assert.doesNotMatch(err, new RegExp(`${wrong}|${right}`))
   })
@@ -87,7 +87,7 @@ test('a command without secret reports it and creates none', async () => {
   assert.equal(code, 1)
   assert.equal(
     err,
-    `tillbridge: The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}. ${lost}\n`,
+    `tillbridge: The secret that this database was first started with is missing. Set SECRET_KEY, or restore ${file}. ${lost}\n`,
   )
   assert.ok(!fs.existsSync(file))
 })
@@ -98,7 +98,7 @@ test('doctor reports a wrong secret and a missing one', async () => {
   assert.match(other.out, new RegExp(`^FAIL {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
   assert.match(other.out, /^FAIL {2}Back office +Not checked: fix the secret first\.$/m)
   const none = await runCommand(['doctor'], settings)
-  assert.match(none.out, /^FAIL {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)
+  assert.match(none.out, /^FAIL {2}Secret +The secret that .* is missing\. Set SECRET_KEY, or restore /m)
   assert.match((await runCommand(['doctor'], { ...settings, SECRET_KEY: right })).out, /^PASS {2}Secret /m)
 })
 
@@ -160,7 +160,7 @@ test('a right secret starts the server, and each process checks it', async () =>
   const keyed = await runCommand(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
   assert.equal(
     keyed.err,
-    `tillbridge: SECRET_KEY ${refusal}: leave it out, and the one in ${file} counts.\n`,
+    `tillbridge: SECRET_KEY ${refusal}. Remove the setting to use the secret in ${file}.\n`,
     'the way out that there is',
   )
   const again = await serve(['--no-demo'], environment)

@@ -105,7 +105,7 @@ test('an address of another machine prints one clear line', async () => {
     LOG_LEVEL: 'warn',
   })
   assert.equal(code, 1)
-  assert.equal(err, 'tillbridge: Port 0 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); check HOST and PORT.\n')
+  assert.equal(err, "tillbridge: Port 0 of 192.0.2.1 can't be opened (EADDRNOTAVAIL). Check HOST and PORT.\n")
 })
 
 test('a data directory that cannot be created prints one line', async () => {

@@ -137,10 +137,7 @@ test('a command rejected by the running PostgreSQL prints its message', async ()
     await allow(false)
     const { code, err } = await runCommand(['service', 'list'], environment)
     const why = 'database "tillbridge" is not currently accepting connections'
-    assert.deepEqual(
-      [code, err],
-      [1, `tillbridge: The database that process ${service.pid} runs cannot be reached: ${why}\n`],
-    )
+    assert.deepEqual([code, err], [1, `tillbridge: The database of process ${service.pid} is unreachable: ${why}\n`])
   } finally {
     await allow(true)
     await postgres.end()

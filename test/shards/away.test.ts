@@ -76,7 +76,7 @@ test('commands for other services continue and global ones name the shard', asyn
   for (const args of [['shard', 'list'], ['service', 'list'], ['alert', 'list'], ['doctor']]) {
     const { code, out, err } = await runCommand(args, shop.environment)
     assert.equal(code, 1)
-    assert.match(`${out}${err}`, /The database west: The database cannot be reached/)
+    assert.match(`${out}${err}`, /Shard west: The database is unreachable/)
   }
 })
 

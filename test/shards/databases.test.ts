@@ -124,10 +124,10 @@ test('an unsuitable database cannot be added as a shard', async () => {
     return err
   }
   try {
-    assert.match(await refused('self', shop.database.connection), /an installation of its own, or the one/)
-    assert.match(await refused('west', east.connection), /known as east already, and not as west/)
+    assert.match(await refused('self', shop.database.connection), /the control database of an installation/)
+    assert.match(await refused('west', east.connection), /already the shard east, not west/)
     await other.db.run(sql`insert into installation (secret_digest, shard_name) values ('\\x00', 'other')`)
-    assert.match(await refused('other', other.connection), /belongs to an installation with another secret/)
+    assert.match(await refused('other', other.connection), /is the shard other of an installation with another secret/)
     assert.match(await refused('nowhere', 'mysql://nobody@nowhere/x'), /must begin with postgres:/)
   } finally {
     await other.drop()

@@ -46,7 +46,7 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
       for (let tries = 0; tries < 3; tries++) {
         const { code, out, err } = await runCommand(args, of)
         if (code === 0) return out
-        assert.match(err, /writes would have paused for too long. All is undone/)
+        assert.match(err, /writes can't be paused for longer. Try again. The move was undone/)
       }
       return command(...args)
     },

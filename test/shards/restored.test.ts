@@ -62,7 +62,7 @@ async function told() {
 
 test('a restored shard with a moved service is added without its copy', async () => {
   const said = await shop.add('east', place.connection)
-  assert.match(said, /^luma is in west: what east has of it is of before, and nothing is done for it\.$/m)
+  assert.match(said, /^luma is served from west\. Its rows in east are outdated and unused\.$/m)
   assert.match(said, /\(1 services\)/)
   await isServed(nova, 1)
   await isServed(luma, 2)
@@ -116,7 +116,7 @@ test('a service served by another shard is moved, not adopted', async () => {
     insert into service (service_id, name) overriding system value values (${luma.service.id}, 'luma')`)
   await assert.rejects(
     shop.add('east', place.connection, '--adopt', 'luma'),
-    /luma is in west, and served there: tillbridge service move luma --to east/,
+    /luma is served from west\. Move it with "tillbridge service move luma --to east"/,
   )
   await assert.rejects(shop.add('east', place.connection, '--adopt', 'nobody'), /Services not found in east: nobody/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Role } from '../../src/domain/accounts.ts'
-import { apiKeyOf } from '../../src/store/accounts/accounts.ts'
+import { toApiKey } from '../../src/store/accounts/accounts.ts'
 import type { Caller, TestService } from './service.ts'
 import { post } from './write.ts'
 
@@ -24,6 +24,6 @@ export const getStatusWithPassword = async (
 ) =>
   (
     await raw(path, {
-      headers: { authorization: `Basic ${apiKeyOf(username, password)}`, 'x-service-name': service.name },
+      headers: { authorization: `Basic ${toApiKey(username, password)}`, 'x-service-name': service.name },
     })
   ).status

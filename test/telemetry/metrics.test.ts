@@ -124,7 +124,7 @@ test('a taken port stops the start and is named', async () => {
   assert.equal(code, 1)
   assert.match(
     err,
-    new RegExp(`tillbridge: Port ${port} cannot be listened on for metrics \\(EADDRINUSE\\); check METRICS_PORT\\.`),
+    new RegExp(`tillbridge: Port ${port} can't be opened for metrics \\(EADDRINUSE\\). Check METRICS_PORT\\.`),
   )
 })
 

@@ -9,7 +9,7 @@ import type { Db } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError, asApiError } from '../../errors/api-error.ts'
-import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import { findMissingReferences } from '../../store/tenancy/settings.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import type { ServiceConfiguration } from '../port/capabilities.ts'
@@ -52,7 +52,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
 /** Checks which parts of the settings exist in the database and in the back office. */
 async function loadConfiguration({ giftCards }: Upstream, db: Db, service: Service): Promise<ServiceConfiguration> {
   const [gateways, skuId, missingReferences] = await Promise.all([
-    gatewayNames(db, service),
+    listGatewayNames(db, service),
     resolveGiftCardSkuId(db, service),
     findMissingReferences(db, service, service.settings),
   ])

@@ -1,7 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
-import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import { findMissingReferences } from '../../store/tenancy/settings.ts'
 import type { Capabilities, CapabilityName } from '../port/back-office.ts'
 import {
@@ -42,7 +42,7 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
 
 /** Checks which gateways, gift card and references of the settings exist in our tables. */
 export const loadConfiguration = async (db: Db, service: Service): Promise<ServiceConfiguration> => ({
-  gateways: await gatewayNames(db, service),
+  gateways: await listGatewayNames(db, service),
   hasGiftCard: (await findGiftCardSkuId(db, service)) !== undefined,
   missingReferences: await findMissingReferences(db, service, service.settings),
 })

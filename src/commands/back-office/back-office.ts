@@ -15,7 +15,7 @@ import {
   findProblem,
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/backoffice/connections.ts'
+import { deleteBackOffice, lockStoredBackOffice, setBackOffice } from '../../store/backoffice/connections.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { recordCommand } from '../terminal/audit.ts'
 import { examples } from '../terminal/examples.ts'
@@ -103,7 +103,7 @@ export function backOfficeCommand(program: Command) {
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const cleared = await db.transaction(async tx => {
-          const existed = await clearBackOffice(tx, service)
+          const existed = await deleteBackOffice(tx, service)
           if (existed) await recordChange(tx, service, 'back-office clear', {})
           return existed
         })
@@ -201,7 +201,7 @@ async function merge(
   change: Change,
   choices: options.OptionsChange,
 ): Promise<BackOfficeSettings> {
-  const before = await storedBackOffice(tx, keys, service)
+  const before = await lockStoredBackOffice(tx, keys, service)
   if (before?.isLocked && !('password' in change || 'sftpPassword' in change))
     throw new Error(
       'The stored password was encrypted with another SECRET_KEY. Set it again, together with user= or exportFolder=.',
@@ -236,7 +236,7 @@ async function recordChange(tx: Db, service: Service, operation: string, body: o
 }
 
 async function effectiveSettings(db: Db, keys: Keys, service: Service) {
-  const stored = await storedBackOffice(db, keys, service)
+  const stored = await lockStoredBackOffice(db, keys, service)
   if (stored?.isLocked)
     throw new Error(
       'The stored password was encrypted with another SECRET_KEY. Set it again: tillbridge back-office set.',

@@ -8,7 +8,7 @@ import {
   paymentOrigins,
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 
 /** Changed sync intervals and gateway mappings. Undefined removes one. */
@@ -124,7 +124,7 @@ export function findUnknownSyncs(
 
 /** Returns one line per mapped gateway that the service doesn't have. */
 export async function findUnlistedGateways({ gateways }: OptionsChange, db: Db, service: Service): Promise<string[]> {
-  const names = await gatewayNames(db, service)
+  const names = await listGatewayNames(db, service)
   return [...gateways.keys()]
     .filter(gateway => !names.includes(gateway))
     .map(

@@ -4,15 +4,15 @@ import type { Config } from '../../config/config.ts'
 import { type Database, openDatabase, sql } from '../../database/db.ts'
 import { getServerName, parseServers } from '../../database/endpoints.ts'
 import { assessHealth, describeHealth, type ReplicaHealth, reachedBy } from '../../database/replicas/health.ts'
-import { currentPosition, parsePosition } from '../../database/replicas/lsn.ts'
+import { currentLsn, parseWalPosition } from '../../database/replicas/lsn.ts'
 import { createLsnHistory, type LsnHistory } from '../../database/replicas/lsn-history.ts'
 
 /** Returns the lag of each replica. Throws if one can't be used. */
 export async function checkReplicas(config: Config, primary: Database) {
   if (config.databaseReadUrl === undefined) return 'no replicas (DATABASE_READ_URL is not set)'
   const trail = createLsnHistory()
-  const now = await primary.row<{ lsn: string }>(sql`select ${currentPosition} as position`)
-  if (now) trail.add(parsePosition(now.lsn))
+  const now = await primary.row<{ lsn: string }>(sql`select ${currentLsn} as lsn`)
+  if (now) trail.add(parseWalPosition(now.lsn))
   const replicas = await Promise.all(
     parseServers(config.databaseReadUrl).map(server => probeReplica(server, config, trail)),
   )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Audited, addAuditEntry } from '../../store/audit/audit.ts'
+import { type AuditedWrite, addAuditEntry } from '../../store/audit/audit.ts'
 
 /** The user name in the audit entries of commands. It can't be the name of an account. */
 const username = 'tillbridge (command line)'
@@ -10,5 +10,5 @@ const username = 'tillbridge (command line)'
 export const recordCommand = (
   tx: Db,
   service: Service,
-  entry: Pick<Audited, 'operation' | 'subject'> & { body?: object },
+  entry: Pick<AuditedWrite, 'operation' | 'subject'> & { body?: object },
 ) => addAuditEntry(tx, service, { username, requestId: randomUUID(), body: {}, ...entry })

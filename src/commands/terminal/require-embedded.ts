@@ -1,6 +1,6 @@
 import { readConfig } from '../../config/config.ts'
 import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
-import { storedBackOffice } from '../../store/backoffice/connections.ts'
+import { lockStoredBackOffice } from '../../store/backoffice/connections.ts'
 import type { LocatedService, Session } from './session.ts'
 
 /** Throws if another back office owns these records (`what`), because Tillbridge has only a copy of them. `remedy` ends the message. */
@@ -10,7 +10,7 @@ export async function requireEmbeddedBackOffice(
   records: string,
   remedy: string,
 ): Promise<void> {
-  const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
+  const driver = (await lockStoredBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
   if (driver !== embeddedName)
     throw new Error(`${records} of ${service.name} belong to its back office (${driver}): ${remedy}.`)
 }

@@ -6,7 +6,7 @@ import type { ConnectOptions, OpenedDatabase } from '../../runtime/installation/
 import { joinInstallation } from '../../runtime/installation/installation.ts'
 import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
 import { listShards } from '../../store/shards/shards.ts'
-import { listAllServices, listEnding, readService } from '../../store/tenancy/services.ts'
+import { listAllServices, listDeleting, readService } from '../../store/tenancy/services.ts'
 
 /** The databases, keys and services that a command uses. */
 export interface Session {
@@ -85,7 +85,7 @@ async function findService(db: Database, name?: string): Promise<Service> {
   const names = services.map(service => service.name).join(', ')
   if (name !== undefined) {
     const found = services.find(service => service.name === name)
-    if ((await listEnding(db)).some(({ service }) => service.name === name)) throw new Error(describeDeletion(name))
+    if ((await listDeleting(db)).some(({ service }) => service.name === name)) throw new Error(describeDeletion(name))
     if (!found)
       throw new Error(
         names

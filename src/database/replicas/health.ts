@@ -1,5 +1,5 @@
 import type { Db } from '../db.ts'
-import { parsePosition, type ReplayState, replayState, type WalPosition } from './lsn.ts'
+import { parseWalPosition, type ReplayState, replayState, type WalPosition } from './lsn.ts'
 import type { Lag, LsnHistory } from './lsn-history.ts'
 
 /** The state of a replica. Only a `ready` one answers reads. */
@@ -29,11 +29,11 @@ export async function reachedBy(db: Db, pid: number | undefined): Promise<Replic
 }
 
 /** Compares the state of a replica with the LSN history of the primary. */
-export function assessHealth({ isStandby, isLent, position }: ReplicaProbe, trail: LsnHistory): ReplicaHealth {
+export function assessHealth({ isStandby, isLent, lsn }: ReplicaProbe, trail: LsnHistory): ReplicaHealth {
   if (isLent) return { state: 'behind_pooler' }
   if (!isStandby) return { state: 'no_standby' }
-  if (!trail.isKnown() || position === null) return { state: 'unknown' }
-  const lag = trail.lagAt(parsePosition(position))
+  if (!trail.isKnown() || lsn === null) return { state: 'unknown' }
+  const lag = trail.lagAt(parseWalPosition(lsn))
   if (!lag) return { state: 'another_log' }
   if (lag.seconds > maxLagSeconds) return { state: 'behind', lag }
   return { state: lag.isAtLeast ? 'unknown' : 'ready', lag }

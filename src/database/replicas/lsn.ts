@@ -8,7 +8,7 @@ export interface WalPosition {
   at: bigint
 }
 
-export function parsePosition(text: string): WalPosition {
+export function parseWalPosition(text: string): WalPosition {
   const border = text.lastIndexOf('.')
   const [high = '', low = ''] = text.slice(border + 1).split('/')
   return { log: text.slice(0, border), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
@@ -22,7 +22,7 @@ const database = sql`(select oid from pg_database where datname = current_databa
  * commit is flushed. At the end of a page PostgreSQL returns the LSN after the header of the next page, but a standby returns the end of the
  * last record. Therefore the header is subtracted: 40 bytes in the first page of a file, otherwise 24.
  */
-export const currentPosition: Sql = sql`
+export const currentLsn: Sql = sql`
   (select to_hex(system_identifier) || '.' || ${database} || '.' || left(pg_walfile_name(lsn), 8) || '.'
           || lsn - case when o.file_offset = 40 then 40 when o.file_offset % 8192 = 24 then 24 else 0 end
      from pg_control_system(), pg_current_wal_insert_lsn() lsn, pg_walfile_name_offset(lsn) o)`
@@ -31,7 +31,7 @@ export const currentPosition: Sql = sql`
 export interface ReplayState {
   isStandby: boolean
   /** Null if the server is not a standby, has replayed nothing yet, or doesn't report the source of its WAL. */
-  position: string | null
+  lsn: string | null
 }
 
 /**
@@ -42,5 +42,5 @@ export const replayState: Sql = sql`
   select pg_is_in_recovery() as "isStandby", pg_backend_pid() as pid,
          to_hex(s.system_identifier) || '.' || ${database} || '.'
            || upper(lpad(to_hex((select received_tli from pg_stat_wal_receiver)), 8, '0'))
-           || '.' || pg_last_wal_replay_lsn() as position
+           || '.' || pg_last_wal_replay_lsn() as lsn
     from pg_control_system() s`

@@ -5,7 +5,7 @@ import { type Db, openDatabase } from '../db.ts'
 import { getServerName } from '../endpoints.ts'
 import { DatabaseUnavailable } from '../errors.ts'
 import { assessHealth, describeHealth, hasReached, type ReplicaHealth, type ReplicaProbe, reachedBy } from './health.ts'
-import { parsePosition, type WalPosition } from './lsn.ts'
+import { parseWalPosition, type WalPosition } from './lsn.ts'
 import type { LsnHistory } from './lsn-history.ts'
 
 /** The outcomes of reads that were sent to a replica. */
@@ -20,13 +20,13 @@ interface Counts {
 export interface Replica {
   name: string
   pool: pg.Pool
-  readonly standing: ReplicaHealth
+  readonly health: ReplicaHealth
   readonly counts: Readonly<Counts>
   readonly busy: number
   /** True if the replica is likely to answer a read at this LSN. */
   mayHave(position: WalPosition): boolean
   /** Runs a read on the replica. Returns undefined, soon, if the replica has not replayed far enough, fails or doesn't answer. */
-  answer<T>(position: WalPosition, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
+  read<T>(position: WalPosition, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
   close(): Promise<unknown>
 }
 
@@ -115,8 +115,8 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   /** True if the replica has replayed up to the LSN, or does so within a few milliseconds. */
   async function comesTo(db: Db, pid: number | undefined, wanted: WalPosition): Promise<boolean> {
     for (let left = maxExtraProbes; ; left--) {
-      const { isStandby, isLent, position } = await reachedBy(db, pid)
-      const now = isStandby && !isLent && position !== null ? parsePosition(position) : undefined
+      const { isStandby, isLent, lsn } = await reachedBy(db, pid)
+      const now = isStandby && !isLent && lsn !== null ? parseWalPosition(lsn) : undefined
       if (!now) return false
       seen.set(db, now)
       replayed = now
@@ -155,7 +155,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   return {
     name,
     pool: reads.pool,
-    get standing() {
+    get health() {
       return standing
     },
     counts,
@@ -166,7 +166,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
       standing.state === 'ready' &&
       busy < max &&
       performance.now() >= (hasReached(replayed, position) ? pausedUntil : Math.max(pausedUntil, restsUntil)),
-    async answer(position, work) {
+    async read(position, work) {
       busy++
       let hasBegun = false
       const asked = reads

@@ -2,13 +2,13 @@ import { sleep } from '../../concurrency/backoff.ts'
 
 import { type Database, type Db, sql } from '../db.ts'
 import { type Connection, parseServers } from '../endpoints.ts'
-import { currentPosition, parsePosition, type WalPosition } from './lsn.ts'
+import { currentLsn, parseWalPosition, type WalPosition } from './lsn.ts'
 import { createLsnHistory } from './lsn-history.ts'
 import { openReplica, type Replica } from './replica.ts'
 
 /** The primary with its replicas. Reads with a required LSN go to a replica that has replayed it. */
 export interface Replicated {
-  db: Pick<Db, 'rows' | 'row' | 'position'>
+  db: Pick<Db, 'rows' | 'row' | 'lsn'>
   replicas: readonly Replica[]
   close(): Promise<unknown>
 }
@@ -32,8 +32,8 @@ export function openReplicas(primary: Database, at: Connection, opening: RouterO
   async function watchPrimary() {
     while (!ending.signal.aborted) {
       // The LSN of an unavailable primary doesn't change.
-      await primary.row<{ position: string }>(sql`select ${currentPosition} as position`).then(
-        found => found && trail.add(parsePosition(found.position)),
+      await primary.row<{ lsn: string }>(sql`select ${currentLsn} as lsn`).then(
+        row => row && trail.add(parseWalPosition(row.lsn)),
         () => {},
       )
       await sleep(probeIntervalMs, { ref: false, signal: ending.signal })
@@ -52,14 +52,14 @@ export function openReplicas(primary: Database, at: Connection, opening: RouterO
   }
 
   async function rows<T extends object>(...asked: Parameters<Db['rows']>): Promise<T[]> {
-    const [, { position } = {}] = asked
-    const needed = position === undefined ? undefined : parsePosition(position)
-    const found = needed && (await choose(needed)?.answer(needed, db => db.rows<T>(...asked)))
+    const [, { lsn } = {}] = asked
+    const needed = lsn === undefined ? undefined : parseWalPosition(lsn)
+    const found = needed && (await choose(needed)?.read(needed, db => db.rows<T>(...asked)))
     return found ? found.value : primary.rows<T>(...asked)
   }
   return {
     db: {
-      position: currentPosition,
+      lsn: currentLsn,
       rows,
       row: async <T extends object>(...asked: Parameters<Db['row']>) => (await rows<T>(...asked))[0],
     },

@@ -5,7 +5,7 @@ import { includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import type { Assignment, Assignments } from '../../store/accounts/accounts.ts'
-import { databaseNow } from '../../store/tenancy/services.ts'
+import { readCurrentShard } from '../../store/tenancy/services.ts'
 import { addStep } from '../../telemetry/timeline.ts'
 import type { AppContext } from '../app-context.ts'
 import { formatRateLimitHeaders, type Policy } from '../limits/rate-limit.ts'
@@ -94,7 +94,7 @@ async function identifyCaller(app: AppContext, request: FastifyRequest): Promise
   if (!assignment) throw new ApiError('service_not_assigned')
   const { id } = assignment.service
   // The cached assignment can be 2 s old. While a service is moving, read its current shard.
-  const database = assignment.isMoving ? await databaseNow(app.db, id) : assignment.service.database
+  const database = assignment.isMoving ? await readCurrentShard(app.db, id) : assignment.service.database
   if (database === undefined || !app.shardGateway) return { username, assignment, appContext: app }
   const shard = await app.shardGateway(database)
   const service = await shard.service(id)

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { ttlMap } from '../../concurrency/ttl-cache.ts'
 import type { Db } from '../../database/db.ts'
-import { noteUses, type Use } from '../../store/accounts/last-used.ts'
+import { type AccountUse, recordUses } from '../../store/accounts/last-used.ts'
 
 /** Milliseconds between two writes of this process. */
 const writeIntervalMs = 2_000
@@ -12,7 +12,7 @@ const accountIntervalMs = 60_000
 /** Stores when each account was last used, to the minute. Most requests cost only a look-up in memory. */
 export function trackAccountUse(server: FastifyInstance, { db, log }: { db: Db; log: Logger }) {
   const written = ttlMap<true>({ ttlMs: accountIntervalMs })
-  const pending = new Map<string, Use>()
+  const pending = new Map<string, AccountUse>()
   let isUnavailable = false
   let writing = Promise.resolve()
 
@@ -21,7 +21,7 @@ export function trackAccountUse(server: FastifyInstance, { db, log }: { db: Db; 
     done()
   })
 
-  function recordUse(use: Use) {
+  function recordUse(use: AccountUse) {
     const key = `${use.serviceId} ${use.username}`
     if (written.get(key)) return
     written.set(key, true)
@@ -33,7 +33,7 @@ export function trackAccountUse(server: FastifyInstance, { db, log }: { db: Db; 
     if (!uses.length) return
     pending.clear()
     try {
-      await noteUses(
+      await recordUses(
         db,
         uses.map(([, use]) => use),
       )

@@ -3,13 +3,13 @@ import type { Logger } from 'pino'
 import { hmac, type Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import {
-  addLine,
+  addEntry,
   type Block,
+  createBlock,
+  createDayPartition,
   isFull,
-  keepBlocks,
-  type Logged,
-  newBlock,
-  openDay,
+  type LogEntry,
+  storeBlocks,
 } from '../../store/request-log/blocks.ts'
 import { droppedLogs } from '../../telemetry/durations.ts'
 import { getRequestPath } from '../routing/operation.ts'
@@ -79,10 +79,10 @@ function createShardLog(db: Db, log: Logger) {
     try {
       for (const day of new Set(blocks.map(block => block.second.slice(0, 10))))
         if (day !== openedDay) {
-          await openDay(db, day)
+          await createDayPartition(db, day)
           openedDay = day
         }
-      await keepBlocks(db, blocks)
+      await storeBlocks(db, blocks)
       pending = pending.slice(blocks.length)
       pendingCount -= blocks.reduce((sum, block) => sum + block.count, 0)
       isUnavailable = false
@@ -108,7 +108,7 @@ function createShardLog(db: Db, log: Logger) {
     }
     const existing = open.get(serviceId)
     if (existing && !isFull(existing)) return existing
-    const block = newBlock(serviceId, new Date(current * 1_000).toISOString())
+    const block = createBlock(serviceId, new Date(current * 1_000).toISOString())
     open.set(serviceId, block)
     pending.push(block)
     return block
@@ -116,8 +116,8 @@ function createShardLog(db: Db, log: Logger) {
 
   return {
     hasRoom: () => pendingCount < maxPendingEntries,
-    add(serviceId: number, entry: Logged) {
-      addLine(getOpenBlock(serviceId, entry.at), entry)
+    add(serviceId: number, entry: LogEntry) {
+      addEntry(getOpenBlock(serviceId, entry.at), entry)
       pendingCount++
       if (pendingCount >= flushThreshold && !isUnavailable) write()
     },
@@ -131,7 +131,7 @@ function createShardLog(db: Db, log: Logger) {
   }
 }
 
-function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
+function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): LogEntry {
   const { headers } = request
   const { statements = 0, databaseMs = 0, steps = [] } = request.executionContext?.timeline ?? {}
   const path = getRequestPath(request).slice(0, maxPathLength)

@@ -8,7 +8,7 @@ import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.t
 import { findCustomersById } from '../../store/customers/customers.ts'
 import type { ImportedOrder } from '../../store/orders/imported-orders.ts'
 import { findVariants } from '../../store/orders/place.ts'
-import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import { createImportedVoucher } from '../../store/vouchers/imported-vouchers.ts'
 import { addNotes, type Notes, note } from './counts.ts'
 import type { Prepare, Row } from './ingest.ts'
@@ -23,7 +23,7 @@ export const each =
 
 /** The gateways, as far as a service may have more. */
 export const gatewaysFrom: Prepare<Row> = async (db, service, rows) => {
-  const names = new Set<unknown>(await gatewayNames(db, service))
+  const names = new Set<unknown>(await listGatewayNames(db, service))
   const tooMany = new RowError(`is one more than the ${maxGateways} that there may be`, 'name')
   const inputs = rows.map(row => {
     if (!names.has(row.name) && names.size >= maxGateways) return tooMany

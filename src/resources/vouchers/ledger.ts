@@ -10,7 +10,7 @@ import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
 import type { ReadContext } from '../../http/routing/operation.ts'
 import { get, post } from '../../http/routing/route-definitions.ts'
-import { timesOfDay } from '../../store/audit/audit.ts'
+import { countToday } from '../../store/audit/audit.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../store/vouchers/ledger.ts'
 import { readVoucher } from '../../store/vouchers/vouchers.ts'
 
@@ -118,7 +118,7 @@ export const voucherLedgers = [
       const subject = buildPath(number)
       return async tx => {
         const voucher = await resendVoucher({ tx, keys, service }, { number, receiverEmail }, async () => {
-          const error = checkResendLimit(await timesOfDay(tx, service, `POST ${resendPath}`, subject))
+          const error = checkResendLimit(await countToday(tx, service, `POST ${resendPath}`, subject))
           if (error) throw error
         })
         if (!voucher) throw notFound(kind)

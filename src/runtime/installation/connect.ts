@@ -14,7 +14,7 @@ export interface OpenedDatabase {
   db: Database
   /** The connection pools by purpose. */
   pools?: Readonly<Record<string, pg.Pool>>
-  /** Standbys that answer reads. */
+  /** Standbys that serve reads. */
   replicas?: readonly Replica[]
   /** Migrations that were applied on opening. */
   migrated: string[]
@@ -39,7 +39,7 @@ export interface ConnectOptions {
   settingName?: string
 }
 
-/** Opens a database and applies pending migrations, unless `asItIs`. Throws, with a remedy, if it can't be used. */
+/** Opens a database and applies pending migrations, unless `skipMigrations`. Throws, with a remedy, if it can't be used. */
 export async function connect(
   config: Config,
   connection: Connection,

@@ -65,7 +65,7 @@ export async function prepareAccess(
     await writeAccess(file, made)
   }
   if (demo && isOwn && services.every(({ name }) => name === getDraftName(demoName))) {
-    if (!services.length) say('First start: making a demo shop, which takes some seconds.')
+    if (!services.length) say('First start: creating a demo shop. This takes a few seconds.')
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
     await keep((await createDemoService(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
@@ -75,8 +75,8 @@ export async function prepareAccess(
     if (first) await runFirstSync(db, offices, first.service, say)
   }
   if (made) return { made }
-  const isThere = (await listAllServices(db)).some(service => service.name === name) && (await accountExists(db, name))
-  if (!isThere) return
+  const exists = (await listAllServices(db)).some(service => service.name === name) && (await accountExists(db, name))
+  if (!exists) return
   const known = await readAccess(file)
   const opened =
     typeof known?.password === 'string' && (await createSignIn(db, keys)(name, known.password, () => 'access.json'))
@@ -125,7 +125,7 @@ async function createFirstService(config: Config, { db, keys }: Pick<Installatio
 }
 
 /** The name of a demo service until it is complete. A later start finds an interrupted one by this name and finishes it. */
-const getDraftName = (name: string) => `${name} (being made)`
+const getDraftName = (name: string) => `${name} (being created)`
 
 /** Creates a service with a demo shop, and an admin account of the same name. Returns the password of a new account. */
 export async function createDemoService(
@@ -134,11 +134,11 @@ export async function createDemoService(
   say: (line: string) => void,
 ) {
   const services = await listAllServices(db)
-  if (services.some(service => service.name === name)) throw new Error(`Service ${name} exists already.`)
+  if (services.some(service => service.name === name)) throw new Error(`Service ${name} already exists.`)
   const service =
     (await addService(db, getDraftName(name), demoSettings)) ??
     services.find(service => service.name === getDraftName(name))
-  if (!service) throw new Error(`The service ${name} is being made by another process.`)
+  if (!service) throw new Error(`Service ${name} is being created by another process.`)
   // Demo data must not reach a real back office, even if the environment names one.
   await setBackOffice(db, keys, service, { driver: embeddedName })
   await fillDemoShop(db, keys, service, say)

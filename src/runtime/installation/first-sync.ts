@@ -13,7 +13,7 @@ const progressIntervalMs = 5_000
 
 /** Syncs a new service from its back office and prints the progress. Jobs retry what fails. */
 export async function runFirstSync(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
-  const later = 'It is tried again while the service runs: tillbridge sync --status'
+  const later = 'Jobs will retry while Tillbridge runs. See "tillbridge sync --status".'
   say('First start: reading from the back office.')
   try {
     const known = await adoptCurrency(db, offices, service, say)
@@ -30,10 +30,11 @@ export async function runFirstSync(db: Database, offices: BackOffices, service: 
       if ('result' in pulled) say(formatProgress(sync.name, pulled.result.read))
     }
   } catch (error) {
-    if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return say(`The first sync takes longer than ${timeoutMs / 1_000} s. ${later}`)
     if (error instanceof DatabaseUnavailable) return say(`${error.message} ${later}`)
     if (!(error instanceof ApiError)) throw error
-    say(`The back office could not be read from: ${error.message} ${later}`)
+    say(`The back office could not be read: ${error.message} ${later}`)
   }
 }
 

@@ -31,8 +31,8 @@ const getConnectionFile = (config: Config) => resolve(config.dataDir, 'database.
  * older major version.
  */
 export async function openInstallation(config: Config, opening: ConnectOptions = {}) {
-  const carrying = createUpgrade(config, opening.onNotice)
-  const installation = await withKeys(config, await openOwnDatabase(config, opening, carrying))
+  const upgradeRows = createUpgrade(config, opening.onNotice)
+  const installation = await withKeys(config, await openOwnDatabase(config, opening, upgradeRows))
   try {
     await requireOneServer(installation.db)
     return installation
@@ -62,12 +62,12 @@ export const openWithoutMigrating = (config: Config) =>
 async function openOwnDatabase(
   config: Config,
   opening: ConnectOptions,
-  carrying?: UpgradeRows,
+  upgradeRows?: UpgradeRows,
 ): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
-  const postgres = await startPostgres(getPostgresDirectory(config), { onNotice, upgradeRows: carrying })
+  const postgres = await startPostgres(getPostgresDirectory(config), { onNotice, upgradeRows })
   const connection = JSON.stringify(postgres.connection)
   await writeAtomically(getConnectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
   const stop = async () => {
@@ -83,20 +83,20 @@ async function openOwnDatabase(
   }
 }
 
-/** Joins the database of an installation without its keys. Throws if it does not exist, unless `mayMake`. */
+/** Joins the database of an installation without its keys. Throws if it does not exist, unless `canCreate`. */
 export async function joinDatabase(config: Config, opening: ConnectOptions = {}): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   const home = resolve(config.dataDir)
   const isNew = !(await hasCluster(getPostgresDirectory(config)))
-  // Without DATA_DIR that is the directory that a command was called in: it would work on nothing, and say that all is well.
+  // Without DATA_DIR this is the current directory, where a command would succeed on an empty database.
   if (isNew && !opening.canCreate)
     throw new Error(`No installation found in ${home}. Set DATA_DIR, or run "tillbridge start" to create one.`)
   if (isNew) opening.onNotice?.(`Creating a new database in ${home}.`)
   const deadline = performance.now() + joinTimeoutMs
   for (const delays = backoff({ initialMs: 100, maxMs: 3_000, factor: 1.5 }); ; ) {
-    let refusal: Error | undefined
+    let connectionError: Error | undefined
     const running = await connectToRunning(config, error => {
-      refusal = error
+      connectionError = error
     })
     if (running) return joinRunning(config, running, opening)
     try {
@@ -106,8 +106,8 @@ export async function joinDatabase(config: Config, opening: ConnectOptions = {})
       if (owner === undefined) throw error
       // Another process can be opening or closing it right now.
       if (performance.now() > deadline)
-        throw refusal
-          ? new Error(`The database that process ${owner} runs cannot be reached: ${refusal.message}`)
+        throw connectionError
+          ? new Error(`The database of process ${owner} is unreachable: ${connectionError.message}`)
           : error
     }
     await delay(delays.next())
@@ -117,7 +117,7 @@ export async function joinDatabase(config: Config, opening: ConnectOptions = {})
 /** Milliseconds that another process may take to open or to close the bundled database. */
 const joinTimeoutMs = 9_000
 
-/** A bundled PostgreSQL that another process runs. `kept` stays open, so that a temporary owner waits for this process. */
+/** A bundled PostgreSQL that another process runs. `guard` stays open, so that a temporary owner waits for this process. */
 interface RunningServer {
   connection: pg.ClientConfig
   guard: pg.Client
@@ -129,14 +129,14 @@ const noServerCodes = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
 async function connectToRunning(config: Config, onRefusal: (error: Error) => void): Promise<RunningServer | undefined> {
   try {
     const connection = JSON.parse(await readFile(getConnectionFile(config), 'utf8')) as pg.ClientConfig
-    const kept = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
-    kept.on('error', () => {})
-    await kept.connect().catch((error: NodeJS.ErrnoException) => {
+    const guard = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
+    guard.on('error', () => {})
+    await guard.connect().catch((error: NodeJS.ErrnoException) => {
       if (!noServerCodes.has(error.code)) onRefusal(error)
       throw error
     })
-    if (await isOwnCluster(config, kept).catch(() => false)) return { connection, guard: kept }
-    await kept.end()
+    if (await isOwnCluster(config, guard).catch(() => false)) return { connection, guard }
+    await guard.end()
   } catch {
     // No process runs it.
   }
@@ -151,10 +151,10 @@ async function isOwnCluster(config: Config, client: pg.Client) {
 
 async function joinRunning(
   config: Config,
-  { connection, guard: kept }: RunningServer,
+  { connection, guard }: RunningServer,
   opening: ConnectOptions,
 ): Promise<OpenedDatabase> {
-  const leave = () => ignoreError(kept.end(), 'connection was already closed')
+  const leave = () => ignoreError(guard.end(), 'connection was already closed')
   try {
     const opened = await connect(config, connection, opening)
     return { ...opened, close: () => opened.close().finally(leave) }
@@ -169,10 +169,10 @@ async function waitUntilUnused(connection: pg.ClientConfig) {
   client.on('error', () => {})
   try {
     await client.connect()
-    const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`
-    while ((await client.query(others)).rowCount) await delay(20)
+    const otherConnections = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`
+    while ((await client.query(otherConnections)).rowCount) await delay(20)
   } catch {
-    // The server does not run any longer.
+    // The server has ended.
   } finally {
     await ignoreError(client.end(), 'connection was already closed')
   }

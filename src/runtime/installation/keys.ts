@@ -21,7 +21,7 @@ export async function loadKeys(config: Config, db: Db): Promise<Keys> {
 /** Returns the keys of a database without marking it. Throws if no process has marked it yet. */
 export async function loadMarkedKeys(config: Config, db: Db): Promise<Keys> {
   const known = await readMark(db)
-  if (!known) throw new Error('This database has not seen one yet: tillbridge start')
+  if (!known) throw new Error('This database has no secret yet. Run "tillbridge start".')
   return deriveVerifiedKeys(config, known.digest)
 }
 
@@ -35,22 +35,22 @@ const getSecretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 
 /** Returns the keys of this installation's secret. Throws if `of`, a database or a backup, was marked with another secret. */
 export async function deriveVerifiedKeys(config: Config, digest: Buffer, of?: string): Promise<Keys> {
-  const whose = of ?? 'this database was first started with'
-  const lost = of === undefined ? ' If it is lost permanently: tillbridge secret reset' : ''
+  const description = of ?? 'this database was first started with'
+  const lost = of === undefined ? ' If it is lost permanently, run "tillbridge secret reset".' : ''
   const file = resolve(getSecretFile(config))
   const kept = await readSecret(file)
   const secret = config.secretKey ?? kept
   if (secret === undefined)
-    throw new Error(`The secret that ${whose} is missing: set SECRET_KEY, or put back ${file}.${lost}`)
+    throw new Error(`The secret that ${description} is missing. Set SECRET_KEY, or restore ${file}.${lost}`)
   const keys = deriveKeys(secret)
   if (keys.digest.equals(digest)) return keys
-  const other = `is not the secret that ${whose}`
-  const useless = 'so no password or PIN would be right'
+  const different = `is not the secret that ${description}`
+  const consequence = 'so no password or PIN would match'
   if (config.secretKey === undefined)
-    throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.${lost}`)
+    throw new Error(`${file} ${different}, ${consequence}. Restore the file, or set SECRET_KEY to that secret.${lost}`)
   throw new Error(
     kept !== undefined && deriveKeys(kept).digest.equals(digest)
-      ? `SECRET_KEY ${other}: leave it out, and the one in ${file} counts.`
-      : `SECRET_KEY ${other}, ${useless}: set it to that one.${lost}`,
+      ? `SECRET_KEY ${different}. Remove the setting to use the secret in ${file}.`
+      : `SECRET_KEY ${different}, ${consequence}. Set it to that secret.${lost}`,
   )
 }

@@ -8,6 +8,6 @@ export async function findOrphanedServices({ backOffice }: Config, db: Db): Prom
   if (backOffice !== embeddedName) return []
   return (await findSyncedByEnvironment(db)).map(
     ({ service, driver }) =>
-      `The service ${service} was pulled from an ${driver}, and nothing says where that is: BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY are missing. What is written meanwhile stays here, and never gets there. Where that is meant: tillbridge back-office set ${service} driver=embedded`,
+      `Service ${service} was synced from ${driver}, but BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY are not set. Writes stay in Tillbridge and never reach that back office. Set them, or run "tillbridge back-office set ${service} driver=embedded".`,
   )
 }

@@ -1,6 +1,6 @@
 import { type Database, sql } from '../../database/db.ts'
 
-/** A number that no service has before there are 32766 others. */
+/** A number that no service has until 32,766 services exist. */
 const unusedServiceId = 32_767
 
 /**
@@ -11,7 +11,7 @@ export async function requireOneServer(db: Database) {
   const extension = await db.row(sql`select from pg_extension where extname = 'citus'`)
   if (extension)
     throw new Error(
-      'The database has the extension citus, which spreads tables over servers: lists would lose changes. Let DATABASE_URL name a database without it.',
+      'The database has the extension citus, which spreads tables over servers, so lists would lose changes. DATABASE_URL must name a database without it.',
     )
   await db.transaction(async tx => {
     const announced = await tx.row<{ at: string }>(sql`select take_writer_lock(${unusedServiceId})::text as at`)
@@ -20,7 +20,7 @@ export async function requireOneServer(db: Database) {
     )
     if (!seen?.meets)
       throw new Error(
-        'A change that is announced on one connection to the database is not seen on another: something between Tillbridge and PostgreSQL spreads connections over several servers, and lists would lose changes. Let DATABASE_URL name one server.',
+        'A lock of one database connection is not visible on another one. A proxy spreads the connections over several servers, so lists would lose changes. DATABASE_URL must name one server.',
       )
   })
 }

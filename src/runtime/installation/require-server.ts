@@ -43,15 +43,15 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     // A pooler that lends connections per statement rejects `begin`.
     if (pooled) await client.query('begin')
     const { rows } = await client.query<ServerFacts>(selectServerFacts)
-    const [seen] = rows
-    const { number, version, limit, pid, foldsCase } = seen ?? {
+    const { number, version, limit, pid, foldsCase } = rows[0] ?? {
       number: 0,
       version: '',
       limit: 0,
       pid: 0,
       foldsCase: false,
     }
-    if (number < minVersion) throw new UnusableServer(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
+    if (number < minVersion)
+      throw new UnusableServer(`PostgreSQL ${version} is too old. Tillbridge requires 15 or later.`)
     if (!foldsCase) throw new UnusableServer(describeLocale(named))
     if (!pooled && (limit !== probeTimeoutMs || pid !== getServerPid(client)))
       throw new UnusableServer(describePooler(named))
@@ -59,7 +59,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     if (error instanceof UnusableServer) throw error
     const { code, message } = error as NodeJS.ErrnoException
     if (/unsupported startup parameter/.test(message)) throw new UnusableServer(describePooler(named))
-    throw new Error(`The database cannot be reached: ${message || code}. Check ${named}.`)
+    throw new Error(`The database is unreachable: ${message || code}. Check ${named}.`)
   } finally {
     if (client) await ignoreError(client.end(), 'connection was already closed')
   }
@@ -68,7 +68,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
 class UnusableServer extends Error {}
 
 const describePooler = (named: string) =>
-  `${named} leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL itself.`
+  `${named} names a connection pooler that loses session settings and prepared statements. Set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL directly.`
 
 const describeLocale = (named: string) =>
   `The database that ${named} names can't compare email addresses regardless of case: its LC_CTYPE is C or Turkish. Create it again: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`

@@ -26,7 +26,7 @@ import { describeMissingService, requireMark, shardUrlSetting } from './open-sha
 interface ShardToAdd {
   name: string
   url: string
-  /** Services that are to be served from there, though the control database has them elsewhere. */
+  /** Services to serve from this shard, although the control database assigns another database. */
   adopt?: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export async function addShard(
   { name, url, adopt: take = [] }: ShardToAdd,
 ): Promise<{ services: number; told: string[] }> {
   const { db: control, keys } = installation
-  // Before anything is made in it.
+  // Checked before anything is created in the database.
   const asItIs = await connect(config, url, { skipMigrations: true, settingName: shardUrlSetting })
   try {
     if (await readMark(asItIs.db)) await requireMark(asItIs.db, keys, name)
@@ -58,12 +58,12 @@ export async function addShard(
     const { stale, ahead } = await sortMisplaced(config, installation, name, others)
     await control.transaction(async tx => {
       await storeShard(tx, keys, name, url)
-      const strange = await registerServices(tx, name, entries)
-      if (strange.length)
+      const conflicts = await registerServices(tx, name, entries)
+      if (conflicts.length)
         throw new Error(
-          `The database ${name} has services whose number or name is another one's here: ${strange.map(each => `${each.name} (${each.id})`).join(', ')}. Nothing was added.`,
+          `Shard ${name} has services whose number or name belongs to another service of this installation: ${conflicts.map(each => `${each.name} (${each.id})`).join(', ')}. Nothing was added.`,
         )
-      // Before anybody learns where the database is, and does the jobs of these.
+      // Before the commit, after which other processes open the shard and run its jobs.
       for (const copy of stale) await retireService(db, copy)
     })
     for (const copy of taken) await adoptService(control, db, name, copy)
@@ -72,8 +72,7 @@ export async function addShard(
       services: entries.length - stale.length,
       told: [
         ...stale.map(
-          copy =>
-            `${copy.name} is in ${copy.assignedShard}: what ${name} has of it is of before, and nothing is done for it.`,
+          copy => `${copy.name} is served from ${copy.assignedShard}. Its rows in ${name} are outdated and unused.`,
         ),
         ...ahead.map(copy => describeAdoption(name, copy)),
         ...missing.map(each => describeMissingService(name, each)),
@@ -85,8 +84,7 @@ export async function addShard(
 }
 
 /**
- * The services that are to be taken from where the control database has them. Throws where one is not in the database, or is served from
- * elsewhere.
+ * Returns the services to adopt. Throws if one is not in the shard, or is served from another database.
  */
 async function findAdoptable(
   config: Config,
@@ -101,7 +99,7 @@ async function findAdoptable(
   for (const copy of copies)
     if (await isServedByAssignedShard(config, installation, copy))
       throw new Error(
-        `${copy.name} is in ${copy.assignedShard}, and served there: tillbridge service move ${copy.name} --to ${database}`,
+        `${copy.name} is served from ${copy.assignedShard}. Move it with "tillbridge service move ${copy.name} --to ${database}".`,
       )
   return copies
 }

@@ -22,7 +22,7 @@ export function createShardGateway(
   }
 
   return {
-    /** Returns the context of a shard. Throws `DatabaseAway` if it is unavailable. */
+    /** Returns the context of a shard. Throws `DatabaseUnavailable` if it is unavailable. */
     async open(name: string): Promise<ShardAccess> {
       const at = await databases.open(name)
       return known.get(at) ?? begin(at)

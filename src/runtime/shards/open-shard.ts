@@ -5,7 +5,7 @@ import { findShardUrl, readMark } from '../../store/shards/shards.ts'
 import { type ConnectOptions, connect, type OpenedDatabase } from '../installation/connect.ts'
 import type { Installation } from '../installation/installation.ts'
 
-/** The place of a shard's address, for messages. */
+/** Names the setting with a shard's URL, for messages. */
 export const shardUrlSetting = 'its URL (tillbridge shard add)'
 
 /** The remedy if the control database assigns a service to a shard that doesn't contain it. */
@@ -20,7 +20,7 @@ export async function openShard(
   opening: ConnectOptions = {},
 ): Promise<OpenedDatabase> {
   const url = await findShardUrl(control, keys, name)
-  if (url === undefined) throw new Error(`There is no database ${name}; to see all: tillbridge shard list`)
+  if (url === undefined) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
   return openShardAt(config, keys, name, url, opening)
 }
 
@@ -33,7 +33,7 @@ export async function openShardAt(
   opening: ConnectOptions,
 ): Promise<OpenedDatabase> {
   const opened = await connect(config, url, { ...opening, settingName: shardUrlSetting }).catch(error => {
-    throw new Error(`The database ${name}: ${(error as Error).message}`, { cause: error })
+    throw new Error(`Shard ${name}: ${(error as Error).message}`, { cause: error })
   })
   try {
     await requireMark(opened.db, keys, name)
@@ -46,11 +46,11 @@ export async function openShardAt(
 
 /** Throws, with a remedy, if a database is not this shard of this installation. */
 export async function requireMark(db: Db, keys: Keys, name: string) {
-  const found = await readMark(db)
-  if (!found) throw new Error(`The database ${name} is empty now: restore it, or add it anew.`)
-  if (found.name === null)
-    throw new Error('This database is an installation of its own, or the one that is asked: name an empty one.')
-  if (!found.digest.equals(keys.digest))
-    throw new Error(`This database belongs to an installation with another secret, which knows it as ${found.name}.`)
-  if (found.name !== name) throw new Error(`This database is known as ${found.name} already, and not as ${name}.`)
+  const mark = await readMark(db)
+  if (!mark) throw new Error(`The database of shard ${name} is empty. Restore it, or add it again.`)
+  if (mark.name === null)
+    throw new Error('This database is the control database of an installation. A shard must be an empty database.')
+  if (!mark.digest.equals(keys.digest))
+    throw new Error(`This database is the shard ${mark.name} of an installation with another secret.`)
+  if (mark.name !== name) throw new Error(`This database is already the shard ${mark.name}, not ${name}.`)
 }

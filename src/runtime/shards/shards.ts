@@ -20,8 +20,8 @@ export interface Shard extends OpenedDatabase {
 export interface Shards {
   names(): Promise<string[]>
   /**
-   * Opens a shard, or returns the open one. Throws `DatabaseAway` if it is unavailable. Within two seconds of a change of its address it
-   * returns another value.
+   * Opens a shard, or returns the open one. Throws `DatabaseUnavailable` if it is unavailable. After its URL changes, it returns another value
+   * within two seconds.
    */
   open(name: string): Promise<Shard>
   /** Returns the open shards. */

@@ -14,7 +14,7 @@ const lastUsed = sql`
   (select used_at from account_use u where u.service_id = account_service.service_id and u.username = account_service.username)`
 
 /** The accounts that are assigned to a service (`ListedAccount`), by their names. */
-export function accountPage(db: Db, service: Service, asked: PageRequest) {
+export function readAccountPage(db: Db, service: Service, asked: PageRequest) {
   const used = sql`, ${localTime(lastUsed, service)} as "lastUsedAt"`
   return readPage(
     db,
@@ -25,6 +25,6 @@ export function accountPage(db: Db, service: Service, asked: PageRequest) {
 }
 
 /** The record of one account that is assigned to the service, as JSON text. */
-export const accountRecord = (db: Db, service: Service, username: string) =>
+export const findAccountRecord = (db: Db, service: Service, username: string) =>
   db.row<{ record: string }>(sql`
     select ${record(service)} as record from account_service where service_id = ${service.id} and username = ${username}`)

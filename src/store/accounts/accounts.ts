@@ -3,7 +3,7 @@ import { hmac, type Keys } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import { buildUsernameSkeleton, includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type ServiceRow, serviceColumns, serviceFrom } from '../tenancy/services.ts'
+import { type ServiceRow, serviceColumns, toService } from '../tenancy/services.ts'
 
 /** A service that an account may use, and as what. */
 export interface Assignment {
@@ -19,9 +19,9 @@ export interface Assignment {
 export type Assignments = ReadonlyMap<string, Assignment>
 
 /** What is stored of a password. */
-export const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
+export const hashPassword = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
 
-export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
+export async function loadAssignments(db: Db, username: string): Promise<Assignments> {
   const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'trustsShopperIp'> & { isMoving: boolean }>(sql`
     select ${serviceColumns}, role, trusts_shopper_ip as "trustsShopperIp", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
       from account_service join service using (service_id) join account using (username)
@@ -29,13 +29,13 @@ export async function assignmentsOf(db: Db, username: string): Promise<Assignmen
   return new Map(
     rows.map(({ role, trustsShopperIp, isMoving, ...row }) => [
       row.name,
-      { service: serviceFrom(row), role, trustsShopperIp, ...(isMoving && { isMoving }) },
+      { service: toService(row), role, trustsShopperIp, ...(isMoving && { isMoving }) },
     ]),
   )
 }
 
 /** Makes an account for a service. Returns its password, to be shown once; undefined if the username is taken, or looks like another one or a reserved one. */
-export async function makeAccount(
+export async function createAccount(
   db: Db,
   keys: Keys,
   username: string,
@@ -69,7 +69,7 @@ export async function addAccount(
   service: Service,
   role: Role,
 ): Promise<string | undefined> {
-  const password = await makeAccount(db, keys, username, service, role)
+  const password = await createAccount(db, keys, username, service, role)
   if (password !== undefined) return password
   if (!(await accountExists(db, username)))
     throw new Error(`The username ${username} can't be used: it looks like another account or a reserved name.`)
@@ -80,23 +80,23 @@ export async function addAccount(
 /** A further password for an account; of those before it the newest stays alive. Returns it, to be shown once. */
 export async function addPassword(db: Db, keys: Keys, username: string): Promise<string> {
   const password = randomBytes(32).toString('base64url')
-  await holdAccount(db, username)
+  await lockAccount(db, username)
   await db.run(
-    sql`insert into account_password (username, password_hash, created_at) values (${username}, ${passwordHash(keys, username, password)}, clock_timestamp())`,
+    sql`insert into account_password (username, password_hash, created_at) values (${username}, ${hashPassword(keys, username, password)}, clock_timestamp())`,
   )
-  await endPasswords(db, username, { allBut: 2 })
+  await deletePasswords(db, username, { allBut: 2 })
   return password
 }
 
 /** What follows `Basic` in the Authorization header (RFC 7617). */
-export const apiKeyOf = (username: string, password: string) =>
+export const toApiKey = (username: string, password: string) =>
   Buffer.from(`${username}:${password}`).toString('base64')
 
 /** Trusts an account to tell the addresses of shoppers, or no longer. False: there is no such account. */
-export const nameShoppers = async (db: Db, username: string, trusted: boolean) =>
+export const setTrustsShopperIp = async (db: Db, username: string, trusted: boolean) =>
   (await db.run(sql`update account set trusts_shopper_ip = ${trusted} where username = ${username}`)) > 0
 
-const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) =>
+const deletePasswords = (db: Db, username: string, { allBut }: { allBut: number }) =>
   db.run(sql`
     delete from account_password where username = ${username}
        and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit ${allBut})`)
@@ -107,7 +107,7 @@ const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) 
  */
 export async function revoke(db: Db, username: string, { all }: { all: boolean }): Promise<boolean> {
   if (all) return (await db.run(sql`delete from account where username = ${username}`)) > 0
-  await endPasswords(db, username, { allBut: 1 })
+  await deletePasswords(db, username, { allBut: 1 })
   await db.run(sql`delete from console_session where username = ${username} and password_hash is null`)
   return accountExists(db, username)
 }
@@ -120,11 +120,11 @@ export async function unassign(tx: Db, username: string, service: Service) {
 }
 
 /** Holds an account until the transaction ends: what it may use, and its passwords, stay as they are read. */
-export const holdAccount = (tx: Db, username: string) =>
+export const lockAccount = (tx: Db, username: string) =>
   tx.run(sql`select from account where username = ${username} for update`)
 
 /** Holds the roles of a service: of two who change some at once the second sees what the first has done. Before `holdAccount`. */
-export const holdRoles = (tx: Db, service: Service) =>
+export const lockRoles = (tx: Db, service: Service) =>
   tx.run(sql`select from service where service_id = ${service.id} for no key update`)
 
 /** Whether a service has this admin and no other. */
@@ -135,9 +135,9 @@ export async function isLastAdmin(tx: Db, username: string, service: Service): P
 }
 
 /** Whether an account may do all that another one may do, wherever that is: a password of the other opens nothing new to it. */
-export async function mayDoAsMuch(tx: Db, username: string, other: string): Promise<boolean> {
-  const own = await assignmentsOf(tx, username)
-  return [...(await assignmentsOf(tx, other))].every(([name, { role }]) => {
+export async function hasAllRolesOf(tx: Db, username: string, other: string): Promise<boolean> {
+  const own = await loadAssignments(tx, username)
+  return [...(await loadAssignments(tx, other))].every(([name, { role }]) => {
     const mine = own.get(name)
     return mine !== undefined && includesRole(mine.role, role)
   })

@@ -1,13 +1,13 @@
 import { type Db, sql } from '../../database/db.ts'
 
 /** An account that asked something of a service. */
-export interface Use {
+export interface AccountUse {
   serviceId: number
   username: string
 }
 
 /** Notes that accounts were used just now: in one order, so that no two processes wait for each other. */
-export const noteUses = (db: Db, uses: readonly Use[]) =>
+export const recordUses = (db: Db, uses: readonly AccountUse[]) =>
   db.run(sql`
     insert into account_use as u (service_id, username, used_at)
     select a.service_id, a.username, now()

@@ -5,7 +5,7 @@ import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** A write as the audit keeps it. */
-export interface Audited {
+export interface AuditedWrite {
   username: string
   requestId: string
   /** Method and path, its parameters by their names: `PUT /customers/:id`. */
@@ -20,7 +20,7 @@ export interface Audited {
 export async function addAuditEntry(
   tx: Db,
   service: Service,
-  { username, requestId, operation, subject, body }: Audited,
+  { username, requestId, operation, subject, body }: AuditedWrite,
 ) {
   // The write may have been one of the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
@@ -30,11 +30,11 @@ export async function addAuditEntry(
       from ${nextChangeTimestamp(service, ['audit'])} changed_at
      cross join lateral (
        select ${randomUUID()}::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
-              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
+              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(listFields(body))}::json as fields, ${requestId}::text as "requestId") r`)
 }
 
 /** The fields of a body by their paths, `contact.email`, those of a list's entries once. */
-function fieldsOf(body: unknown): string[] {
+function listFields(body: unknown): string[] {
   const found = new Set<string>()
   const walk = (value: unknown, path: string) => {
     const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []
@@ -47,20 +47,20 @@ function fieldsOf(body: unknown): string[] {
 }
 
 /** The path of what a line is about. */
-const subjectOf = sql`(record::json->>'subject')`
+const subjectColumn = sql`(record::json->>'subject')`
 
 /** Which account wrote it. */
-const writerOf = sql`(record::json->>'username')`
+const usernameColumn = sql`(record::json->>'username')`
 
 /** Seconds since a moment, which may be that of a transaction that began after this one. */
-const since = (moment: Sql) => sql`coalesce(greatest(0, extract(epoch from now() - ${moment})), 0)::float8`
+const secondsSince = (moment: Sql) => sql`coalesce(greatest(0, extract(epoch from now() - ${moment})), 0)::float8`
 
 /** How often something was done to a subject within a day, and the seconds since the first and the last of these times. */
-export async function timesOfDay(tx: Db, service: Service, operation: string, subject: string) {
+export async function countToday(tx: Db, service: Service, operation: string, subject: string) {
   const row = await tx.row<{ times: number; first: number; last: number }>(sql`
-    select count(*)::integer as times, ${since(sql`min(changed_at)`)} as first, ${since(sql`max(changed_at)`)} as last
+    select count(*)::integer as times, ${secondsSince(sql`min(changed_at)`)} as first, ${secondsSince(sql`max(changed_at)`)} as last
       from audit
-     where service_id = ${service.id} and ${subjectOf} = ${subject} and changed_at > now() - interval '1 day'
+     where service_id = ${service.id} and ${subjectColumn} = ${subject} and changed_at > now() - interval '1 day'
        and record::json->>'operation' = ${operation}`)
   return row ?? { times: 0, first: 0, last: 0 }
 }
@@ -75,7 +75,7 @@ interface Filters {
 }
 
 /** What was written. */
-export const auditPage = (
+export const readAuditPage = (
   db: Db,
   service: Service,
   { updatedAfter, subject, account, newestFirst }: Filters,
@@ -92,8 +92,8 @@ export const auditPage = (
       descending: newestFirst && !asked.asLines,
       where: sql`
         ${filter(updatedAfter, changedAfter)}
-        ${filter(subject, path => sql`and ${subjectOf} = ${path}`)}
-        ${filter(account, name => sql`and ${writerOf} = ${name}`)}`,
+        ${filter(subject, path => sql`and ${subjectColumn} = ${path}`)}
+        ${filter(account, name => sql`and ${usernameColumn} = ${name}`)}`,
     },
     asked,
   )

@@ -24,8 +24,8 @@ interface Row {
   gateways: NonNullable<BackOfficeSettings['gateways']>
 }
 
-const place = (serviceId: number) => `back_office ${serviceId}`
-const exportsPlace = (serviceId: number) => `back_office exports ${serviceId}`
+const sealContext = (serviceId: number) => `back_office ${serviceId}`
+const sftpSealContext = (serviceId: number) => `back_office exports ${serviceId}`
 
 const columns = sql`
   service_id as "serviceId", version::text, driver, password, sftp_password as "sftpPassword", sync_intervals as "syncIntervals", gateways,
@@ -33,19 +33,25 @@ const columns = sql`
     'sftpHostKey', sftp_host_key, 'sftpKeyFile', sftp_key_file)) as texts`
 
 /** The own back offices of all services. */
-export const storedBackOffices = async (db: Db, keys: Keys): Promise<StoredBackOffice[]> =>
-  (await db.rows<Row>(sql`select ${columns} from back_office order by service_id`)).map(row => from(row, keys))
+export const listStoredBackOffices = async (db: Db, keys: Keys): Promise<StoredBackOffice[]> =>
+  (await db.rows<Row>(sql`select ${columns} from back_office order by service_id`)).map(row =>
+    toStoredBackOffice(row, keys),
+  )
 
 /** That of one service; undefined where it has none of its own. Held, within a transaction, until it ends. */
-export async function storedBackOffice(tx: Db, keys: Keys, service: Service): Promise<StoredBackOffice | undefined> {
+export async function lockStoredBackOffice(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+): Promise<StoredBackOffice | undefined> {
   const row = await tx.row<Row>(sql`select ${columns} from back_office where service_id = ${service.id} for update`)
-  return row && from(row, keys)
+  return row && toStoredBackOffice(row, keys)
 }
 
-function from(row: Row, keys: Keys): StoredBackOffice {
+function toStoredBackOffice(row: Row, keys: Keys): StoredBackOffice {
   const { serviceId, version, driver, texts, syncIntervals, gateways } = row
-  const password = opened(place(serviceId), row.password, keys)
-  const sftpPassword = opened(exportsPlace(serviceId), row.sftpPassword, keys)
+  const password = unsealPassword(sealContext(serviceId), row.password, keys)
+  const sftpPassword = unsealPassword(sftpSealContext(serviceId), row.sftpPassword, keys)
   return {
     serviceId,
     version,
@@ -62,7 +68,7 @@ function from(row: Row, keys: Keys): StoredBackOffice {
   }
 }
 
-function opened(place: string, password: Buffer | null, keys: Keys): string | undefined {
+function unsealPassword(place: string, password: Buffer | null, keys: Keys): string | undefined {
   try {
     return password === null ? undefined : unseal(keys.sealed, place, password)
   } catch {
@@ -87,8 +93,8 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
     gateways = {},
   } = settings
   const { sftpHostKey, sftpKeyFile, sftpPassword } = settings
-  const sealed = password === undefined ? null : seal(keys.sealed, place(service.id), password)
-  const sftpSealed = sftpPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), sftpPassword)
+  const sealed = password === undefined ? null : seal(keys.sealed, sealContext(service.id), password)
+  const sftpSealed = sftpPassword === undefined ? null : seal(keys.sealed, sftpSealContext(service.id), sftpPassword)
   await tx.run(sql`
     insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways)
     values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(syncIntervals)}, ${JSON.stringify(gateways)})
@@ -98,5 +104,5 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
 }
 
 /** Leaves a service to what the environment says. False: it was already. */
-export const clearBackOffice = async (tx: Db, service: Service): Promise<boolean> =>
+export const deleteBackOffice = async (tx: Db, service: Service): Promise<boolean> =>
   (await tx.run(sql`delete from back_office where service_id = ${service.id}`)) > 0

@@ -48,7 +48,7 @@ export async function readChanges(
   within?: CommitWatermarks,
 ): Promise<ChangesPage | undefined> {
   const { timestamps, position } = within ?? (await readCommitWatermarks(db, service))
-  const rows = await db.rows<Row>(selectChanges(service, positions, timestamps, request), { position })
+  const rows = await db.rows<Row>(selectChanges(service, positions, timestamps, request), { lsn: position })
   const [{ purged = {}, newest_tombstones: newestTombstones = {} } = {}] = rows
   if (isExpired(positions, purged)) return
   let reached = skipEarlierTombstones(positions, newestTombstones)

@@ -12,7 +12,7 @@ import { isHidden, sources } from './sources.ts'
 /** Returns the positions of a reader that has received everything: after the newest committed change of each kind. */
 export async function readCurrentPositions(db: Db, service: Service, kinds: readonly Kind[]): Promise<FeedPositions> {
   const { timestamps, position } = await readCommitWatermarks(db, service)
-  return toPositions(kinds, await db.rows<Newest>(selectNewest(service, timestamps), { position }))
+  return toPositions(kinds, await db.rows<Newest>(selectNewest(service, timestamps), { lsn: position }))
 }
 
 /** Reads the current positions from the primary, with the watermarks that include them and the LSN after everything that was read. */

@@ -85,7 +85,7 @@ async function readCommitWatermark(db: Db, service: Service, source: TimestampSo
 }
 
 /** The LSN of the primary after a statement has taken its snapshot; null without replicas. */
-export const currentLsn = (db: Db): Sql => db.position ?? sql`null::text`
+export const currentLsn = (db: Db): Sql => db.lsn ?? sql`null::text`
 
 /** Reads the commit watermarks from the primary, and then its LSN, which is after every transaction that had ended. */
 export const readCommitWatermarks = (db: Db, { id }: Service): Promise<CommitWatermarks> =>

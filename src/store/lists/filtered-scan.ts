@@ -97,7 +97,7 @@ async function readBoundedScan(
              (select place::text from page_end) as last_order, (select key from page_end) as last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
              exists (select from page where n > ${limit}) or (select many from size) and (select count(*) from places) = ${raw(String(maxScannedRows))} as more
         from scan`,
-      { position },
+      { lsn: position },
     ),
     position,
   )

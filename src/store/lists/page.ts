@@ -103,7 +103,7 @@ export async function readPage(
                         where service_id = ${service.id} ${isComplete} ${isAfter(sql`(last_order, last_key)`)} ${where}
                         ${ordered} limit 1), false) as more
         from scan ${listed}`,
-    { planned, position: replicaPosition },
+    { planned, lsn: replicaPosition },
   )
   return toPage(rows, replicaPosition)
 }

@@ -9,7 +9,7 @@ import { findStoresByNumber } from '../catalog/stores.ts'
 import { lockCustomerKeys } from '../customers/removal.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
-import { gatewayNames } from '../tenancy/gateways.ts'
+import { listGatewayNames } from '../tenancy/gateways.ts'
 import type { LockedOrder } from './orders.ts'
 
 /** A SKU with its current price. */
@@ -67,7 +67,7 @@ export async function readOrderContext(
     lockCustomerKeys(tx, service, [customerId]),
     pickupStoreNumber ? findStoresByNumber(tx, service, [pickupStoreNumber]) : undefined,
     typeof orderNumber === 'string' && isOrderNumberStored(tx, service, orderNumber),
-    gatewayNames(tx, service),
+    listGatewayNames(tx, service),
   ])
   return {
     customer: customers.length > 0,

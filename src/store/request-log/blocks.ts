@@ -4,7 +4,7 @@ import type { Step } from '../../telemetry/timeline.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
 /** A request that was answered, as it is logged. */
-export interface Logged {
+export interface LogEntry {
   /** When it was answered, in milliseconds since 1970. */
   at: number
   requestId: string
@@ -35,7 +35,7 @@ export interface Block {
   rejected: number
   failed: number
   /** Those that are not written down yet. */
-  latest: Logged[]
+  latest: LogEntry[]
   lines: string[]
   /** Hashes of what is hardly the same in two lines. */
   marks: number[]
@@ -44,14 +44,14 @@ export interface Block {
 }
 
 /** Lines of a block: so many that its marks fit into a page of the table. */
-const mostLines = 500
+const maxEntries = 500
 
-export const isFull = ({ count }: Block) => count >= mostLines
+export const isFull = ({ count }: Block) => count >= maxEntries
 
 const ownPrefix = randomBytes(6).toString('hex')
 let blocks = 0
 
-export const newBlock = (serviceId: number, second: string): Block => ({
+export const createBlock = (serviceId: number, second: string): Block => ({
   serviceId,
   second,
   id: `${ownPrefix}-${(++blocks).toString(36).padStart(7, '0')}`,
@@ -65,19 +65,19 @@ export const newBlock = (serviceId: number, second: string): Block => ({
 })
 
 /** Adds a line to a block. */
-export function addLine(block: Block, line: Logged) {
+export function addEntry(block: Block, line: LogEntry) {
   block.latest.push(line)
   block.count++
-  if (block.latest.length >= atOnce) writeDown(block)
+  if (block.latest.length >= entriesPerEncoding) encodeEntries(block)
 }
 
 /** Lines that are written down one after the other: what the processor has just done it does again in a fifth of the time. */
-const atOnce = 100
+const entriesPerEncoding = 100
 
 /** Makes texts and numbers of a block's latest lines. */
-function writeDown(block: Block) {
+function encodeEntries(block: Block) {
   const { latest, lines, marks, common } = block
-  let last: Logged | undefined
+  let last: LogEntry | undefined
   for (const line of latest) {
     const { at, requestId, username, operation, path, subject, status, code, keyHash } = line
     const { milliseconds, statements, databaseMs, steps } = line
@@ -85,11 +85,11 @@ function writeDown(block: Block) {
     lines.push(
       // biome-ignore format: as the view request_log counts them
       JSON.stringify([at % 1_000, requestId, username, operation, path, other, status, code, keyHash,
-      tenths(milliseconds), statements, tenths(databaseMs), steps.map(({ what, at, milliseconds, outcome }) => [what, tenths(at), tenths(milliseconds), outcome])]),
+      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ what, at, milliseconds, outcome }) => [what, toTenths(at), toTenths(milliseconds), outcome])]),
     )
-    marks.push(hashOf(requestId), hashOf(path))
-    if (other !== undefined) marks.push(hashOf(other))
-    if (keyHash !== undefined) marks.push(hashOf(keyHash))
+    marks.push(hashText(requestId), hashText(path))
+    if (other !== undefined) marks.push(hashText(other))
+    if (keyHash !== undefined) marks.push(hashText(keyHash))
     if (status >= 500) block.failed++
     else if (status >= 400) block.rejected++
     if (last?.operation !== operation || last.username !== username || last.status !== status || last.code !== code) {
@@ -103,7 +103,7 @@ function writeDown(block: Block) {
 }
 
 /** Of a millisecond: V8 writes whole numbers in no time. */
-const tenths = (milliseconds: number) => Math.round(10 * milliseconds)
+const toTenths = (milliseconds: number) => Math.round(10 * milliseconds)
 
 /** By what lines of errors are found, whatever the error. */
 const failedMark = 'failed'
@@ -111,21 +111,21 @@ const failedMark = 'failed'
 /** With 16 bits for each value and four of them set, one block of 400 is read in vain. */
 const bytesPerMark = 2
 /** 32 bits of a text (FNV-1a): in JavaScript faster than what Node has natively. */
-function hashOf(text: string) {
+function hashText(text: string) {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash
 }
 
 const probes = [0, 1, 2, 3]
-const probeOf = (hash: number, probe: number) => (hash + Math.imul(probe, (hash >>> 15) | 1)) >>> 0
+const getProbe = (hash: number, probe: number) => (hash + Math.imul(probe, (hash >>> 15) | 1)) >>> 0
 
-function marksOf({ marks, common }: Block) {
-  const hashes = [...marks, ...[...common].map(hashOf)]
+function buildMarks({ marks, common }: Block) {
+  const hashes = [...marks, ...[...common].map(hashText)]
   const bytes = Buffer.alloc(bytesPerMark * hashes.length)
   for (const hash of hashes)
     for (const probe of probes) {
-      const bit = probeOf(hash, probe) % (8 * bytes.length)
+      const bit = getProbe(hash, probe) % (8 * bytes.length)
       bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (1 << (bit & 7))
     }
   return bytes.toString('base64')
@@ -133,9 +133,9 @@ function marksOf({ marks, common }: Block) {
 
 /** Whether a block may have a line with this value. Of a shape that the planner takes for true half of the time: it is to go on walking by time. */
 export function mayHave(value: string): Sql {
-  const hash = hashOf(value)
+  const hash = hashText(value)
   const [a, b, c, d] = probes.map(
-    probe => sql`get_bit(marks, ${probeOf(hash, probe)}::bigint % (8 * octet_length(marks))) = 0`,
+    probe => sql`get_bit(marks, ${getProbe(hash, probe)}::bigint % (8 * octet_length(marks))) = 0`,
   )
   return sql`case when ${a} or ${b} or ${c} or ${d} then false else true end`
 }
@@ -143,7 +143,7 @@ export function mayHave(value: string): Sql {
 export const mayHaveFailed = mayHave(failedMark)
 
 /** Makes the partition of a day, unless it is there. */
-export const openDay = (db: Db, day: string) => db.run(sql`select request_block_day(${day}::date)`)
+export const createDayPartition = (db: Db, day: string) => db.run(sql`select request_block_day(${day}::date)`)
 
 /** Between the texts of blocks: JSON has no such character. */
 const separator = '\u001e'
@@ -153,8 +153,8 @@ const separator = '\u001e'
  * other. What is written already is not written again, and a service that is being removed gets none: it waits for those under way. Nothing
  * waits until they are on the disk.
  */
-export function keepBlocks(db: Db, blocks: readonly Block[]) {
-  for (const block of blocks) writeDown(block)
+export function storeBlocks(db: Db, blocks: readonly Block[]) {
+  for (const block of blocks) encodeEntries(block)
   const of = (value: (block: Block) => string | number) => `{${blocks.map(value).join()}}`
   return db.run(sql`
     with held as ${materialized(sql`
@@ -163,7 +163,7 @@ export function keepBlocks(db: Db, blocks: readonly Block[]) {
     given as ${materialized(sql`
       select g.* from unnest(
           ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
-          ${of(marksOf)}::text[], string_to_array(${blocks.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
+          ${of(buildMarks)}::text[], string_to_array(${blocks.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
           ${of(({ count }) => count)}::integer[], ${of(({ rejected }) => rejected)}::integer[], ${of(({ failed }) => failed)}::integer[])
           as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
        where g.service_id in (select service_id from held)`)},

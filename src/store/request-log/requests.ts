@@ -35,38 +35,38 @@ const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.M
 const fields = sql`
   request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, milliseconds, key_hash is not null as "hasIdempotencyKey"`
 
-const keptBy = ({ settings }: Service): Sql =>
+const isRetained = ({ settings }: Service): Sql =>
   sql`and second > now() - ${settings.requestLogRetentionDays} * interval '1 day'`
 
 /**
  * A condition on lines. The planner takes it for true half of the time, whatever it is: were it to expect few lines, it would read and sort all
  * of them, which are many where it is wrong, instead of the newest first until there are enough.
  */
-const where = (condition: Sql) => sql`and case when ${condition} then true else false end`
+const fencedCondition = (condition: Sql) => sql`and case when ${condition} then true else false end`
 
 /** Lines with this value: those of blocks that may have it, and of these the ones that have its text. */
-const having = (value: string | number, condition: Sql) =>
-  sql`and ${mayHave(String(value))} ${where(sql`strpos(line, ${JSON.stringify(value)}) > 0`)} ${where(condition)}`
+const hasValue = (value: string | number, condition: Sql) =>
+  sql`and ${mayHave(String(value))} ${fencedCondition(sql`strpos(line, ${JSON.stringify(value)}) > 0`)} ${fencedCondition(condition)}`
 
 /** `key_hash`: of the Idempotency-Key that they came with. */
-const searched = (search: Search & { key_hash?: string | undefined }) => sql`
-  ${filter(search.request_id, id => having(id, sql`request_id = ${id}`))}
-  ${filter(search.key_hash, hash => having(hash, sql`key_hash = ${hash}`))}
-  ${filter(search.operation, operation => having(operation, sql`operation = ${operation}`))}
-  ${filter(search.path, path => having(path, sql`path = ${path}`))}
-  ${filter(search.record, record => having(record, sql`subject = ${record}`))}
-  ${filter(search.status, status => having(status, sql`status = ${status}::smallint`))}
-  ${filter(search.failed, failed => (failed ? sql`and ${mayHaveFailed} ${where(sql`status >= 400`)}` : where(sql`status < 400`)))}
-  ${filter(search.code, code => having(code, sql`code = ${code}`))}
-  ${filter(search.account, account => having(account, sql`username = ${account}`))}
-  ${filter(search.answered_after, moment => sql`and second >= date_trunc('second', ${moment}::timestamptz) ${where(sql`changed_at > ${moment}::timestamptz`)}`)}
-  ${filter(search.answered_before, moment => sql`and second < ${moment}::timestamptz ${where(sql`changed_at < ${moment}::timestamptz`)}`)}`
+const buildConditions = (search: Search & { key_hash?: string | undefined }) => sql`
+  ${filter(search.request_id, id => hasValue(id, sql`request_id = ${id}`))}
+  ${filter(search.key_hash, hash => hasValue(hash, sql`key_hash = ${hash}`))}
+  ${filter(search.operation, operation => hasValue(operation, sql`operation = ${operation}`))}
+  ${filter(search.path, path => hasValue(path, sql`path = ${path}`))}
+  ${filter(search.record, record => hasValue(record, sql`subject = ${record}`))}
+  ${filter(search.status, status => hasValue(status, sql`status = ${status}::smallint`))}
+  ${filter(search.failed, failed => (failed ? sql`and ${mayHaveFailed} ${fencedCondition(sql`status >= 400`)}` : fencedCondition(sql`status < 400`)))}
+  ${filter(search.code, code => hasValue(code, sql`code = ${code}`))}
+  ${filter(search.account, account => hasValue(account, sql`username = ${account}`))}
+  ${filter(search.answered_after, moment => sql`and second >= date_trunc('second', ${moment}::timestamptz) ${fencedCondition(sql`changed_at > ${moment}::timestamptz`)}`)}
+  ${filter(search.answered_before, moment => sql`and second < ${moment}::timestamptz ${fencedCondition(sql`changed_at < ${moment}::timestamptz`)}`)}`
 
 /**
  * Requests that were answered, the newest first. Blocks are walked by their seconds, and lines sorted within each: that a page ends in
  * a second bounds the walk, and that there is another page is told by one more line, because to look for it anew would be to walk on twice.
  */
-export async function requestPage(
+export async function readRequestPage(
   db: Db,
   service: Service,
   search: Search,
@@ -86,7 +86,7 @@ export async function requestPage(
       found as ${materialized(sql`
         select (select row_to_json(r)::text from (select ${fields}) r) as record, second, line_id
           from request_log
-         where service_id = ${service.id} ${keptBy(service)} ${after ? onwards(after, lines) : sql``} ${searched({ ...search, key_hash: keyHash })}
+         where service_id = ${service.id} ${isRetained(service)} ${after ? isAfter(after, lines) : sql``} ${buildConditions({ ...search, key_hash: keyHash })}
          ${order} limit ${limit + 1}`)},
       placed as (select *, row_number() over (${order}) as place from found),
       listed as (
@@ -101,21 +101,21 @@ export async function requestPage(
 }
 
 /** What comes behind the end of a page. */
-const onwards = ([second, id]: PageEnd, ascending = false) =>
+const isAfter = ([second, id]: PageEnd, ascending = false) =>
   ascending
-    ? sql`and second >= ${opaqueParam(second, 'timestamptz')} ${where(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
-    : sql`and second <= ${opaqueParam(second, 'timestamptz')} ${where(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
+    ? sql`and second >= ${opaqueParam(second, 'timestamptz')} ${fencedCondition(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
+    : sql`and second <= ${opaqueParam(second, 'timestamptz')} ${fencedCondition(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
 
 /**
  * The newest request with an identifier (`RequestDetails`): what it took time for, and what it left behind: lines of the audit, e-mails of the
  * voucher that it was about, and of each webhook the first attempt after it.
  */
-export const requestRecord = (db: Db, service: Service, id: string) =>
+export const findRequestRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`
     with found as (
       select * from request_log
-       where service_id = ${service.id} ${keptBy(service)} ${searched({ request_id: id })} order by second desc, line_id desc limit 1),
+       where service_id = ${service.id} ${isRetained(service)} ${buildConditions({ request_id: id })} order by second desc, line_id desc limit 1),
     written as (
       select a.changed_at, a.record from audit a, found
        where a.service_id = ${service.id} and a.changed_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second'
@@ -138,33 +138,33 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
     { planned: true },
   )
 
-const blocksAtOnce = 1_000
+const blocksPerBatch = 1_000
 
 /**
  * Forgets what is older than services keep it: days that no service of this database keeps as partitions, the rest of those that are given
  * block by block. Returns how many days were dropped.
  */
 export async function purgeRequestDays(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
-  const most = await daysKept(db)
+  const most = await readMaxRetentionDays(db)
   const row = await db.row<{ dropped: number }>(sql`select drop_request_days(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const service of services)
     if (service.settings.requestLogRetentionDays < most)
-      while (!isOver() && (await forgetPortion(db, service)) >= blocksAtOnce);
+      while (!isOver() && (await deleteBatch(db, service)) >= blocksPerBatch);
   return row?.dropped ?? 0
 }
 
 /** For how many days the log is kept for whoever keeps it longest: one that is shut may be opened again, and one that moves takes it along. */
-async function daysKept(db: Db): Promise<number> {
+async function readMaxRetentionDays(db: Db): Promise<number> {
   const row = await db.row<{ days: number | null }>(sql`
     select max(coalesce((settings->>'requestLogRetentionDays')::integer, ${defaultSettings.requestLogRetentionDays})) as days from service`)
   return row?.days ?? 0
 }
 
 /** Deletes the oldest blocks of a service that it no longer keeps; returns how many. */
-function forgetPortion(db: Db, { id, settings }: Service) {
+function deleteBatch(db: Db, { id, settings }: Service) {
   const old = sql`service_id = ${id} and second < now() - ${settings.requestLogRetentionDays} * interval '1 day'`
   return db.run(sql`
     delete from request_block
-     where ${old} and second <= coalesce((select second from request_block where ${old} order by second offset ${blocksAtOnce - 1} limit 1), now())`)
+     where ${old} and second <= coalesce((select second from request_block where ${old} order by second offset ${blocksPerBatch - 1} limit 1), now())`)
 }

@@ -24,7 +24,7 @@ export const readSyncStats = (db: Db) =>
  * How many there are of each kind and state, in the whole installation. Of e-mails that are not sent each state is told: the first that
  * fails is an increase. Those that were ever sent are not counted each time.
  */
-export const standings = (db: Db) =>
+export const countStates = (db: Db) =>
   db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
     select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
            count(*)::integer as count from job group by 1, 2, 3
@@ -34,7 +34,7 @@ export const standings = (db: Db) =>
     order by 1, 2, 3`)
 
 /** What the database takes on its disk. */
-export async function databaseBytes(db: Db): Promise<number> {
+export async function readDatabaseBytes(db: Db): Promise<number> {
   const row = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
   return row?.bytes ?? 0
 }

@@ -17,7 +17,7 @@ export async function upsertGateways(
   )
 }
 
-export const gatewayNames = async (db: Db, service: Service) =>
+export const listGatewayNames = async (db: Db, service: Service) =>
   (
     await db.rows<{ name: string }>(
       sql`select name from payment_gateway where service_id = ${service.id} order by name`,

@@ -12,7 +12,7 @@ export interface ServiceRow {
 /** What is read of a service (`ServiceRow`). */
 export const serviceColumns = sql`service_id as id, name, settings, restored_at::text as "restoredAt", shard_name as database`
 
-export const serviceFrom = ({ id, name, settings, restoredAt, database }: ServiceRow): Service => ({
+export const toService = ({ id, name, settings, restoredAt, database }: ServiceRow): Service => ({
   id,
   name,
   ...(restoredAt !== null && { restoredAt }),
@@ -30,7 +30,7 @@ export async function addService(
   const row = await db.row<ServiceRow>(sql`
     insert into service (name, settings, shard_name) values (${name}, ${JSON.stringify(settings)}, ${database ?? null})
     on conflict do nothing returning ${serviceColumns}`)
-  return row && serviceFrom(row)
+  return row && toService(row)
 }
 
 export const renameService = (db: Db, service: Service, name: string) =>
@@ -41,7 +41,7 @@ export async function listServices(db: Db): Promise<Service[]> {
   const rows = await db.rows<ServiceRow>(
     sql`select ${serviceColumns} from service where deletion_state is null and shard_name is null and move_state is null order by name`,
   )
-  return rows.map(serviceFrom)
+  return rows.map(toService)
 }
 
 /** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
@@ -50,13 +50,13 @@ export const listAllServices = async (control: Db): Promise<Service[]> =>
     await control.rows<ServiceRow>(
       sql`select ${serviceColumns} from service where deletion_state is null order by name`,
     )
-  ).map(serviceFrom)
+  ).map(toService)
 
 /** How far the end of a service has come (`store/service-deletion/`): it was shut, or loses its rows. */
 export type DeletionState = 'locked' | 'purging'
 
 /** The data database in which a service is now; undefined: it is in the control database. */
-export const databaseNow = async (control: Db, id: number): Promise<string | undefined> =>
+export const readCurrentShard = async (control: Db, id: number): Promise<string | undefined> =>
   (
     await control.row<{ database: string | null }>(
       sql`select shard_name as database from service where service_id = ${id}`,
@@ -64,11 +64,11 @@ export const databaseNow = async (control: Db, id: number): Promise<string | und
   )?.database ?? undefined
 
 /** Those that are being removed. */
-export async function listEnding(db: Db): Promise<{ service: Service; deletionState: DeletionState }[]> {
+export async function listDeleting(db: Db): Promise<{ service: Service; deletionState: DeletionState }[]> {
   const rows = await db.rows<ServiceRow & { deletionState: DeletionState }>(
     sql`select ${serviceColumns}, deletion_state as "deletionState" from service where deletion_state is not null order by name`,
   )
-  return rows.map(row => ({ service: serviceFrom(row), deletionState: row.deletionState }))
+  return rows.map(row => ({ service: toService(row), deletionState: row.deletionState }))
 }
 
 /** Undefined: there is none in this database, not yet, or it is being removed. */
@@ -81,5 +81,5 @@ async function readWhere(db: Db, id: number, isSo: Sql): Promise<Service | undef
   const row = await db.row<ServiceRow>(
     sql`select ${serviceColumns} from service where service_id = ${id} and deletion_state is null and shard_name is null and ${isSo}`,
   )
-  return row && serviceFrom(row)
+  return row && toService(row)
 }

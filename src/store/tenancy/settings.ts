@@ -14,21 +14,21 @@ import { findMappedReferences } from '../catalog/references.ts'
 import { updateSubscriptions } from '../customers/subscriptions.ts'
 import { rerenderAllStock } from '../inventory/stale-stock.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
-import { gatewayNames, setGateways } from './gateways.ts'
+import { listGatewayNames, setGateways } from './gateways.ts'
 
 /** The settings of a service as they are now, rather than as an account was last read with; always in the same order. */
-export async function shownSettings(db: Db, service: Service): Promise<ShownSettings> {
+export async function readSettings(db: Db, service: Service): Promise<ShownSettings> {
   const row = await db.row<{ settings: Partial<Settings> }>(
     sql`select settings from service where service_id = ${service.id}`,
   )
   const said = { ...defaultSettings, ...row?.settings }
   const names = Object.keys(defaultSettings) as (keyof Settings)[]
   const known = Object.fromEntries(names.map(name => [name, said[name]])) as Settings
-  return { ...known, gateways: await gatewayNames(db, service) }
+  return { ...known, gateways: await listGatewayNames(db, service) }
 }
 
 /** Makes other changes of the settings wait until this transaction ends. */
-export const holdSettings = (tx: Db, service: Service) =>
+export const lockSettings = (tx: Db, service: Service) =>
   tx.run(sql`select from service where service_id = ${service.id} for no key update`)
 
 /** Returns the effect of changing the currency on the stored amounts, or undefined if it has none. */
@@ -63,8 +63,8 @@ export async function findMissingReferences(
 
 /** Changes settings of a service, and with them what its records say. Returns the service as it is then. */
 export async function changeSettings(tx: Db, service: Service, change: SettingsChange): Promise<Service> {
-  await holdSettings(tx, service)
-  const before = await shownSettings(tx, service)
+  await lockSettings(tx, service)
+  const before = await readSettings(tx, service)
   const { gateways, ...settings } = change
   const entries = Object.entries(settings)
   const cleared = entries.filter(([, value]) => value === null).map(([name]) => name)
@@ -73,10 +73,10 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
     sql`update service set settings = (settings - ${cleared}::text[]) || ${JSON.stringify(given)}::jsonb where service_id = ${service.id}`,
   )
   if (gateways !== undefined) await setGateways(tx, service, gateways ?? [])
-  const { gateways: _, ...after } = await shownSettings(tx, service)
+  const { gateways: _, ...after } = await readSettings(tx, service)
   const changed = { ...service, settings: after }
   const differs = (name: keyof Settings) => JSON.stringify(after[name]) !== JSON.stringify(before[name])
-  if (differs('timeZone')) await restamp(tx, changed)
+  if (differs('timeZone')) await renderTimestamps(tx, changed)
   if (differs('subscriptionMapping')) await updateSubscriptions(tx, changed)
   if (differs('currency')) await renderProducts(tx, changed, await beginChange(tx, changed, ['product']), sql``)
   if (differs('inventoryBuffer')) await rerenderAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
@@ -84,7 +84,7 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
 }
 
 /** The same moments on another wall clock: no record has changed, so none is stamped anew. */
-async function restamp(tx: Db, service: Service) {
+async function renderTimestamps(tx: Db, service: Service) {
   const stamp = sql`format('"%s"', ${localTime(sql`changed_at`, service)})`
   const stampLength = '"YYYY-MM-DD HH:MM:SS"'.length
   for (const [table, closed] of [

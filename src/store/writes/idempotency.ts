@@ -17,7 +17,7 @@ export interface KeyedWrite {
 }
 
 /** Takes the key for this transaction, which fails where it is not free (`isKeyUsed`): nobody has to wait for it to ask what follows. */
-export const takeKey = (tx: Db, service: Service, { operation, keyHash }: KeyedWrite) =>
+export const lockKey = (tx: Db, service: Service, { operation, keyHash }: KeyedWrite) =>
   tx.run(
     sql`select lock_idempotency_key(${service.id}, ${operation}, ${keyHash}, ${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)})`,
   )
@@ -38,7 +38,7 @@ export async function findStoredResponse(
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
-  const said = answer && unseal(keys.sealed, placeOf(service, operation, keyHash), answer)
+  const said = answer && unseal(keys.sealed, sealContext(service, operation, keyHash), answer)
   return { requestHash, answer: said === null ? undefined : JSON.parse(said) }
 }
 
@@ -51,28 +51,28 @@ export async function storeResponse(
   answer: StoredResponse,
   subject: string | undefined,
 ) {
-  const sealed = seal(keys.sealed, placeOf(service, operation, keyHash), JSON.stringify(answer))
+  const sealed = seal(keys.sealed, sealContext(service, operation, keyHash), JSON.stringify(answer))
   await tx.run(sql`
-    insert into idempotent_response (service_id, operation, key_hash, request_hash, response, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : subjectOf(keys, service, subject)})
+    insert into idempotent_response (service_id, operation, key_hash, request_hash, response, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : hashSubject(keys, service, subject)})
     on conflict (service_id, operation, key_hash) do update set (request_hash, response, subject, created_at) = (excluded.request_hash, excluded.response, excluded.subject, excluded.created_at)`)
 }
 
-const placeOf = (service: Service, operation: string, keyHash: Buffer) =>
+const sealContext = (service: Service, operation: string, keyHash: Buffer) =>
   `${service.id} ${operation} ${keyHash.toString('hex')}`
 
 /** The writes whose answers say who somebody is. */
-const ofPersons = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns']
+const personalOperations = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns']
 
 /** Drops what was answered about these, by their paths: the keys stay used. */
 export const deleteResponsesAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
   tx.run(sql`
     update idempotent_response set response = null
-     where service_id = ${service.id} and operation = any(${ofPersons}) and subject = any(${subjects.map(subject => subjectOf(keys, service, subject))})`)
+     where service_id = ${service.id} and operation = any(${personalOperations}) and subject = any(${subjects.map(subject => hashSubject(keys, service, subject))})`)
 
-const subjectOf = (keys: Keys, service: Service, path: string) =>
+const hashSubject = (keys: Keys, service: Service, path: string) =>
   hmac(keys.subjects, 'answer about', String(service.id), path)
 
-const portion = 1_000
+const rowsPerBatch = 1_000
 
 /** Deletes the answers that are no longer given again, some of a service at a time, also of one that has gone to another database. */
 export async function purgeResponses(db: Db, isOver: () => boolean): Promise<void> {
@@ -80,13 +80,13 @@ export async function purgeResponses(db: Db, isOver: () => boolean): Promise<voi
     sql`select service_id as id from service where move_state is distinct from 'incoming' order by 1`,
   )
   for (const { id } of services)
-    for (let some = portion; some === portion && !isOver(); ) some = await forgetSome(db, id)
+    for (let some = rowsPerBatch; some === rowsPerBatch && !isOver(); ) some = await deleteBatch(db, id)
 }
 
-const forgetSome = (db: Db, serviceId: number) => {
+const deleteBatch = (db: Db, serviceId: number) => {
   const isOld = sql`service_id = ${serviceId} and created_at <= now() - interval '24 hours'`
   return db.run(sql`
     delete from idempotent_response
      where ${isOld} and ctid = any(array(
-             select ctid from idempotent_response where ${isOld} order by created_at limit ${portion}))`)
+             select ctid from idempotent_response where ${isOld} order by created_at limit ${rowsPerBatch}))`)
 }

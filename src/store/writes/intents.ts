@@ -46,7 +46,7 @@ export async function claimIntent(
   service: Service,
   { id, token, keyHash, requestHash, requested }: Intent,
 ): Promise<'new' | 'open' | 'running' | 'other'> {
-  const sealed = seal(keys.sealed, placeOf(service.id, id), JSON.stringify(requested))
+  const sealed = seal(keys.sealed, sealContext(service.id, id), JSON.stringify(requested))
   const claimed = await tx.row<{ wasOpen: boolean }>(sql`
     with earlier as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
     insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, next_check_at)
@@ -121,11 +121,11 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
     returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as "failedChecks"`)
   if (!row) return
   const { keyHash, request, ...rest } = row
-  const requested = JSON.parse(unseal(keys.sealed, placeOf(row.serviceId, row.id), request)) as WriteRequest
+  const requested = JSON.parse(unseal(keys.sealed, sealContext(row.serviceId, row.id), request)) as WriteRequest
   return { ...rest, keyHash: keyHash ?? undefined, requested }
 }
 
-const placeOf = (serviceId: number, id: string) => `${serviceId} intent ${id}`
+const sealContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
 
 /**
  * Takes things, by their names, for a write or a reading (`owner`), until it gives them back; false where another one has one of them,
@@ -138,7 +138,7 @@ export async function reserveNames(
   owner: string,
   { names, untilResolved }: Required<Reservation>,
 ): Promise<boolean> {
-  const subjects = [...new Set(names)].map(name => subjectOf(keys, name))
+  const subjects = [...new Set(names)].map(name => hashName(keys, name))
   const taken = await tx.run(sql`
     insert into reservation as h (service_id, subject, owner, until_resolved, reserved_until)
     select ${service.id}, subject, ${owner}, ${untilResolved}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
@@ -152,12 +152,12 @@ export const isReservedByAnyService = async (db: Db, keys: Keys, name: string) =
   Boolean(
     await db.row(sql`
       select true as taken
-        from service s join reservation h on h.service_id = s.service_id and h.subject = ${subjectOf(keys, name)}
+        from service s join reservation h on h.service_id = s.service_id and h.subject = ${hashName(keys, name)}
        where ${isReserved} limit 1`),
   )
 
 /** By the name alone, since the key of the table has the service: so what another service holds is found by its name too. */
-const subjectOf = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name)
+const hashName = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name)
 
 /** Whether a hold `h` counts still. */
 const isReserved = sql`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { addAccount, apiKeyOf } from '../../../src/store/accounts/accounts.ts'
+import { addAccount, toApiKey } from '../../../src/store/accounts/accounts.ts'
 import { createAccount, getStatusWithPassword, newUsername } from '../../support/accounts.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
 import { assertProblem, withoutRequestData } from '../../support/problem.ts'
@@ -154,7 +154,7 @@ test('two passwords stay valid after a rotation; the next ends the oldest', asyn
   const rotate = async (asking: object) => {
     const answer = await shop.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
     assert.equal(answer.status, 200, answer.text)
-    assert.equal(answer.json.data.apiKey, apiKeyOf(username, answer.json.data.password))
+    assert.equal(answer.json.data.apiKey, toApiKey(username, answer.json.data.password))
     assert.equal(answer.json.data.passwords, 2)
     return answer.json.data
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { nameShoppers } from '../../../src/store/accounts/accounts.ts'
+import { setTrustsShopperIp } from '../../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { addVouchers, clearFailures, pin, voucherSettings, waitForMinuteStart } from '../../support/voucher-shop.ts'
@@ -11,7 +11,7 @@ const api = await startTestService({ settings: voucherSettings, role: 'visitor' 
 await addVouchers(api, api, { mine: {}, yours: {} })
 /** The back end of a web shop: all its shoppers come from one address. */
 const shop = await api.createAccount('visitor')
-await nameShoppers(api.db, shop.username, true)
+await setTrustsShopperIp(api.db, shop.username, true)
 after(() => api.stop())
 beforeEach(async () => {
   await waitForMinuteStart(api)
@@ -44,14 +44,14 @@ test('a guessing shopper is blocked without blocking other shoppers of the accou
 
 test('a shopper is counted separately for each account', async () => {
   const other = await api.createAccount('visitor')
-  await nameShoppers(api.db, other.username, true)
+  await setTrustsShopperIp(api.db, other.username, true)
   await guess(30, () => '203.0.113.7')
   assert.equal((await lookUp('mine', pin, '203.0.113.7', other)).status, 200)
 })
 
 test("a client that fakes many addresses is blocked by the account's limit", async () => {
   const liar = await api.createAccount('visitor')
-  await nameShoppers(api.db, liar.username, true)
+  await setTrustsShopperIp(api.db, liar.username, true)
   await guess(300, i => `198.51.100.${i % 200}`, liar)
   assertProblem(await lookUp('mine', pin, '192.0.2.1', liar), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '192.0.2.1')).status, 200)

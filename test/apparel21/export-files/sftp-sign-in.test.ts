@@ -10,7 +10,7 @@ import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import { openSftp } from '../../../src/import/sources/sftp-session.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
-import { setBackOffice, storedBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { lockStoredBackOffice, setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { runCommand, runSuccessfully } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
 import { type Change, head, never, person, sftpOfTests } from './sftp-office.ts'
@@ -134,11 +134,11 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
       sql`select row_to_json(b)::text || encode(sftp_password, 'escape') as text from back_office b`,
     )
     assert.ok(row?.text.includes(sshd.hostKey) && !row.text.includes(canary))
-    const stored = await storedBackOffice(db, keys, luma)
+    const stored = await lockStoredBackOffice(db, keys, luma)
     assert.ok(stored)
     const names = await placed(place => place.names(), { ...stored.settings, sftpKeyFile: undefined })
     assert.ok(names.includes('done'))
-    const elsewhere = await storedBackOffice(db, deriveKeys(randomBytes(32)), luma)
+    const elsewhere = await lockStoredBackOffice(db, deriveKeys(randomBytes(32)), luma)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.sftpPassword], [true, undefined])
     await setBackOffice(db, keys, luma, settings)
     server.close()

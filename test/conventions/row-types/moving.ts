@@ -12,7 +12,7 @@ import * as moves from '../../../src/store/moves/moves.ts'
 import * as shutting from '../../../src/store/moves/pause-writes.ts'
 import * as replication from '../../../src/store/moves/replication.ts'
 import { copyRemainingRows, copyRequestLog } from '../../../src/store/moves/request-log-copy.ts'
-import { addService, databaseNow, listAllServices, listServices } from '../../../src/store/tenancy/services.ts'
+import { addService, listAllServices, listServices, readCurrentShard } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { createDirectory } from '../../support/processes.ts'
 import type { TestService } from '../../support/service.ts'
@@ -69,7 +69,7 @@ export async function askMoving(shop: TestService) {
   )
   assert.ok(await moves.switchFromControl(db, move, until))
   assert.ok((await moves.getMsSinceSwitch(db, move)) >= 0 && (await moves.findSwitchTime(db, move)))
-  assert.equal(await databaseNow(db, moving.id), 'toured')
+  assert.equal(await readCurrentShard(db, moving.id), 'toured')
   await moves.endMove(db, move)
 }
 

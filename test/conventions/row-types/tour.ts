@@ -11,11 +11,11 @@ import { loadRecordCount } from '../../../src/commands/terminal/export-types.ts'
 import { sql } from '../../../src/database/db.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { requireOneServer } from '../../../src/runtime/installation/require-one-server.ts'
-import { accountRecord } from '../../../src/store/accounts/account-page.ts'
+import { findAccountRecord } from '../../../src/store/accounts/account-page.ts'
 import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
-import { timesOfDay } from '../../../src/store/audit/audit.ts'
-import { storedBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { countToday } from '../../../src/store/audit/audit.ts'
+import { lockStoredBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { findSkusById, findStockKey } from '../../../src/store/catalog/skus.ts'
 import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/stores.ts'
@@ -43,18 +43,18 @@ import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
 import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
-import { purgeRequestDays, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
+import { findRequestRecord, purgeRequestDays, readRequestPage } from '../../../src/store/request-log/requests.ts'
 import { deleteService, lockService, startPurge } from '../../../src/store/service-deletion/deletion.ts'
 import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
-import { databaseBytes, readSyncStats, standings } from '../../../src/store/stats/sync-status.ts'
+import { countStates, readDatabaseBytes, readSyncStats } from '../../../src/store/stats/sync-status.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/export-lookups.ts'
 import { findReadAt } from '../../../src/store/sync/refreshes.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
 import { findSyncedByEnvironment, readFinishedAt } from '../../../src/store/sync/status.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
-import { listEnding, listServices, readService } from '../../../src/store/tenancy/services.ts'
-import { shownSettings } from '../../../src/store/tenancy/settings.ts'
+import { listDeleting, listServices, readService } from '../../../src/store/tenancy/services.ts'
+import { readSettings } from '../../../src/store/tenancy/settings.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/vouchers/ledger.ts'
 import { purgeResponses } from '../../../src/store/writes/idempotency.ts'
 import { claimInDoubtWrite, claimIntent, renewClaim } from '../../../src/store/writes/intents.ts'
@@ -78,10 +78,10 @@ export async function tour(api: TestService) {
   await listServices(db)
   await readService(db, service.id)
   await removeOne(api)
-  await accountRecord(db, service, api.username)
+  await findAccountRecord(db, service, api.username)
   await isLastAdmin(db, api.username, service)
-  await shownSettings(db, service)
-  await storedBackOffice(db, keys, service)
+  await readSettings(db, service)
+  await lockStoredBackOffice(db, keys, service)
   await askDoctor(api)
 
   await leaveOpen(api)
@@ -150,8 +150,8 @@ export async function tour(api: TestService) {
   await logged(api)
   const [alert] = (await api.get('/alerts')).json.data
   assert.equal((await post(api, `/alerts/${alert.id}/resolve`, {})).status, 200)
-  await standings(db)
-  await databaseBytes(db)
+  await countStates(db)
+  await readDatabaseBytes(db)
   await listAlerts(db)
   await findNewestBackup(db)
   await requireOneServer(db)
@@ -168,7 +168,7 @@ export async function tour(api: TestService) {
   )
 
   await lockUnsentEmail(db, keys, service, mail.voucher)
-  await timesOfDay(db, service, 'POST /vouchers', `/vouchers/${mail.voucher}`)
+  await countToday(db, service, 'POST /vouchers', `/vouchers/${mail.voucher}`)
   await readLedger(db, service, { number: mail.voucher, currency: 'AUD' })
   await readEmails(db, service, mail.voucher)
   await readVoucherPersons(db, service, mail.voucher)
@@ -221,7 +221,7 @@ async function askDoctor({ database }: TestService) {
 async function removeOne({ db, createService: tenant }: TestService) {
   const { service } = await tenant()
   await lockService(db, service)
-  assert.equal((await listEnding(db)).length, 1)
+  assert.equal((await listDeleting(db)).length, 1)
   assert.ok(await startPurge(db, service))
   await db.run(
     sql`insert into tombstone (service_id, kind, id, changed_at) values (${service.id}, 'store', '1', now())`,
@@ -245,7 +245,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
 /** A request is logged, and found again. */
 async function logged({ db, service }: TestService) {
   await addLogEntries(db, service, [{ requestId: 'toured' }])
-  assert.ok(await requestRecord(db, service, 'toured'))
-  assert.ok((await requestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)
+  assert.ok(await findRequestRecord(db, service, 'toured'))
+  assert.ok((await readRequestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)
   assert.equal(await purgeRequestDays(db, [service], () => false), 0)
 }

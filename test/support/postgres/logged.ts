@@ -1,6 +1,13 @@
 import type { Db } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
-import { addLine, isFull, keepBlocks, type Logged, newBlock, openDay } from '../../../src/store/request-log/blocks.ts'
+import {
+  addEntry,
+  createBlock,
+  createDayPartition,
+  isFull,
+  type LogEntry,
+  storeBlocks,
+} from '../../../src/store/request-log/blocks.ts'
 
 const dayMs = 86_400_000
 
@@ -8,7 +15,7 @@ const dayMs = 86_400_000
 export const daysAgo = (days: number) => Date.now() - days * dayMs
 
 /** Puts requests into the log of a service as a process does that has answered them: all that is not said of one is what is usual. */
-export async function addLogEntries(db: Db, { id }: Pick<Service, 'id'>, lines: readonly Partial<Logged>[]) {
+export async function addLogEntries(db: Db, { id }: Pick<Service, 'id'>, lines: readonly Partial<LogEntry>[]) {
   const entries = lines.map(({ path = '/stores', ...line }) => ({
     at: Date.now(),
     requestId: crypto.randomUUID(),
@@ -27,17 +34,17 @@ export async function addLogEntries(db: Db, { id }: Pick<Service, 'id'>, lines: 
   }))
   const bySecond = Map.groupBy(entries, ({ at }) => new Date(at - (at % 1_000)).toISOString())
   const blocks = [...bySecond].flatMap(([second, own]) => {
-    let block = newBlock(id, second)
+    let block = createBlock(id, second)
     const filled = [block]
     for (const line of own) {
       if (isFull(block)) {
-        block = newBlock(id, second)
+        block = createBlock(id, second)
         filled.push(block)
       }
-      addLine(block, line)
+      addEntry(block, line)
     }
     return filled
   })
-  for (const day of new Set(blocks.map(({ second }) => second.slice(0, 10)))) await openDay(db, day)
-  await keepBlocks(db, blocks)
+  for (const day of new Set(blocks.map(({ second }) => second.slice(0, 10)))) await createDayPartition(db, day)
+  await storeBlocks(db, blocks)
 }

@@ -7,7 +7,7 @@ import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouch
 import { ApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStockKey } from '../../../store/catalog/skus.ts'
-import { gatewayNames } from '../../../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../../../store/tenancy/gateways.ts'
 import { readVoucherDates } from '../../../store/vouchers/issue.ts'
 import { recordVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import { type CommitPhase, isRejection, NotApplied, type Write } from '../../../writes/write.ts'
@@ -118,7 +118,7 @@ async function checkSale(release: ReleaseReader, write: Write, input: VoucherInp
     const [days, skuId, gateways] = await Promise.all([
       readVoucherDates(tx, service),
       resolveGiftCardSkuId(tx, service),
-      gatewayNames(tx, service),
+      listGatewayNames(tx, service),
     ])
     return { days, skuId, gateways, card: await findGiftCard(tx, service, skuId) }
   })

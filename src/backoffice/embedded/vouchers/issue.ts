@@ -7,7 +7,7 @@ import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouch
 import { ApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { queueVoucherEmail } from '../../../store/mail/emails.ts'
-import { gatewayNames } from '../../../store/tenancy/gateways.ts'
+import { listGatewayNames } from '../../../store/tenancy/gateways.ts'
 import { insertPendingVoucher, insertVoucherSale, readVoucherDates } from '../../../store/vouchers/issue.ts'
 import { addEntry } from '../../../store/vouchers/ledger.ts'
 import { hashPin } from '../../../store/vouchers/pin.ts'
@@ -54,7 +54,7 @@ async function validateInput(tx: Db, service: Service, input: VoucherInput): Pro
   const [days, giftCard, gateways] = await Promise.all([
     readVoucherDates(tx, service),
     findGiftCardSkuId(tx, service),
-    gatewayNames(tx, service),
+    listGatewayNames(tx, service),
   ])
   throwIfAny([
     ...findMissingSettings(settings, giftCard !== undefined),

@@ -5,7 +5,7 @@ import type { Database } from '../../../database/db.ts'
 import { getClientClass } from '../../../database/pg/internals.ts'
 import { findShardUrl } from '../../../store/shards/shards.ts'
 
-/** How another server reaches a database, as libpq takes it: its URL, or the place of the bundled one. */
+/** Builds the connection string (libpq) with which another server reaches a database: its URL, or the socket of the bundled PostgreSQL. */
 export async function buildConnectionString(
   config: Config,
   { control, keys }: { control: Database; keys: Keys },

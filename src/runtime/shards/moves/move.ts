@@ -44,22 +44,22 @@ import { addToMessage, describeRemedy, undoFailedMove } from './undo.ts'
 /** Output and logging of a move. */
 interface MoveReporter {
   onCopied: (progress: CopyProgress & { of: number }) => void
-  /** The service is served at the target. `pausedMs`: for how long nothing could be written. */
+  /** Called when the service is served at the target. `pausedMs`: duration of the write pause. */
   onSwitched: (pausedMs: number) => void
   onPurged: OnPurged
-  /** Something is waited for. */
+  /** Called with the reason for a wait. */
   onWaiting: (what: string) => void
 }
 
-/** Milliseconds that writes are shut for, at most. */
+/** Maximum milliseconds of the write pause. */
 const maxPauseMs = 4_000
 /**
- * A look compares what was written since the look before. Writes are shut once one takes no more than so many milliseconds; and how many
- * looks there are at most.
+ * An update compares the rows that were written since the previous one. Writes are paused once an update takes at most `maxUpdateMs`. The
+ * move fails after `maxUpdates`.
  */
 const maxUpdateMs = 1_500
 const maxUpdates = 20
-/** Milliseconds for jobs to end, and then to notice that they were aborted. */
+/** Milliseconds within which jobs can end, and then notice that they were aborted. */
 const drainMs = 8_000
 const abortMs = 7_000
 const pollIntervalMs = 200
@@ -78,7 +78,7 @@ export async function moveService(
   const lost = new AbortController()
   const beat = setInterval(() => {
     sendHeartbeat(places.control, move).then(
-      isMine => isMine || lost.abort(new Error('The move was taken for dead, and another process has ended it.')),
+      isOwner => isOwner || lost.abort(new Error('Another process has taken over the move.')),
       () => {},
     )
   }, heartbeatIntervalMs)
@@ -98,14 +98,17 @@ export async function moveService(
     }
     const onOpen = () => telling.onSwitched(performance.now() - shutAt)
     await finishMove(places, move, { signal: lost.signal, onOpen, onRows: telling.onPurged }).catch(error => {
-      throw addToMessage(error, `${move.name} is in ${move.target} now; what is left to do ${describeRemedy(move)}`)
+      throw addToMessage(
+        error,
+        `${move.name} is served from ${move.target} now. The remaining steps ${describeRemedy(move)}`,
+      )
     })
   } finally {
     clearInterval(beat)
   }
 }
 
-/** Copies all rows, and has the target follow. */
+/** Copies all rows and replicates later changes to the target. */
 async function copyService(
   { control, source, target }: MoveDatabases,
   move: Move,
@@ -116,7 +119,7 @@ async function copyService(
   if (!(await readServiceOfJob(source, move.serviceId)))
     throw new Error(`${move.name} is not in ${move.source ?? 'the control database'} (tillbridge doctor).`)
   if (!(await insertIncomingService(target, move)))
-    throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
+    throw new Error(`${move.target} already has a service with the name ${move.name} or the number ${move.serviceId}.`)
   // Deletes rows that a restored backup may have left at the target.
   await purgeRows(target, { id: move.serviceId }, undefined, signal)
   const tables = await listMovedTables(source)
@@ -125,13 +128,13 @@ async function copyService(
   const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   await subscribe(target, name, at)
   if (!(await recordCopySlots(control, move, await readCopySlots(target, name))))
-    throw new Error('Another process has taken the move over.')
+    throw new Error('Another process has taken over the move.')
   await startCopy(target, name)
   for (;;) {
     signal.throwIfAborted()
     const now = await readCopyProgress(target, name, counts)
     telling.onCopied({ ...now, of })
-    if (now.errors) throw new Error(`PostgreSQL of ${move.target} cannot copy from the source; its log says why.`)
+    if (now.errors) throw new Error(`PostgreSQL of ${move.target} can't copy from the source. Its log has the cause.`)
     if (now.tables && now.ready === now.tables) break
     await delay(pollIntervalMs, undefined, { signal })
   }
@@ -155,7 +158,7 @@ async function publishTables(source: Database, move: Move, name: string, tables:
   }
 }
 
-/** Shuts the service, compares, and switches. */
+/** Compares the rows, pauses writes, and switches the service to the target. */
 async function switchService(
   places: MoveDatabases,
   move: Move,
@@ -165,7 +168,7 @@ async function switchService(
   onShut: () => void,
 ) {
   const { control, source, target } = places
-  telling.onWaiting('All rows are compared, while they are written.')
+  telling.onWaiting('Comparing all rows.')
   const comparison = await startComparison(places, move, tables, signal)
   failpoint('service_compared')
   await drainService(places, move, comparison, telling, signal)
@@ -173,7 +176,7 @@ async function switchService(
   failpoint('service_drained')
   onShut()
   const until = await pauseWrites(source, move, maxPauseMs)
-  if (until === undefined) throw new Error(`${move.name} is not there any more.`)
+  if (until === undefined) throw new Error(`Service ${move.name} no longer exists.`)
   failpoint('service_paused')
   // Abandons the wait before the pause ends.
   const timely = AbortSignal.any([signal, AbortSignal.timeout(maxPauseMs - 300)])
@@ -181,27 +184,28 @@ async function switchService(
     await waitForWriteLocks(source, { id: move.serviceId }, timely)
     const written = await readClock(source)
     await Promise.all([comparison.update(timely), copyRemainingRows({ source, target }, move)])
-    const wrong = comparison.differentTables()
-    if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
+    const different = comparison.differentTables()
+    if (different.length) throw new Error(`The copied rows of ${different.join(', ')} differ from the source.`)
     timely.throwIfAborted()
     // A reader must not see an earlier `asOf` at the target than at the source.
     while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
   } catch (error) {
     if (timely.aborted && !signal.aborted)
-      throw new Error(`Within ${maxPauseMs / 1_000} s not all was there: writes would have paused for too long.`, {
-        cause: error,
-      })
+      throw new Error(
+        `The target did not catch up within ${maxPauseMs / 1_000} s, and writes can't be paused for longer. Try again.`,
+        { cause: error },
+      )
     throw error
   }
   await allowReads(target, move)
-  const tooLate = () => new Error('The switch came too late: writes were let in again at the source.')
+  const tooLate = () => new Error('The switch came too late, because the write pause at the source had ended.')
   if (source === control) {
     if (!(await switchFromControl(control, move, until))) throw tooLate()
   } else {
     if (!(await markMovedAway(source, move, until))) throw tooLate()
     failpoint('service_moved_away')
     if (await hasPassed(source, until)) throw tooLate()
-    if (!(await switchToTarget(control, move))) throw new Error('Another process has taken the move over.')
+    if (!(await switchToTarget(control, move))) throw new Error('Another process has taken over the move.')
   }
   if (source === control && (await hasPassed(control, until))) {
     await undoSwitch(control, move)
@@ -212,19 +216,19 @@ async function switchService(
 
 /** Waits until few changes are left. Throws if that never happens. */
 async function catchUp(comparison: Comparison, signal: AbortSignal) {
-  let tookMs = Number.POSITIVE_INFINITY
-  for (let looks = 0; tookMs > maxUpdateMs; looks++) {
-    if (looks === maxUpdates)
+  let updateMs = Number.POSITIVE_INFINITY
+  for (let updates = 0; updateMs > maxUpdateMs; updates++) {
+    if (updates === maxUpdates)
       throw new Error(
-        `So much is written that the target is ${(tookMs / 1_000).toFixed(1)} s behind, and writes would pause for too long: move it when there is less to do.`,
+        `The target stays ${(updateMs / 1_000).toFixed(1)} s behind, because too much is being written. Move the service at a quieter time.`,
       )
-    const began = performance.now()
+    const startedAt = performance.now()
     await comparison.update(signal)
-    tookMs = performance.now() - began
+    updateMs = performance.now() - startedAt
   }
 }
 
-/** Waits until no file is read, and no job done, for the service. */
+/** Waits until no import and no job of the service is running. */
 async function drainService(
   { source }: MoveDatabases,
   move: Move,
@@ -237,14 +241,14 @@ async function drainService(
     files.length;
     files = await listRunningImports(source, move)
   ) {
-    telling.onWaiting(`An import is under way (${files.join(', ')}): it is waited for.`)
+    telling.onWaiting(`Waiting for running imports and syncs: ${files.join(', ')}.`)
     // Keeps the WAL from piling up.
     await comparison.update(signal)
     await delay(2_000, undefined, { signal })
   }
-  if (!(await startDraining(source, move))) throw new Error(`${move.name} moves already, or is being removed.`)
-  const patience = performance.now() + drainMs
-  while ((await countRunningJobs(source, move)) > 0 && performance.now() < patience)
+  if (!(await startDraining(source, move))) throw new Error(`${move.name} is already moving or being removed.`)
+  const deadline = performance.now() + drainMs
+  while ((await countRunningJobs(source, move)) > 0 && performance.now() < deadline)
     await delay(pollIntervalMs, undefined, { signal })
   if (await abortJobs(source, move)) await delay(abortMs, undefined, { signal })
 }

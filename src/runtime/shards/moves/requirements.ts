@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../../database/db.ts'
 
-/** A database of a move, with what people call it. */
+/** A database of a move, with its name for messages. */
 interface MoveServer {
   db: Db
   label: string
@@ -27,11 +27,11 @@ const readFacts = (db: Db) =>
            rolname as name, current_database() as database
       from pg_roles where rolname = current_user`)
 
-/** Seconds by which the two clocks may differ; and by which the target's may be behind, for which the pause has to wait. */
+/** Maximum seconds by which the two clocks differ, and by which the target's clock is behind: the pause waits for that. */
 const maxClockDifferenceSeconds = 5
 const maxTargetLagSeconds = 1
 
-/** Throws, with a way out, where services cannot be moved from one server to the other. */
+/** Throws, with remedies, if services can't be moved from one server to the other. */
 export async function requireMovable(source: MoveServer, target: MoveServer): Promise<void> {
   const [from, to] = await Promise.all([readFacts(source.db), readFacts(target.db)])
   if (!from || !to) throw new Error('PostgreSQL returned no row for its role.')
@@ -65,14 +65,14 @@ export async function requireMovable(source: MoveServer, target: MoveServer): Pr
   if (missing.length) throw new Error(`Nothing was moved. ${missing.join(' ')}`)
 }
 
-/** By how many seconds the clock of one is ahead of the other's, from the quickest of some looks. */
+/** Returns the seconds by which one clock is ahead of the other, from the fastest of three measurements. */
 async function measureClockDifference(one: Db, other: Db): Promise<number> {
-  let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
-  for (let looks = 0; looks < 3; looks++) {
-    const began = performance.now()
+  let best = { tookMs: Number.POSITIVE_INFINITY, ahead: 0 }
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const startedAt = performance.now()
     const [a, b] = [await readClockSeconds(one), await readClockSeconds(other)]
-    const took = performance.now() - began
-    if (took < best.took) best = { took, ahead: a + took / 2_000 - b }
+    const tookMs = performance.now() - startedAt
+    if (tookMs < best.tookMs) best = { tookMs, ahead: a + tookMs / 2_000 - b }
   }
   return best.ahead
 }

@@ -2,15 +2,15 @@ import { type MoveDatabases, requireOwnership, undoMove } from '../../../store/m
 import { type Move, readMoveState } from '../../../store/moves/moves.ts'
 
 /**
- * Undoes a move that has failed, and throws why. Returns where it was switched all the same: what failed came after that, or was a
- * connection that broke while the switch was committed.
+ * Undoes a failed move and throws its error. Returns normally if the service was switched nevertheless: the failure came later, or the
+ * connection broke during the commit of the switch.
  */
 export async function undoFailedMove(places: MoveDatabases, move: Move, error: Error, signal: AbortSignal) {
   const { name, target } = move
   const state = await readMoveState(places.control, move).catch(fault => {
     throw addToMessage(
       error,
-      `Whether ${name} is where it was or in ${target} cannot be told: ${fault.message} The rest ${describeRemedy(move)}`,
+      `It is unknown if ${name} is served from ${target}: ${fault.message} The remaining steps ${describeRemedy(move)}`,
     )
   })
   if (state === 'switched') return
@@ -20,12 +20,13 @@ export async function undoFailedMove(places: MoveDatabases, move: Move, error: E
   await undoMove(places, move, signal).catch(fault => {
     throw addToMessage(
       error,
-      `${name} is served where it was; what is left of the attempt goes once ${target} can be worked with: ${fault.message}`,
+      `${name} is still served from the source. The rows in ${target} are deleted once ${target} is available: ${fault.message}`,
     )
   })
-  throw addToMessage(error, `All is undone: ${name} is served where it was.`)
+  throw addToMessage(error, `The move was undone. ${name} is still served from the source.`)
 }
 
-/** An error that says as well how things stand after it. */
-export const addToMessage = (cause: Error, words: string) => new Error(`${cause.message} ${words}`, { cause })
-export const describeRemedy = ({ name }: Move) => `is done by a worker, or by: tillbridge service move ${name} --undo`
+/** Returns an error whose message continues with the resulting state. */
+export const addToMessage = (cause: Error, state: string) => new Error(`${cause.message} ${state}`, { cause })
+export const describeRemedy = ({ name }: Move) =>
+  `are done by a worker, or by "tillbridge service move ${name} --undo".`
