@@ -1,4 +1,4 @@
-# The file `cursor` holds the cursor of the last run. On the first run, start at the end of the feed.
+# The file `cursor` holds the cursor of the last run. Without one, the feed starts with the oldest record.
 cursor=$(cat cursor 2>/dev/null)
 response=$(curl -s -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
   -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
