@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { escapeHtml } from '../../domain/values/html.ts'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
@@ -17,7 +18,6 @@ export function errorPage(code: ErrorCode): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <title>${escapeHtml(code)} · Tillbridge</title>
 <style>${style}</style>
 </head>
@@ -38,6 +38,18 @@ export function errorPage(code: ErrorCode): string {
 </html>
 `
 }
+
+/** The page has no script, and only the style that its hash allows. */
+export const buildErrorPageHeaders = () => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+})
 
 /** Escapes text and marks code in backquotes as such. */
 const renderProse = (text: string) => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')

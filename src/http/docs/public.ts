@@ -7,7 +7,7 @@ import { buildOpenApiDocument } from '../openapi/openapi.ts'
 import type { Operation } from '../routing/operation.ts'
 import { changelog } from './changelog.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
-import { errorPage } from './error-page.ts'
+import { buildErrorPageHeaders, errorPage } from './error-page.ts'
 
 interface Public {
   appContext: AppContext
@@ -43,10 +43,11 @@ export function registerPublicPages(
 
   server.get('/changelog', (_, reply) => json(reply, { data: changelog }))
 
+  const errorHeaders = buildErrorPageHeaders()
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
     const { code } = request.params
     if (!Object.hasOwn(errorCodes, code)) throw notFound('error')
-    return reply.type('text/html; charset=utf-8').send(errorPage(code as ErrorCode))
+    return reply.headers(errorHeaders).type('text/html; charset=utf-8').send(errorPage(code as ErrorCode))
   })
 
   registerDocsPages(server)

@@ -6,13 +6,25 @@ export interface FailureLimit {
   allowed: number
 }
 
-/** Counts a failure against each subject, for all processes; the seconds to wait when one of them has too many. */
+/**
+ * Counts a failure of each subject, for all processes. Returns the seconds to wait if a subject has too many. A failure after that writes
+ * nothing, so that guessing fills no table.
+ */
 export async function countFailure(db: Db, limits: readonly FailureLimit[]): Promise<number | undefined> {
   const counted = await db.rows<{ subject: Buffer; failures: number; left: number }>(sql`
-    insert into failure (subject, window_start, failures)
-    select subject, date_trunc('minute', now()), 1 from unnest(${limits.map(limit => limit.subject)}::bytea[]) subject order by subject
-    on conflict (subject, window_start) do update set failures = failure.failures + 1
-    returning subject, failures, ceil(extract(epoch from window_start + interval '1 minute' - now()))::integer as left`)
+    with this_minute as (
+      select subject, allowed, date_trunc('minute', now()) as window_start
+        from unnest(${limits.map(({ subject }) => subject)}::bytea[], ${limits.map(({ allowed }) => allowed)}::integer[]) l(subject, allowed)
+    ), exceeded as (
+      select subject, window_start, failures from failure join this_minute using (subject, window_start) where failures > allowed
+    ), added as (
+      insert into failure (subject, window_start, failures)
+      select subject, window_start, 1 from this_minute where not exists (select from exceeded) order by subject
+      on conflict (subject, window_start) do update set failures = failure.failures + 1
+      returning subject, window_start, failures
+    )
+    select subject, failures, ceil(extract(epoch from window_start + interval '1 minute' - now()))::integer as left
+      from (select * from added union all select * from exceeded) counted`)
   if (counted.some(row => row.failures === 1))
     await db.run(sql`delete from failure where window_start < now() - interval '1 hour'`)
   const tooMany = counted.find(row =>

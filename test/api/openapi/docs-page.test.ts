@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { browserMissing, openPage, type Page } from '../../support/browser.ts'
@@ -109,6 +110,17 @@ test("the page's policy forbids every other origin and the browser enforces it",
   const outcome = await another.evaluate(`fetch('https://example.com/').then(() => 'fetched', () => 'refused')`)
   assert.equal(outcome, 'refused')
   assert.match(another.complaints.join('\n'), /Content Security Policy/)
+})
+
+test('the page about an error allows only its own style', async () => {
+  const { headers, text } = await shop.sendRaw('/errors/invalid_cursor')
+  const policy = String(headers['content-security-policy'])
+  const style = /<style>([^]*)<\/style>/.exec(text)?.[1] ?? ''
+  const digest = createHash('sha256').update(style).digest('base64')
+  assert.equal(
+    policy,
+    `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  )
 })
 
 test('the page about an error is readable without scripts and styles', { skip }, async t => {
