@@ -13,6 +13,7 @@ create table retail_transaction (
   service_id integer not null,
   id text collate "C" not null,
   customer_id text collate "C",
+  order_number text collate "C",
   sale_date timestamp not null,
   changed_at timestamptz not null,
   record text not null,
@@ -20,6 +21,7 @@ create table retail_transaction (
 );
 create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
+create index retail_transaction_order on retail_transaction (service_id, lower(order_number)) where order_number is not null;
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 comment on table retail_transaction is
   'Sales and returns of stores and of the web, as a customer''s history and GET /orders/transactions/search show them. They come from '

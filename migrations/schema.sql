@@ -596,6 +596,7 @@ create table retail_transaction (
   service_id integer not null,
   id text collate "C" not null,
   customer_id text collate "C",     -- Null: the customer is unknown or was erased.
+  order_number text collate "C",
   sale_date timestamp not null,
   changed_at timestamptz not null,  -- Change timestamp.
   record text not null,             -- The whole transaction. Its lines have no table; they are merged into this record.
@@ -603,6 +604,7 @@ create table retail_transaction (
 );
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
+create index retail_transaction_order on retail_transaction (service_id, lower(order_number)) where order_number is not null;
 create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 
 -- Last generated order numbers (W0000001) and return numbers (R0000001). Numbers that callers have used are skipped. Each of several

@@ -77,62 +77,64 @@ interface ProductParts {
 }
 
 /** Merges rows, one per colour and size, into the products. Renders the stock of renamed SKUs again. Returns counts of rows. */
-export function upsertProducts(db: Database, service: Service, rows: readonly ProductParts[]): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const productRows = mergeByKey(
-      rows.map(row => row.product),
-      row => row.productId,
-    )
-    await lockReferences(tx, service, productRows)
-    await lockProducts(tx, service, {
-      products: productRows.map(row => row.productId),
-      skus: rows.map(row => row.variant.skuId),
-    })
-    const change = await beginSourceDatedChange(tx, service, 'product', productRows, ['stock'])
-    const colourRows = mergeByKey(
-      rows.map(row => row.colour),
-      row => `${row.productId} ${row.colourId}`,
-    )
-    const changedProducts = await tx.rows<ProductKey>(sql`
+export const upsertProducts = (db: Database, service: Service, rows: readonly ProductParts[]): Promise<Upserted> =>
+  db.transaction(tx => mergeProducts(tx, service, rows))
+
+/** Like `upsertProducts`, within a transaction. */
+export async function mergeProducts(tx: Db, service: Service, rows: readonly ProductParts[]): Promise<Upserted> {
+  const productRows = mergeByKey(
+    rows.map(row => row.product),
+    row => row.productId,
+  )
+  await lockReferences(tx, service, productRows)
+  await lockProducts(tx, service, {
+    products: productRows.map(row => row.productId),
+    skus: rows.map(row => row.variant.skuId),
+  })
+  const change = await beginSourceDatedChange(tx, service, 'product', productRows, ['stock'])
+  const colourRows = mergeByKey(
+    rows.map(row => row.colour),
+    row => `${row.productId} ${row.colourId}`,
+  )
+  const changedProducts = await tx.rows<ProductKey>(sql`
       insert into product (${productContent.list}, changed_at, record)
       select ${productContent.of('p')}, 'epoch', '' from ${mergeRows(service, products, productRows, 'p')} where ${isDifferent(products, 'p')}
       ${onConflictUpdate(products, [])}
       returning product_id`)
-    const variantRows = rows.map(row => row.variant)
-    const changedColours = await tx.rows<Merged<'product_id' | 'colour_id'>>(upsertMerged(service, colours, colourRows))
-    // A SKU that moves to another product must leave its previous product.
-    const storedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string }>(sql`
+  const variantRows = rows.map(row => row.variant)
+  const changedColours = await tx.rows<Merged<'product_id' | 'colour_id'>>(upsertMerged(service, colours, colourRows))
+  // A SKU that moves to another product must leave its previous product.
+  const storedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string }>(sql`
       select sku_id, product_id, sku from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
-    const changedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string; inserted: boolean }>(sql`
+  const changedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list})
       select ${variantContent.of('v')} from ${mergeRows(service, variants, variantRows, 'v')} where ${isDifferent(variants, 'v')}
       ${onConflictUpdate(variants, [])}
       returning product_id, sku_id, sku, (xmax = 0) as inserted`)
-    const skus = changedVariants.map(row => row.sku_id)
-    const changedSkus = new Set(skus)
-    const movedVariants = storedVariants.filter(({ sku_id }) => changedSkus.has(sku_id))
-    const affectedProducts = new Set(
-      [...changedProducts, ...changedColours, ...changedVariants, ...movedVariants].map(row => row.product_id),
-    )
-    const rendered = affectedProducts.size
-      ? await renderProducts(
-          tx,
-          service,
-          change,
-          sql`and p.product_id = any(${[...affectedProducts]})`,
-          selectSourceTime(productRows),
-        )
-      : affectedProducts
-    const names = new Map(storedVariants.map(row => [row.sku_id, row.sku]))
-    const renamed = changedVariants.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
-    if (renamed.length) await rerenderStock(tx, service, change, 'sku_id', renamed)
-    const inserted = changedVariants.filter(row => row.inserted).length
-    const changed = new Set([
-      ...rows.filter(row => rendered.has(row.product.productId)).map(row => row.variant.skuId),
-      ...skus,
-    ]).size
-    return { inserted, changed: changed - inserted }
-  })
+  const skus = changedVariants.map(row => row.sku_id)
+  const changedSkus = new Set(skus)
+  const movedVariants = storedVariants.filter(({ sku_id }) => changedSkus.has(sku_id))
+  const affectedProducts = new Set(
+    [...changedProducts, ...changedColours, ...changedVariants, ...movedVariants].map(row => row.product_id),
+  )
+  const rendered = affectedProducts.size
+    ? await renderProducts(
+        tx,
+        service,
+        change,
+        sql`and p.product_id = any(${[...affectedProducts]})`,
+        selectSourceTime(productRows),
+      )
+    : affectedProducts
+  const names = new Map(storedVariants.map(row => [row.sku_id, row.sku]))
+  const renamed = changedVariants.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
+  if (renamed.length) await rerenderStock(tx, service, change, 'sku_id', renamed)
+  const inserted = changedVariants.filter(row => row.inserted).length
+  const changed = new Set([
+    ...rows.filter(row => rendered.has(row.product.productId)).map(row => row.variant.skuId),
+    ...skus,
+  ]).size
+  return { inserted, changed: changed - inserted }
 }
 
 /** The change time of a product `p` in its source. */

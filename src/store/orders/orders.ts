@@ -112,6 +112,7 @@ export interface LockedOrder {
   number: string
   /** Null if the customer was erased. */
   customerId: string | null
+  pickupStoreNumber: string | null
   currency: string
   decimals: number
 }
@@ -124,7 +125,7 @@ export function lockOrder(tx: Db, service: Service, name: OrderName | { id: stri
         ? sql`id = ${name.id}`
         : sql`order_number = ${name.number}`
   return tx.row<LockedOrder>(sql`
-    select id, order_number as number, customer_id as "customerId", currency, decimals
+    select id, order_number as number, customer_id as "customerId", pickup_store_number as "pickupStoreNumber", currency, decimals
       from sales_order
      where service_id = ${service.id} and ${condition}
        for update`)

@@ -114,7 +114,7 @@ export const insertOrder = (
            ${currency}, ${decimals}::integer, ${formatAmount(freight, decimals)}::numeric, ${formatAmount(total, decimals)}::numeric
       from ${nextChangeTimestamp(service, ['sales_order'])} now
     on conflict do nothing
-    returning id, order_number as number, customer_id as "customerId", currency, decimals`)
+    returning id, order_number as number, customer_id as "customerId", pickup_store_number as "pickupStoreNumber", currency, decimals`)
 
 /** Builds a complete `OrderAddress`, with its fields in order. */
 function buildAddress(address: PartialAddress) {

@@ -107,15 +107,16 @@ function writeTransactions(
   // Not as JSON: PostgreSQL would parse it twice, for the fields and for the record. The records are lines of one string, because in an
   // array each quotation mark would have to be escaped.
   return tx.run(sql`
-    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${service.id}, t.id, t.customer_id, t.sale_date, at.new_timestamp, ${withChangeTimestamp(sql`t.body`, sql`at.new_timestamp`, service, change)}
-      from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[],
+    insert into retail_transaction (service_id, id, customer_id, order_number, sale_date, changed_at, record)
+    select ${service.id}, t.id, t.customer_id, t.order_number, t.sale_date, at.new_timestamp, ${withChangeTimestamp(sql`t.body`, sql`at.new_timestamp`, service, change)}
+      from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[], ${merged.map(({ orderNumber }) => orderNumber)}::text[],
                   ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${changeTimes}::timestamp[], string_to_array(${merged.map(withoutBrace).join('\n')}, chr(10)))
-             as t (id, customer_id, sale_date, source_time, body)
+             as t (id, customer_id, order_number, sale_date, source_time, body)
       left join retail_transaction old on old.service_id = ${opaqueServiceId(service)} and old.id = t.id
       cross join lateral (select ${changeTimestamp({ sourceTime: sql`t.source_time`, previous: sql`old.changed_at` }, service, change)} as new_timestamp) at
     on conflict (service_id, id) do update
-      set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
+      set (customer_id, order_number, sale_date, changed_at, record)
+        = (excluded.customer_id, excluded.order_number, excluded.sale_date, excluded.changed_at, excluded.record)`)
 }
 
 /** JSON without closing brace: the change timestamp isByChange. */
@@ -124,9 +125,17 @@ const withoutBrace = (transaction: StoredTransaction) => JSON.stringify(transact
 /** Inserts transactions that Tillbridge creates. `source` selects the fields of `RetailTransaction` except for the change timestamp. */
 export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
   tx.run(sql`
-    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, ${withTimestamp(withoutClosingBrace(sql`row_to_json(t)`), change)}
+    insert into retail_transaction (service_id, id, customer_id, order_number, sale_date, changed_at, record)
+    select ${service.id}, t.id, t."customerId", t."orderNumber", t."saleDate"::timestamp, ${change.at}, ${withTimestamp(withoutClosingBrace(sql`row_to_json(t)`), change)}
       from (${source}) t`)
+
+/** Returns the customers of the sales with this order number, ignoring case. */
+export const findBuyers = async (db: Db, service: Service, orderNumber: string): Promise<string[]> =>
+  (
+    await db.rows<{ id: string }>(sql`
+      select distinct customer_id as id from retail_transaction
+       where service_id = ${service.id} and lower(order_number) = lower(${orderNumber}) and customer_id is not null limit 3`)
+  ).map(({ id }) => id)
 
 /** Returns the JSON of a transaction. */
 export const findTransaction = (db: Db, service: Service, id: string) =>

@@ -176,7 +176,7 @@ export async function tour(api: TestService) {
   const none = { number: mail.voucher, maxAmount: 1n, orderNumber: 'none' }
   assert.equal(await db.transaction(tx => refundVoucher(tx, service, none)), 0n)
   await mergeImportedOrders(db, service, [])
-  const noOrder = { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 }
+  const noOrder = { id: '', number: '', customerId: '', pickupStoreNumber: null, currency: 'AUD', decimals: 2 }
   await Promise.all([readVoucherPayments(db, service, noOrder), readFreight(db, service, noOrder)])
   await Promise.all([findReturnByNumber(db, service, ''), findReturnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)

@@ -143,6 +143,10 @@ export const translateError = (error: unknown, endpoint: Endpoint, isWrite: bool
       ? failureToApiError(error, isWrite)
       : error
 
+/** Returns the error that a write gets for a code of the Retail API, for a dry run that finds out before. */
+export const createRejection = (endpoint: Endpoint, code: number): ApiError =>
+  translateRetailApiError(endpoint, new RetailApiError(400, code, ''))
+
 /** Keeps the Retail API's code and message in `cause`. */
 function translateRetailApiError(endpoint: Endpoint, cause: RetailApiError): ApiError {
   const code = cause.code ?? 0

@@ -22,6 +22,7 @@ import { erase } from '../../../store/privacy/erasure.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
 import type { CustomerWrites } from '../../port/customers.ts'
 import type { Client } from '../client/client.ts'
+import { createRejection } from '../client/errors.ts'
 import { performWrite } from '../client/perform-write.ts'
 import { findRetailApiError } from '../client/retail-api-error.ts'
 import { normalizeEmail, readPersonId } from '../mapping/person-from-xml.ts'
@@ -44,6 +45,7 @@ import {
   storePerson,
 } from '../queries/persons.ts'
 import type { Upstream } from '../queries/upstream.ts'
+import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { pointToText } from './error-pointers.ts'
 
@@ -53,6 +55,8 @@ export const noErasureReason =
 
 /** Attempts of a change that conflicts with a concurrent change in the back office. */
 const maxAttempts = 3
+/** The Retail API's code for an update of a person without an email address. */
+const emailRequired = 5004
 /** The Retail API's code for a person that was updated since it was read. */
 const updatedByOther = 5010
 
@@ -116,6 +120,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
         continue
       }
       const now = write.isDryRun ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
+      if (write.isDryRun && !readText(now, 'Contacts', 'Email')) throw createRejection('persons', emailRequired)
       const changed = await preparePerson(upstream, write, now)
       return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...validated }, before.consent)
     }

@@ -5,6 +5,7 @@ import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
+import { withPointer } from '../../../domain/vouchers/redemption.ts'
 import { ApiError, asApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
@@ -27,6 +28,7 @@ import { checkOrder, type NewOrder, type OrderContact } from '../mapping/order-t
 import { buildGatewayPayment, buildVoucherPayment, buildZeroPayment } from '../mapping/payment.ts'
 import { getOrderNumberLock } from '../queries/adopted-orders.ts'
 import { type EarlierOrder, findEarlierOrder } from '../queries/earlier-order.ts'
+import { isAboutPrices, refreshPrices } from '../queries/live-prices.ts'
 import { fetchOrderByNumber } from '../queries/order-search.ts'
 import { ensureCustomer, toCustomerGoneError } from '../queries/persons.ts'
 import { findOrder } from '../queries/stored-orders.ts'
@@ -51,6 +53,7 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
     const attempt = async () => {
       if (validated instanceof ApiError) throw validated
       const { order, variants } = validated
+      if (write.isDryRun) await requireKnownMerchants(upstream, input.payments)
       return { ...order, variants, id: await submitOrder(client, write, order, input, find) }
     }
     const confirmed = await attempt().catch(async error => {
@@ -106,7 +109,17 @@ async function lockAndValidateOrder(
     )
   const first = await validate()
   if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, attempt + 1)
-  return !first.isKnown && (await ensureCustomer(upstream, write, input.customerId)) ? validate() : first
+  const isPriceStale = first.validated instanceof ApiError && isAboutPrices(first.validated)
+  const skus = input.lines.map(line => line.sku)
+  const isCustomerFound = !first.isKnown && (await ensureCustomer(upstream, write, input.customerId))
+  const isRefreshed = isPriceStale && (await refreshPrices(upstream, write, skus))
+  return isCustomerFound || isRefreshed ? validate() : first
+}
+
+/** Throws if a gateway's merchant is unknown to the back office, as far as this can be found out without an order. */
+async function requireKnownMerchants({ findUnknownMerchant }: Upstream, payments: OrderInput['payments']) {
+  const unknown = await findUnknownMerchant(payments.map(({ gateway, voucher }) => (voucher ? null : gateway)))
+  if (unknown) throw withPointer(`/payments/${unknown.index}/gateway`, unknown.error)
 }
 
 /** Validates an order. Throws all its errors at once. */

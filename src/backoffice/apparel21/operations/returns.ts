@@ -11,6 +11,7 @@ import { findReturn, insertReturn, insertReturnLines, isReturnNumberTaken } from
 import { NotApplied, type Write } from '../../../writes/write.ts'
 import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
+import { createRejection } from '../client/errors.ts'
 import { performWrite } from '../client/perform-write.ts'
 import { featureReleases, type ReleaseReader } from '../client/release.ts'
 import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
@@ -36,6 +37,7 @@ export const createReturn =
     const { order, lines } = current
     const { customerId: personId } = order
     if (personId === null) throw notFound('customer')
+    if (write.isDryRun && order.pickupStoreNumber !== null) throw createRejection('returns', notReturnable)
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
     const { returnReasons } = service.settings
@@ -84,6 +86,9 @@ export const createReturn =
       return { id: inserted.id, ...record }
     }
   }
+
+/** The back office accepts no return of an order that the shopper has picked up. */
+const notReturnable = 5087
 
 /** Returns the name of the lock of a caller's return number. */
 const getReturnNumberLock = (number: string) => `return number ${number}`

@@ -7,6 +7,7 @@ import { lockCustomerKeys } from '../../../store/customers/removal.ts'
 import { beginChange } from '../../../store/lists/change-timestamp.ts'
 import { type LockedLine, readLines, touchOrder, updateProcessingLines } from '../../../store/orders/lines.ts'
 import { findOrderId, type LockedOrder, lockOrder, reassignOrders } from '../../../store/orders/orders.ts'
+import { findBuyers } from '../../../store/orders/transactions.ts'
 import { findVoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import type { Write } from '../../../writes/write.ts'
 import { countUnits, readLineStatuses, readOrderIds } from '../mapping/order-from-xml.ts'
@@ -37,11 +38,11 @@ export async function refreshOrder(
   const { service, keys, stage, recordFact } = write
   const { client, release } = upstream
   const name = { idOrNumber }
-  const { storedId, sale } = await stage(async tx => ({
+  const { storedId, hints } = await stage(async tx => ({
     storedId: await findOrderId(tx, service, name),
-    sale: await findVoucherSale(tx, service, idOrNumber),
+    hints: await findHints(tx, service, idOrNumber),
   }))
-  const current = storedId === undefined ? await fetchOrder(upstream, name, sale) : undefined
+  const current = storedId === undefined ? await fetchOrder(upstream, name, hints) : undefined
   const { id, personId } = current ? parseOrThrow(client, () => readOrderIds(current)) : { id: storedId, personId: '' }
   if (id === undefined) return
   const locked = await stage(tx => lockOrder(tx, service, { id }), { names: [`order ${id}`], untilResolved: true })
@@ -74,8 +75,8 @@ export async function findOrder(
   const storedId = await findOrderId(db, service, name)
   if (storedId !== undefined) return storedId
   const { client } = upstream
-  const sale = await findVoucherSale(db, service, 'number' in name ? name.number : name.idOrNumber)
-  const current = await fetchOrder(upstream, name, sale)
+  const hints = await findHints(db, service, 'number' in name ? name.number : name.idOrNumber)
+  const current = await fetchOrder(upstream, name, hints)
   if (!current) return
   const { id, personId } = parseOrThrow(client, () => readOrderIds(current))
   const ownerId = await findOrderId(db, service, { idOrNumber: id })
@@ -103,24 +104,37 @@ export async function adoptCurrentOrder(
   return order && updateLines(tx, context.service, order, current)
 }
 
+/** What is stored of an order that isn't stored itself: the sale of its voucher, and the customers of its sales. */
+const findHints = async (db: Db, service: Service, number: string) => ({
+  sale: await findVoucherSale(db, service, number),
+  buyers: await findBuyers(db, service, number),
+})
+
 /**
- * Fetches the current order: by identifier, if the release can, or by number, which the back office forgets after a while. A voucher
- * sale is looked up by its stored identifier and customer first.
+ * Fetches the current order: by identifier, if the release can, or by number. The back office forgets numbers after a while; then the
+ * orders of the customer who has a sale with this number are searched. A voucher sale is looked up by its stored identifier and customer
+ * first.
  */
 async function fetchOrder(
   { client, release }: Upstream,
   name: OrderName,
-  sale: Awaited<ReturnType<typeof findVoucherSale>>,
+  { sale, buyers }: Awaited<ReturnType<typeof findHints>>,
 ): Promise<Xml | undefined> {
   if (sale?.orderId && sale.customerId) {
     const sold = await fetchOrderById(client, release, sale.orderId, sale.customerId)
     if (sold) return sold
   }
+  const fetchByNumber = async (number: string) => {
+    for (const buyer of [undefined, ...buyers]) {
+      const order = await fetchOrderByNumber(client, number, buyer)
+      if (order) return order
+    }
+    return
+  }
   const match =
     'number' in name
-      ? await fetchOrderByNumber(client, name.number)
-      : ((await fetchOrderById(client, release, name.idOrNumber)) ??
-        (await fetchOrderByNumber(client, name.idOrNumber)))
+      ? await fetchByNumber(name.number)
+      : ((await fetchOrderById(client, release, name.idOrNumber)) ?? (await fetchByNumber(name.idOrNumber)))
   if (!match) return
   const { id, personId } = parseOrThrow(client, () => readOrderIds(match))
   // The lookup by number returns the order as it was posted, not its current state.

@@ -3,6 +3,7 @@ import { type Client, createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { createReleaseReader, type ReleaseReader } from '../client/release.ts'
 import { createGiftCardChecker, type GiftCardChecker } from './gift-cards.ts'
+import { createMerchantCheck, type FindUnknownMerchant } from './merchants.ts'
 import { createReadThrough, type ReadThrough } from './read-through.ts'
 import { createReferenceCache, type ReferenceCache } from './reference-cache.ts'
 import { createReturnReasonCache, type ReturnReasonCache } from './return-reasons.ts'
@@ -14,6 +15,7 @@ export interface Upstream {
   getReferences(): Promise<ReferenceCache>
   returnReasons: ReturnReasonCache
   giftCards: GiftCardChecker
+  findUnknownMerchant: FindUnknownMerchant
   /** Refreshes a customer's history and orders for a waiting caller. */
   readThrough: ReadThrough
 }
@@ -31,6 +33,7 @@ export function createUpstream(connection: Connection): Upstream {
     getReferences: memoize(async () => createReferenceCache(client, neverAborted), referencesTtlMs),
     returnReasons: createReturnReasonCache(client, referencesTtlMs),
     giftCards: createGiftCardChecker(client),
+    findUnknownMerchant: createMerchantCheck(client, referencesTtlMs),
     readThrough: createReadThrough(),
   }
 }

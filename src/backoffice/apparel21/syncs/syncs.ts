@@ -38,7 +38,7 @@ const defineSyncs = (client: Client, release: ReleaseReader): SyncDefinition[] =
   { name: 'stores', intervalSeconds: day, fetch: request => fetchStores(client, request) },
   {
     name: 'products',
-    intervalSeconds: day,
+    intervalSeconds: 15 * minute,
     // A daily run can start up to a tenth earlier. It must be a full sync even then.
     fullIntervalSeconds: 0.9 * day,
     fullLists: ['variant', 'product'],
@@ -46,7 +46,7 @@ const defineSyncs = (client: Client, release: ReleaseReader): SyncDefinition[] =
   },
   {
     name: 'stock',
-    intervalSeconds: 5 * minute,
+    intervalSeconds: minute,
     fullIntervalSeconds: day,
     maxLookbackSeconds,
     fullLists: ['stock'],
@@ -55,7 +55,7 @@ const defineSyncs = (client: Client, release: ReleaseReader): SyncDefinition[] =
   { name: 'reward-programs', intervalSeconds: day, fetch: request => fetchRewardPrograms(client, request) },
   {
     name: 'customers',
-    intervalSeconds: 15 * minute,
+    intervalSeconds: 5 * minute,
     fullIntervalSeconds: day,
     maxLookbackSeconds,
     fullLists: ['customer'],
@@ -75,7 +75,7 @@ const defineSyncs = (client: Client, release: ReleaseReader): SyncDefinition[] =
     refreshIntervalSeconds: day,
     fetch: request => fetchTransactions(client, request),
   },
-  { name: 'orders', intervalSeconds: 5 * minute, fetch: request => fetchOrders(client, request) },
+  { name: 'orders', intervalSeconds: minute, fetch: request => fetchOrders(client, request) },
 ]
 
 async function* fetchStores(client: Client, { signal }: SyncRequest): AsyncGenerator<SyncBatch> {

@@ -1,0 +1,60 @@
+import { getDecimals } from '../../../domain/values/money.ts'
+import { ApiError } from '../../../errors/api-error.ts'
+import { mergeProducts } from '../../../store/catalog/products.ts'
+import { findSkus, findStockKey } from '../../../store/catalog/skus.ts'
+import type { Write } from '../../../writes/write.ts'
+import { parseProduct } from '../mapping/products.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
+import type { Upstream } from './upstream.ts'
+
+/** Products that are requested for one order. */
+const maxProducts = 20
+
+/** True if an order was rejected for a reason that a changed price explains. */
+export const isAboutPrices = (error: ApiError) =>
+  (error.errors.length ? error.errors : [error]).some(
+    each =>
+      each.code === 'payment_total_mismatch' || ('pointer' in each && /^\/lines\/\d+\/price$/.test(each.pointer ?? '')),
+  )
+
+/**
+ * Reads the current prices of these SKUs from the back office and stores them, because the sync of changed products is some minutes late.
+ * Returns false if no product could be read.
+ */
+export async function refreshPrices(
+  { client, getReferences }: Upstream,
+  { service, read, recordFact }: Pick<Write, 'service' | 'read' | 'recordFact'>,
+  skus: readonly string[],
+): Promise<boolean> {
+  const decimals = getDecimals(service.settings.currency)
+  const ids = await read(async db => {
+    const known = await findSkus(db, service, [...new Set(skus)])
+    const products = await Promise.all(known.map(({ skuId }) => findStockKey(db, service, skuId)))
+    return [...new Set(products.flatMap(product => product?.productId ?? []))].slice(0, maxProducts)
+  })
+  const fetchProduct = (id: string) =>
+    client.document({ endpoint: 'products', path: ['Products', id], roots: ['Product'] })
+  let rows: ReturnType<typeof parseProduct>['rows']
+  try {
+    const products = (await Promise.all(ids.map(fetchProduct))).filter(product => product !== undefined)
+    const typeNames = await (await getReferences()).getNamesFor(products)
+    rows = convertRecords(products, product => parseProduct(product, { typeNames, decimals }).rows).rows.flat()
+  } catch (error) {
+    // The order is rejected with the stored prices.
+    if (error instanceof ApiError) return false
+    throw error
+  }
+  if (!rows.length) return false
+  await recordFact(async tx => {
+    const known = new Map((await findSkus(tx, service, [...new Set(skus)])).map(({ sku, skuId }) => [skuId, sku]))
+    const prices = rows
+      .filter(({ variant }) => known.has(variant.skuId))
+      .map(({ product: { productId }, colour: { colourId }, variant: { skuId, price, originalPrice } }) => ({
+        product: { productId },
+        colour: { productId, colourId },
+        variant: { productId, colourId, skuId, price, originalPrice },
+      }))
+    await mergeProducts(tx, service, prices)
+  })
+  return true
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { post, put } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
+
+const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
+const { api, simulator } = shop
+const orders = await ordersOf(shop)
+const { order, tee } = orders
+const { giveBack } = returnsOf(shop, orders)
+const dryRun = { prefer: 'tx=rollback' }
+
+/** Orders that were placed elsewhere, and of which the temporary table of web sales knows nothing any more. */
+const oldOrders = () =>
+  [...simulator.state.orders.values()].filter(
+    ({ inWebTable, lines }) => !inWebTable && lines.every(({ status }) => status === 'Shipped'),
+  )
+
+test('an order that left the table of web sales is found by number', async () => {
+  await shop.sync('transactions')
+  const old = oldOrders()
+  assert.ok(old.length > 3)
+  for (const { number, id } of old) {
+    const found = (await api.get(`/orders?order_number=${number}`)).json
+    assert.equal(found.data?.[0]?.id, String(id), number)
+  }
+})
+
+test('a return names an order that left the table of web sales', async () => {
+  const [old] = oldOrders().filter(({ despatchType, lines }) => !despatchType && lines.length > 1)
+  assert.ok(old)
+  await api.db.pool.query('delete from sales_order where id = $1', [String(old.id)])
+  const { rows } = await api.db.pool.query('select sku from variant where sku_id = $1', [String(old.lines[0]?.skuId)])
+  const response = await giveBack(old.number, { [rows[0].sku]: 1 })
+  assert.equal(response.status, 201, response.text)
+})
+
+test('a price that has just changed is read before an order is rejected', async () => {
+  const { rows } = await api.db.pool.query('select sku_id from variant where sku = $1', [tee.sku])
+  const sku = simulator.state.skus.get(Number(rows[0].sku_id))
+  assert.ok(sku)
+  const before = sku.price
+  simulator.change({ kind: 'edit-sku', id: sku.id, fields: { price: before + 5 } })
+  const amount = (before + 5).toFixed(2)
+  const placed = await post(api, '/orders', order({ payments: [{ gateway: 'visa', amount }] }))
+  assert.equal(placed.status, 201, placed.text)
+  assert.equal(simulator.ledger.callsTo({ method: 'GET', path: '/Products/*' }).length, 1)
+  assert.equal((await api.get(`/products?sku=${tee.sku}`)).json.data[0].colours[0].sizes[0].price, amount)
+  simulator.ledger.clear()
+  const wrong = await post(api, '/orders', order({ payments: [{ gateway: 'visa', amount: '1.00' }] }))
+  assert.deepEqual([wrong.status, wrong.json.code], [422, 'payment_total_mismatch'])
+  assert.equal(simulator.ledger.callsTo({ method: 'GET', path: '/Products/*' }).length, 1)
+  simulator.change({ kind: 'edit-sku', id: sku.id, fields: { price: before } })
+  await shop.sync('products')
+})
+
+test('a dry run rejects an unknown merchant as the write does', async () => {
+  const body = order({ payments: [{ gateway: 'wrong', amount: tee.price }] })
+  const [trial, real] = [await post(api, '/orders', body, dryRun), await post(api, '/orders', body)]
+  assert.deepEqual([real.status, real.json.code], [422, 'unknown_gateway'])
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+  assert.equal((await post(api, '/orders', order(), dryRun)).status, 201)
+})
+
+test('a dry run rejects a return of a pick-up order as the write does', async () => {
+  const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+  const placed = await post(api, '/orders', order({ pickupStoreNumber: store?.number }))
+  assert.equal(placed.status, 201, placed.text)
+  simulator.change({ kind: 'despatch-order', id: Number(placed.json.data.id) })
+  const trial = await giveBack(placed.json.data.id, { [tee.sku]: 1 }, {}, dryRun)
+  const real = await giveBack(placed.json.data.id, { [tee.sku]: 1 })
+  assert.equal(real.status, 422, real.text)
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+})
+
+test('a dry run rejects a change of a customer without email as the write does', async () => {
+  const person = [...simulator.state.persons.values()].find(({ email }) => !email)
+  assert.ok(person)
+  const path = `/customers/${person.id}`
+  const [trial, real] = [await put(api, path, { title: 'Dr' }, dryRun), await put(api, path, { title: 'Dr' })]
+  assert.equal(real.status, 422, real.text)
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+})
