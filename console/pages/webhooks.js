@@ -9,7 +9,7 @@ import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { Endpoint } from './webhooks/endpoint.js'
 import { EndpointForm } from './webhooks/form.js'
-import { getStateTone } from './webhooks/health.js'
+import { describeWebhook } from './webhooks/health.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
@@ -21,8 +21,8 @@ const columns = [
   },
   {
     title: 'State',
-    value: each => html`<${State} state=${each.state} tone=${getStateTone(each.state)} />`,
-    text: each => each.state,
+    value: each => html`<${State} ...${describeWebhook(each)} />`,
+    text: each => describeWebhook(each).state,
   },
   {
     title: 'Lag',

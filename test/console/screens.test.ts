@@ -10,6 +10,7 @@ import { fillShop } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
+import { post } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let shop: TestService
@@ -104,6 +105,18 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 5 min')
+  await page.press('Sync now: stock is late: 3 h old, due every 5 min')
+  // Each failed call brings the circuit breaker closer to opening.
+  await waitUntil(
+    async () => {
+      await shop.get('/customers/65432/transactions?limit=1')
+      return (await shop.get('/stats/back-office-calls')).json.data.breaker === 'open'
+    },
+    'the circuit breaker opens',
+    20_000,
+  )
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.waitForText("The back office isn't responding")
   await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
   await waitUntil(
     async () => (await shop.get('/capabilities')).json.data.backOffice.driver === 'embedded',
@@ -157,6 +170,27 @@ test('an endpoint is created, tested, paused, replayed, rotated and deleted', { 
   await page.until(`document.querySelector('dialog')`)
   await page.press('Delete')
   await page.waitForText('No webhooks yet.')
+})
+
+test('the overview shows failed deliveries and rejected imports at once', { skip }, async () => {
+  const { id } = (await post(shop, '/webhooks', { url: receiver.url })).json.data
+  await shop.db.run(sql`
+    update webhook set last_failure = json_build_object('at', now(), 'status', 500, 'detail', 'The endpoint returned 500.') where webhook_id = ${id}`)
+  const body = 'storeId,storeNumber,name\n7,,North\n8,,South\n'
+  await shop.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+  await waitUntil(
+    async () => (await shop.get('/syncs')).json.data.some((sync: { sync: string }) => sync.sync === 'stores'),
+    'the import is listed',
+  )
+  await page.show('syncs')
+  await page.until(`${rows}.some(row => row.startsWith('stores all rejected'))`)
+  await page.show('overview')
+  await page.waitForText('Import of stores: all rejected')
+  await page.waitForText(`Webhook ${receiver.url}: last delivery failed`)
+  await page.waitForText('The endpoint returned 500.')
+  await page.waitForText('1 paused or retrying')
+  await assertAccessible(page, 'an overview with problems')
+  await shop.request(`/webhooks/${id}`, { method: 'DELETE' })
 })
 
 test('an account is created with its key, changed and revoked', { skip }, async () => {

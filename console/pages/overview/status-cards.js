@@ -1,73 +1,61 @@
 import { formatDuration } from '../../components/format.js'
-import { callApi, loadAll } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { describeSync } from '../syncs/runs.js'
+import { describeWebhook } from '../webhooks/health.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
 /** @typedef {import('./sections.js').Overview} Overview */
+/** @typedef {{ data: any, isFailed: boolean }} Section */
 /** @typedef {{ number: unknown, text: string, tone: import('../../components/format.js').Tone }} Summary */
 
-/**
- * A card that loads its data.
- * @param {{ title: string, route: string[], overview: Overview, load: () => Promise<any>, summarize: (data: any) => Summary }} props
- */
-function StatusCard({ title, route, overview, load, summarize }) {
-  const { data, isFailed } = useSection(title, overview, load)
+/** @param {{ title: string, route: string[], section: Section, summarize: (data: any) => Summary }} props */
+function StatusCard({ title, route, section: { data, isFailed }, summarize }) {
   const failed = /** @type {const} */ ({ number: '–', text: 'not loaded', tone: 'bad' })
   if (data === undefined && !isFailed)
     return html`<div class="stat card"><span class="opening" role="status">Loading…</span></div>`
   return html`<${StatCard} title=${title} route=${route} ...${isFailed ? failed : summarize(data)} />`
 }
 
-/** @param {any[]} overdue @param {any[]} failed */
-function describeProblems(overdue, failed) {
-  const [first] = overdue
-  if (overdue.length > 1 || !first) return `${overdue.length} late, ${failed.length} failed`
-  const age = first.lagSeconds === null ? 'never synced' : `${formatDuration(first.lagSeconds)} old`
-  return `${first.sync} is late: ${age}, due every ${formatDuration(first.intervalSeconds)}`
-}
-
 /** @param {any[]} syncs @returns {Summary} */
 function summarizeSyncs(syncs) {
-  const overdue = syncs.filter(({ isOverdue }) => isOverdue)
-  const failed = syncs.filter(({ state }) => state === 'failed')
   const number = syncs.length
   if (number === 0) return { number, text: 'no syncs', tone: 'idle' }
-  if (overdue.length + failed.length > 0) return { number, text: describeProblems(overdue, failed), tone: 'bad' }
+  const bad = syncs.filter(sync => describeSync(sync).tone === 'bad')
+  const [overdue] = bad.filter(({ isOverdue }) => isOverdue)
+  if (overdue && bad.length === 1) {
+    const age = overdue.lagSeconds === null ? 'never synced' : `${formatDuration(overdue.lagSeconds)} old`
+    return {
+      number,
+      text: `${overdue.sync} is late: ${age}, due every ${formatDuration(overdue.intervalSeconds)}`,
+      tone: 'bad',
+    }
+  }
+  if (bad.length > 0) return { number, text: `${bad.length} late or failed`, tone: 'bad' }
+  const incomplete = syncs.filter(sync => sync.state !== 'running' && describeSync(sync).tone === 'warn').length
+  if (incomplete > 0) return { number, text: `${incomplete} with rejected or skipped records`, tone: 'warn' }
   return { number, text: 'all on schedule', tone: 'good' }
 }
 
-/** @param {{ overview: Overview }} props */
-export const SyncsCard = ({ overview }) => html`<${StatusCard}
-  title="Syncs"
-  route=${['syncs']}
-  overview=${overview}
-  load=${() => callApi('/syncs').then(({ data }) => data)}
-  summarize=${summarizeSyncs}
-/>`
+/** @param {{ section: Section }} props */
+export const SyncsCard = ({ section }) =>
+  html`<${StatusCard} title="Syncs" route=${['syncs']} section=${section} summarize=${summarizeSyncs} />`
 
 /** @param {any[]} webhooks @returns {Summary} */
 function summarizeWebhooks(webhooks) {
-  const failing = webhooks.filter(({ state }) => state === 'failing').length
-  const lagSeconds = Math.max(0, ...webhooks.map(each => each.lag.seconds))
   const number = webhooks.length
   if (number === 0) return { number, text: 'no webhooks', tone: 'idle' }
-  if (failing) return { number, text: `${failing} failing`, tone: 'bad' }
-  return {
-    number,
-    text: lagSeconds ? `up to ${formatDuration(lagSeconds)} behind` : 'all up to date',
-    tone: 'good',
-  }
+  const count = (/** @type {string} */ tone) => webhooks.filter(each => describeWebhook(each).tone === tone).length
+  if (count('bad')) return { number, text: `${count('bad')} failing`, tone: 'bad' }
+  if (count('warn')) return { number, text: `${count('warn')} paused or retrying`, tone: 'warn' }
+  const lagSeconds = Math.max(0, ...webhooks.map(each => each.lag.seconds))
+  return { number, text: lagSeconds ? `up to ${formatDuration(lagSeconds)} behind` : 'all up to date', tone: 'good' }
 }
 
-/** @param {{ overview: Overview }} props */
-export const WebhooksCard = ({ overview }) => html`<${StatusCard}
-  title="Webhooks"
-  route=${['webhooks']}
-  overview=${overview}
-  load=${() => loadAll('/webhooks').then(({ data }) => data)}
-  summarize=${summarizeWebhooks}
-/>`
+/** @param {{ section: Section }} props */
+export const WebhooksCard = ({ section }) =>
+  html`<${StatusCard} title="Webhooks" route=${['webhooks']} section=${section} summarize=${summarizeWebhooks} />`
 
 /** @param {{ capabilities: any[], backOffice: { driver: string } }} data @returns {Summary} */
 function summarizeCapabilities({ capabilities, backOffice }) {
@@ -80,10 +68,7 @@ function summarizeCapabilities({ capabilities, backOffice }) {
 }
 
 /** @param {{ overview: Overview, page: string }} props `page`: the screen that explains missing features */
-export const CapabilitiesCard = ({ overview, page }) => html`<${StatusCard}
-  title="Features available"
-  route=${[page]}
-  overview=${overview}
-  load=${() => callApi('/capabilities').then(({ data }) => data)}
-  summarize=${summarizeCapabilities}
-/>`
+export function CapabilitiesCard({ overview, page }) {
+  const section = useSection('capabilities', overview, () => callApi('/capabilities').then(({ data }) => data))
+  return html`<${StatusCard} title="Features available" route=${[page]} section=${section} summarize=${summarizeCapabilities} />`
+}

@@ -13,7 +13,7 @@ import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
 import { formatMs } from '../requests/format.js'
 import { EndpointForm } from './form.js'
-import { getStateTone } from './health.js'
+import { describeWebhook } from './health.js'
 import { ReplayForm } from './replay.js'
 
 /** @param {any} attempt */
@@ -63,6 +63,8 @@ export function Endpoint({ id }) {
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
+  const health = describeWebhook(data)
+  const needsRetry = health.tone !== 'good' && data.state !== 'paused'
   const showChange = () => {
     setOpen('')
     reload()
@@ -87,10 +89,7 @@ export function Endpoint({ id }) {
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          [
-            'State',
-            html`<${State} state=${data.state} tone=${getStateTone(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
-          ],
+          ['State', html`<${State} ...${health} />${data.stateReason && html` <small>${data.stateReason}</small>`}`],
           ['Lag', data.lag.seconds ? formatDuration(data.lag.seconds) : 'up to date'],
           ['Last delivered', html`<${Timestamp} time=${data.lastSuccessAt} />`],
           [
@@ -103,8 +102,8 @@ export function Endpoint({ id }) {
         ]}
       />
       <p class="choices">
-        <${Action} label="Send test event" role="admin" main work=${test} />
-        ${data.state === 'failing' && html`<${Action} label="Retry now" role="admin" work=${run('resume')} />`}
+        <${Action} label="Send test event" role="admin" main=${!needsRetry} work=${test} />
+        ${needsRetry && html`<${Action} label="Retry now" role="admin" main work=${run('resume')} />`}
         ${
           data.state === 'paused'
             ? html`<${Action} label="Resume" role="admin" work=${run('resume')} />`
