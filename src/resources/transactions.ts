@@ -25,7 +25,7 @@ export const transactions = [
       tag: 'Retail transactions',
       summary: 'Search transactions',
       description:
-        'Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`, and each page but the first can have none, although `hasNextPage` is true.',
+        'Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`. Pages after the first can even be empty, although `hasNextPage` is true.',
       query: Type.Object({
         updated_after: updatedAfter,
         updated_before: TimestampParameter('Only records that changed earlier than this.'),

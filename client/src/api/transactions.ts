@@ -6,7 +6,7 @@ import type { RetailTransaction } from '../shapes/transactions.ts'
 
 /** Sales and returns of all sales channels. */
 export interface TransactionsApi {
-  /** Search transactions. Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`, and each page but the first can have none, although `hasNextPage` is true. */
+  /** Search transactions. Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`. Pages after the first can even be empty, although `hasNextPage` is true. */
   search(query?: Paging & {
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
