@@ -20,7 +20,8 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
   const page = (await scenariosOf(loaded)).find(({ name }) => name === 'customers, deepest page')
   if (!page) throw new Error('the bench has a deepest page')
-  const pages = (seconds: number) => ask(bench, service, page, { connections: 4, rate: pagesPerSecond, seconds })
+  const pages = (durationSeconds: number) =>
+    ask(bench, service, page, { connections: 4, rate: pagesPerSecond, seconds: durationSeconds })
   bench.say('  backup, as fast as it can')
   const fastest = await runCommand(bench, loaded, ['backup', '--cpu-percent', '100', file])
   bench.say('  backup')
@@ -46,12 +47,12 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
   const peak = Math.max(fastest.peak, ...taken.map(each => each.peak), restored.peak)
   const megabytes = Number(/([\d.,]+) MB/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
-  const line = (what: string, seconds: number, most: number) => [
+  const line = (what: string, elapsed: number, most: number) => [
     what,
-    whole(seconds),
-    whole(rows / seconds),
-    tenths(megabytes / seconds),
-    tenths((1e7 / rows) * (seconds / 60)),
+    whole(elapsed),
+    whole(rows / elapsed),
+    tenths(megabytes / elapsed),
+    tenths((1e7 / rows) * (elapsed / 60)),
     whole(most),
   ]
   const tail = median(tails)

@@ -69,7 +69,7 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
         ],
         rows: [...walks].map(([name, of]) => [
           name,
-          ...of.flatMap(({ first, late }) => [tenths(first), tenths(late)]),
+          ...of.flatMap(({ first: firstPage, late }) => [tenths(firstPage), tenths(late)]),
           tenths((of.at(-1)?.late ?? 0) / (of.at(-1)?.first ?? 0)),
           tenths((of.at(-1)?.first ?? 0) / (of.at(-2)?.first ?? 0)),
         ]),
@@ -135,10 +135,10 @@ async function filtered({ db, service }: Loaded): Promise<[name: string, path: s
     ['sold_after', sold.low],
     ['sold_before', sold.high],
   ] as const
-  const sales = Array.from({ length: 16 }, (_, bits) => filters.filter((_, i) => bits & (1 << i))).flatMap(chosen =>
+  const sales = Array.from({ length: 16 }, (_, bits) => filters.filter((__, i) => bits & (1 << i))).flatMap(chosen =>
     [undefined, 'true', 'false'].map((asc): [string, string] => {
       const query = new URLSearchParams([
-        ...chosen.map(([name, value]): [string, string] => [name, value]),
+        ...chosen.map(([filter, value]): [string, string] => [filter, value]),
         ...(asc ? [['asc', asc] as [string, string]] : []),
       ])
       const name = ['transactions', ...chosen.map(([filter]) => filter), ...(asc ? [`asc=${asc}`] : [])].join(', ')

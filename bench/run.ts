@@ -92,19 +92,19 @@ if (only.includes('cold-start')) {
 say('Done.')
 
 /** Measures everything on the cluster that this process runs. */
-async function measureServed(cluster: Cluster, size: Size) {
-  const loaded = await cluster.open(size)
+async function measureServed(running: Cluster, size: Size) {
+  const loaded = await running.open(size)
   const version = await loaded.db.row<{ version: string }>(sql`select current_setting('server_version') as version`)
   const asked = `${size.customers.toLocaleString('en-US')} customers and ${size.transactions.toLocaleString('en-US')} transactions; ${rounds} rounds of ${seconds} s, the median`
-  const facts = () => factsOf(version?.version ?? '', asked)
-  const bench = startBench({ directory, postgresPid: cluster.postgres.pid, seconds, rounds, say })
+  const listFacts = () => factsOf(version?.version ?? '', asked)
+  const bench = startBench({ directory, postgresPid: running.postgres.pid, seconds, rounds, say })
   const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
     pages: measurePages,
     export: measureExport,
     backup: measureBackup,
-    growth: bench => measureGrowth(bench, cluster, size),
+    growth: rig => measureGrowth(rig, running, size),
     workers: measureWorkers,
-    replicas: (bench, loaded) => measureReplicas(bench, cluster, loaded),
+    replicas: (rig, data) => measureReplicas(rig, running, data),
     writes: measureWrites,
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
@@ -113,14 +113,14 @@ async function measureServed(cluster: Cluster, size: Size) {
     requests: measureRequestLog,
     changes: measureChanges,
     webhooks: measureWebhooks,
-    sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
-    import: (bench, loaded) => measureImport(bench, loaded, Math.min(size.customers, 100_000)),
+    sync: (rig, data) => measureSync(rig, data, { stores, skus }),
+    import: (rig, data) => measureImport(rig, data, Math.min(size.customers, 100_000)),
   }
   for (const part of parts) {
     if (part === 'cold-start' || !only.includes(part)) continue
     say(part)
-    await publish(part, await measure[part](bench, loaded), facts())
+    await publish(part, await measure[part](bench, loaded), listFacts())
   }
   bench.end()
-  return facts
+  return listFacts
 }

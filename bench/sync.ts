@@ -54,8 +54,8 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
         {
           caption: 'Runs',
           head: ['run', 'records', 'seconds', 'records/s', 'rows written', 'peak MB'],
-          rows: runs.map(({ what, seconds, read, peak, written }) => [
-            ...[what, whole(read), tenths(seconds), whole(read / seconds), whole(written), whole(peak)],
+          rows: runs.map(({ what, seconds, read, peak: peakMegabytes, written: writtenBytes }) => [
+            ...[what, whole(read), tenths(seconds), whole(read / seconds), whole(writtenBytes), whole(peakMegabytes)],
           ]),
         },
       ],

@@ -100,9 +100,9 @@ async function checkDocument(path: string, text: string): Promise<string[]> {
 function checkSource(path: string, text: string): string[] {
   return extractPassages(path, text)
     .filter(({ kind }) => kind !== 'string' || /^(src|console|client)\//.test(path))
-    .flatMap(({ text, line }) =>
-      checkProse(text).map(
-        ({ message, index }) => `${path}:${line + (text.slice(0, index).match(/\n/g)?.length ?? 0)}: ${message}`,
+    .flatMap(({ text: passage, line }) =>
+      checkProse(passage).map(
+        ({ message, index }) => `${path}:${line + (passage.slice(0, index).match(/\n/g)?.length ?? 0)}: ${message}`,
       ),
     )
 }

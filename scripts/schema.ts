@@ -30,7 +30,7 @@ export async function schemaOf(db: Db): Promise<string> {
       .filter(({ name }) => names.includes(name))
       .sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
     if (own.length)
-      parts.push(`\n-- ${file}\n${/^(--.*\n)*/.exec(text)?.[0] ?? ''}`.trimEnd(), ...own.map(({ text }) => text))
+      parts.push(`\n-- ${file}\n${/^(--.*\n)*/.exec(text)?.[0] ?? ''}`.trimEnd(), ...own.map(({ text: ddl }) => ddl))
     made = made.filter(one => !own.includes(one))
   }
   return `${[...parts, ...made.map(({ text }) => text)].join('\n\n')}\n`
@@ -112,12 +112,17 @@ function tableText({ name, comment, columns, constraints, indexes, triggers }: T
   const last = columns.length + constraints.length - 1
   const comma = (i: number) => (i < last ? ',' : '')
   const lines = [
-    ...columns.map(({ text, comment }, i) => beside(`  ${written(text)}${comma(i)}`, comment, place)),
+    ...columns.map(({ text, comment: columnComment }, i) =>
+      beside(`  ${written(text)}${comma(i)}`, columnComment, place),
+    ),
     ...constraints.map(
-      ({ text, comment }, i) => `${above(comment, '  ')}  ${written(text)}${comma(columns.length + i)}`,
+      ({ text, comment: columnComment }, i) =>
+        `${above(columnComment, '  ')}  ${written(text)}${comma(columns.length + i)}`,
     ),
   ]
-  const after = [...indexes, ...triggers].map(({ text, comment }) => `\n${above(comment)}${written(text)};`)
+  const after = [...indexes, ...triggers].map(
+    ({ text, comment: ownComment }) => `\n${above(ownComment)}${written(text)};`,
+  )
   return `${above(comment)}create table ${name} (\n${lines.join('\n')}\n);${after.join('')}`
 }
 

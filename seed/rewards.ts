@@ -94,7 +94,7 @@ export function rewardRows(sales: readonly Sale[], members: ReadonlyMap<Shopper,
 }
 
 const rowOf = (
-  { kind, day, second, description, total, redeemed, pending, giftId, expires }: Lot,
+  { kind, day, second, description, total, redeemed: used, pending, giftId, expires }: Lot,
   accountId: string,
   lotId: string,
 ) => {
@@ -106,7 +106,7 @@ const rowOf = (
     createdAt: timeText(day, second),
     description,
     total: write(total),
-    redeemed: write(redeemed),
+    redeemed: write(used),
     pending: write(pending),
     giftId: giftId ?? null,
     expiryDate: dateText(expires),
@@ -124,8 +124,8 @@ function lotsOf(random: Random, shopper: Shopper, joined: Day, sales: readonly S
     rewards.push(...redeemed(points, sale))
   }
   // One member is always at the checkout.
-  const reward = rewards.find(reward => reward.redeemed === 0)
-  if (reward && random.chance(0.03)) reward.pending = reward.total
+  const unused = rewards.find(reward => reward.redeemed === 0)
+  if (unused && random.chance(0.03)) unused.pending = unused.total
   const newest = points.at(-1)
   if (newest && random.chance(0.01)) newest.pending = newest.total - newest.redeemed
   return [...points, ...rewards, ...birthdayGift(random, shopper, joined)]
@@ -150,7 +150,7 @@ function pointsFor({ lines, refunded, tier }: Sale) {
 
 /** Converts points to rewards, the oldest points first. */
 function redeemed(points: readonly Lot[], { day, second, tier }: Sale): Lot[] {
-  const left = points.reduce((sum, { total, redeemed }) => sum + total - redeemed, 0)
+  const left = points.reduce((sum, { total, redeemed: used }) => sum + total - used, 0)
   const count = Math.floor(left / rewardThreshold)
   if (count === 0 || tier === null) return []
   let owed = count * rewardThreshold

@@ -62,7 +62,18 @@ Examples:
   )
 
 async function run(): Promise<void> {
-  const { port, host, release, seed, size, now, zone, user, password, ...rest } = program.parse().opts<Options>()
+  const {
+    port,
+    host,
+    release: version,
+    seed,
+    size,
+    now,
+    zone,
+    user,
+    password,
+    ...rest
+  } = program.parse().opts<Options>()
   const settings: Partial<Settings> = {
     ...(zone !== undefined && { zone }),
     ...(user !== undefined && { credentials: { user, password: password ?? '' } }),
@@ -70,7 +81,7 @@ async function run(): Promise<void> {
   const simulator = await startSimulator({
     port,
     host,
-    release,
+    release: version,
     seed,
     size,
     sizes: rest,
@@ -78,7 +89,7 @@ async function run(): Promise<void> {
     ...(now !== undefined && { now }),
   })
   const held = Object.entries(counts(simulator.state)).map(([name, number]) => `${number} ${name}`)
-  console.log(`Apparel21 simulator, release ${release}: ${held.join(', ')}`)
+  console.log(`Apparel21 simulator, release ${version}: ${held.join(', ')}`)
   console.log(`Connect:    BACK_OFFICE_URL=${simulator.url}   (countryCode AU or NZ)`)
   if (user !== undefined) console.log(`            Basic authentication as ${user}`)
   console.log(`Look:       ${simulator.controlUrl}`)

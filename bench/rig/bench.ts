@@ -60,7 +60,7 @@ export async function ask(bench: Bench, service: Running, { request }: Scenario,
   })
   const answers = measured.answersPerSecond * load.seconds
   const [serviceCpu = 0, postgres = 0, generatorCpu = 0] = used().map(
-    (now, i) => ((now - (before[i] ?? 0)) / answers) * 1e6,
+    (count, i) => ((count - (before[i] ?? 0)) / answers) * 1e6,
   )
   const { now, peak } = memory(service.pid)
   return {

@@ -67,7 +67,8 @@ export async function openCluster(directory: string, say: (line: string) => void
     postgres,
     async open(size) {
       const known = opened.find(
-        ({ size: { customers, transactions } }) => customers === size.customers && transactions === size.transactions,
+        ({ size: { customers: loadedCustomers, transactions: loadedTransactions } }) =>
+          loadedCustomers === size.customers && loadedTransactions === size.transactions,
       )
       if (known) return known
       const database = `bench_${size.customers}_${size.transactions}`

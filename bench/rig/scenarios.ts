@@ -28,10 +28,10 @@ const { sku, skuId } = productRows[123]?.variant ?? { sku: '', skuId: '' }
 
 export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   const { service, size } = loaded
-  const customersFrom = (asked: PageRequest, updatedAfter?: string) => (db: Db, service: Service) =>
-    customerPage(db, service, { updatedAfter, ecommerceIds: true }, asked)
-  const salesFrom = (asked: PageRequest, ascending: boolean) => (db: Db, service: Service) =>
-    transactionPage(db, service, { ascending }, asked)
+  const customersFrom = (asked: PageRequest, updatedAfter?: string) => (db: Db, scope: Service) =>
+    customerPage(db, scope, { updatedAfter, ecommerceIds: true }, asked)
+  const salesFrom = (asked: PageRequest, ascending: boolean) => (db: Db, scope: Service) =>
+    transactionPage(db, scope, { ascending }, asked)
   const id = String(100_001 + Math.floor(size.customers / 2))
 
   const lastCustomers = await lastStep(
@@ -85,9 +85,9 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
       limit,
       customersFrom({ limit }, lastHour),
     ),
-    await scenario('one customer', `/customers/${id}`, 1, (db, service) => findCustomer(db, service, id)),
-    await scenario('inventory by SKU', `/inventory?sku=${sku}`, stores.length, (db, service) =>
-      stockPage(db, service, { skuId }, { limit }),
+    await scenario('one customer', `/customers/${id}`, 1, (db, scope) => findCustomer(db, scope, id)),
+    await scenario('inventory by SKU', `/inventory?sku=${sku}`, stores.length, (db, scope) =>
+      stockPage(db, scope, { skuId }, { limit }),
     ),
     await scenario('transactions, first page', saleList, limit, salesFrom({ limit }, false)),
     await deepest('transactions, deepest page', saleList, {}, lastSales, salesFrom(lastSales, false)),

@@ -96,14 +96,14 @@ const limitOf = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number): Pro
 async function load(
   { postgresPid }: Bench,
   running: Running,
-  { clients, prepare, write }: Kind,
+  { clients: count, prepare, write }: Kind,
   client: Client,
   seconds: number,
 ): Promise<Found> {
   let times: number[] = []
   let on = true
   const all = Promise.all(
-    Array.from({ length: clients }, async (_, number) => {
+    Array.from({ length: count }, async (_, number) => {
       while (on) {
         await prepare?.(client, number)
         const from = performance.now()

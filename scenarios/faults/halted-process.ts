@@ -35,7 +35,8 @@ const simulator = await startSimulator({ sizes: { stores: 3, styles: 3, persons:
 const installation = await openInstallation({
   apis: 2,
   settings: { currency: 'AUD', timeZone: 'Australia/Melbourne' },
-  prepare: ({ db, keys, service }) => connectBackOffice(db, keys, service, { url: simulator.url, gateways: ['visa'] }),
+  prepare: ({ db: database, keys, service: prepared }) =>
+    connectBackOffice(database, keys, prepared, { url: simulator.url, gateways: ['visa'] }),
 })
 const { db, service, credentials, apis } = installation
 const [halted, running] = apis

@@ -23,7 +23,7 @@ const { from, to, seconds, keep } = new Command('npm run scenario -- step')
   .opts<{ from: number; to: number; seconds: number; keep?: boolean }>()
 
 const installation = await openInstallation({
-  prepare: ({ db, service }) => upsertCustomers(db, service, generateCustomers(200)),
+  prepare: ({ db: database, service }) => upsertCustomers(database, service, generateCustomers(200)),
 })
 const { credentials, apis, db } = installation
 const random = randomFor('step')

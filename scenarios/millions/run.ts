@@ -47,9 +47,9 @@ if (kills > 1 && sectionLength < 2 * twoBatches) {
 const installation = await openInstallation({
   apis: 0,
   settings: { currency },
-  prepare: async ({ db, service }) => {
-    await upsertStores(db, service, stores)
-    await upsertProducts(db, service, productRows)
+  prepare: async ({ db: database, service: prepared }) => {
+    await upsertStores(database, prepared, stores)
+    await upsertProducts(database, prepared, productRows)
   },
 })
 const { db, service, databaseUrl, directory: home } = installation

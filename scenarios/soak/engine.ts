@@ -149,19 +149,20 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       environment: { DATABASE_POOL: '6', ...backOffice?.environment, ...(mailbox && { SMTP_URL: mailbox.url }) },
       isUnexpected: options.isUnexpected,
       crashPoint: pickCrashPoint(backOfficeName, random('crash points'), options.crashChance),
-      onKill: (db, processRun) =>
-        void setTimeout(() => expireLeasesOf(db, processRun).catch(() => {}), backOffice ? upstreamGraceMs : 0),
-      async prepare({ db, keys, service }) {
-        await recordLeaseOwners(db)
+      onKill: (database, processRun) =>
+        void setTimeout(() => expireLeasesOf(database, processRun).catch(() => {}), backOffice ? upstreamGraceMs : 0),
+      async prepare({ db: database, keys, service: prepared }) {
+        await recordLeaseOwners(database)
         // No scenario reads older sales, and they are half of the demo shop.
-        if (!backOffice) await fillDemoShop(db, keys, service, undefined, { ...makeDemoShop(), transactions: [] })
+        if (!backOffice)
+          await fillDemoShop(database, keys, prepared, undefined, { ...makeDemoShop(), transactions: [] })
         const names = Object.values(gateways)
         if (backOffice && !isSpedUp)
-          await connectBackOffice(db, keys, service, { url: backOffice.simulator.url, gateways: names })
+          await connectBackOffice(database, keys, prepared, { url: backOffice.simulator.url, gateways: names })
         else
           await upsertGateways(
-            db,
-            service,
+            database,
+            prepared,
             names.map(name => ({ name })),
           )
       },
@@ -185,7 +186,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       abandonChance: options.abandonChance,
     }
     const shopping = Array.from({ length: shoppers }, (_, i) => {
-      const own = context.customers.filter((_, index) => index % shoppers === i)
+      const own = context.customers.filter((__, index) => index % shoppers === i)
       return runShopper(`s${seed}-${i}`, random(`shopper ${i}`), own, context, isOver)
     })
     const simulator = backOffice?.simulator

@@ -58,7 +58,7 @@ export const endpoints = section(
   }),
   ...customerRequests,
   says('GET retail transactions of one shopper', async ({ api }) => {
-    const known = dataOf(await api.get(sales)).find(({ customerId }: { customerId: string | null }) => customerId)
+    const known = dataOf(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
     const { id, customerId } = given(known, 'no transaction is of a known shopper')
     const history = dataOf(await api.get(paths.transactionsOf(customerId)))
     assert.ok(history.some((each: { id: string }) => each.id === id))

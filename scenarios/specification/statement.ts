@@ -24,4 +24,4 @@ export interface Section {
 }
 
 export const section = (heading: string, ...statements: Statement[]): Section => ({ heading, statements })
-export const says = (says: string, tried: Statement['tried']): Statement => ({ says, tried })
+export const says = (sentence: string, tried: Statement['tried']): Statement => ({ says: sentence, tried })

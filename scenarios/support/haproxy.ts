@@ -46,7 +46,7 @@ export async function startHaproxy({ directory, ports, certificate }: HaproxyOpt
   const certificateFile = join(directory, 'haproxy.pem')
   writeFileSync(certificateFile, `${certificate.cert}\n${certificate.key}`, { mode: 0o600 })
   const lines = readFileSync(example, 'utf8').split('\n')
-  const text = lines
+  const configuration = lines
     .flatMap(line =>
       line.includes(' server one ')
         ? ports.map((each, i) => line.replace('server one', `server api-${i + 1}`).replace(':8443', `:${each}`))
@@ -58,7 +58,7 @@ export async function startHaproxy({ directory, ports, certificate }: HaproxyOpt
     .replace('/etc/ssl/tillbridge-with-key.pem', certificateFile)
     .replaceAll('/var/lib/tillbridge/tls/ca.pem', certificate.caFile)
   const file = join(directory, 'haproxy.cfg')
-  writeFileSync(file, text)
+  writeFileSync(file, configuration)
   const proxy: ChildProcess = spawn(program, ['-f', file, '-db'], { stdio: 'ignore' })
   const ended = once(proxy, 'exit')
   return {

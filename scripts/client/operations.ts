@@ -57,8 +57,12 @@ export function signature(name: string, told: Told, components: Node): string {
   const mustAsk = query.required.length > 0
   const mustSay = ownHeaders.some(each => each.required)
   const own = ownHeaders.map(
-    ({ name, description, required, schema }) =>
-      [headerOption(name), { ...schema, anyOf: undefined, type: 'string', description }, required] as const,
+    ({ name: parameterName, description: parameterText, required, schema }) =>
+      [
+        headerOption(parameterName),
+        { ...schema, anyOf: undefined, type: 'string', description: parameterText },
+        required,
+      ] as const,
   )
   const ownOptions = {
     properties: Object.fromEntries(own.map(([option, schema]) => [option, schema])),

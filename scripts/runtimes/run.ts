@@ -28,11 +28,11 @@ const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateK
 /** How a program is run, trusting the certificates of a file; undefined where the runtime cannot be had. */
 const runtimes: Record<string, (main: string, caFile: string) => Promise<string[] | undefined>> = {
   node: async main => [process.execPath, main],
-  deno: async (main, caFile) => {
+  deno: async (main, authorityFile) => {
     const programs = await installedByNpm('deno@2.9.6')
     return programs === undefined
       ? undefined
-      : [join(programs, 'deno'), 'run', '--quiet', '--no-config', '--allow-net', '--cert', caFile, main]
+      : [join(programs, 'deno'), 'run', '--quiet', '--no-config', '--allow-net', '--cert', authorityFile, main]
   },
   bun: async main => {
     const programs = await installedByNpm(`@oven/bun-${platform}@1.4.5`)
@@ -45,13 +45,13 @@ const runtimes: Record<string, (main: string, caFile: string) => Promise<string[
 const isRight = ({ stores, title, written, missing, followed, unbelieved }: Outcome) =>
   stores > 0 && [title, written, missing, followed, unbelieved].join(' ') === 'Dr 1 not_found changed timestamp_off'
 
-async function tried(name: string, main: string, caFile: string): Promise<boolean> {
-  const [command, ...args] = (await runtimes[name]?.(main, caFile)) ?? []
+async function tried(name: string, main: string, authorityFile: string): Promise<boolean> {
+  const [command, ...args] = (await runtimes[name]?.(main, authorityFile)) ?? []
   if (command === undefined) {
     console.error(`SKIPPED: ${name} cannot be had here.`)
     return true
   }
-  const env = { PATH: process.env.PATH, HOME: directory, NODE_EXTRA_CA_CERTS: caFile, NO_COLOR: '1' }
+  const env = { PATH: process.env.PATH, HOME: directory, NODE_EXTRA_CA_CERTS: authorityFile, NO_COLOR: '1' }
   const { stdout, stderr } = spawnSync(command, args, { cwd: directory, env, encoding: 'utf8', timeout: 120_000 })
   const [, told] = /^OUTCOME (.*)$/m.exec(stdout) ?? []
   const passed = told !== undefined && isRight(JSON.parse(told))

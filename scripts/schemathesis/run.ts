@@ -33,9 +33,9 @@ function tillbridge(...args: string[]): string {
 }
 
 /** The address of the service, once it serves. */
-async function served(server: ChildProcess): Promise<string> {
+async function served(child: ChildProcess): Promise<string> {
   let said = ''
-  for await (const part of server.stdout ?? []) {
+  for await (const part of child.stdout ?? []) {
     said += part
     const baseUrl = /serves (https:\S+?)[. ]/.exec(said)?.[1]
     if (baseUrl && said.includes('Press Ctrl-C to stop.')) return baseUrl

@@ -195,7 +195,7 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
     return String(id)
   },
   'export-style': (world, { id }) => {
-    const of = [...world.shop.colours.values()].find(({ style }) => style.id === id)
+    const of = [...world.shop.colours.values()].find(({ style: ownStyle }) => ownStyle.id === id)
     const { style } = required(of, 'style', id)
     style.updated = world.clock.wall()
     world.shop.styles.set(id, style)

@@ -21,7 +21,7 @@ const yes = (value: boolean) => (value ? 'Yes' : 'No')
 function customers({ persons, stores, referenceTypes }: Shop) {
   const store = (person: Person) => stores.get(person.joinedStoreId)
   const types = [...referenceTypes.values()].filter(type => type.of === 'person')
-  const references = types.flatMap(({ id, references }, i) => {
+  const columns = types.flatMap(({ id, references }, i) => {
     const found = (person: Person) => references.get(person.references.get(id) ?? 0)
     return [
       [`REF${i + 1}_GROUP`, () => id],
@@ -51,7 +51,7 @@ function customers({ persons, stores, referenceTypes }: Shop) {
       JOINED_STORE_ID: p => store(p)?.id ?? '',
       JOINED_STORE_CODE: p => store(p)?.code ?? '',
       STORE_NUMBER: p => store(p)?.number ?? '',
-      ...Object.fromEntries(references),
+      ...Object.fromEntries(columns),
       LOYALTY_CODE: p => referenceTypes.get(366)?.references.get(p.loyalties.at(-1)?.typeId ?? 0)?.code ?? '',
     },
     persons.values(),

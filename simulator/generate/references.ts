@@ -12,7 +12,12 @@ const type = (
   code,
   name,
   of,
-  references: new Map(Object.entries(references).map(([id, [code, name]]) => [+id, { id: +id, code, name }])),
+  references: new Map(
+    Object.entries(references).map(([referenceId, [referenceCode, referenceName]]) => [
+      +referenceId,
+      { id: +referenceId, code: referenceCode, name: referenceName },
+    ]),
+  ),
 })
 
 /** Types with the ids of one real installation; those above 1000 are this retailer's own. */

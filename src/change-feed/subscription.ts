@@ -1,4 +1,4 @@
-import { type Kind, kinds, pathsByKind } from '../domain/changes.ts'
+import { changeKinds, type Kind, pathsByKind } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Change } from '../store/change-feed/changes.ts'
 import {
@@ -22,7 +22,8 @@ export interface Subscription {
 }
 
 /** Returns the kinds with these names, in the order of all kinds. Ignores other names. */
-export const selectKinds = (names: readonly string[]): readonly Kind[] => kinds.filter(kind => names.includes(kind))
+export const selectKinds = (names: readonly string[]): readonly Kind[] =>
+  changeKinds.filter(kind => names.includes(kind))
 
 const getCursorScope = ({ service, kinds: subscribed, key }: Subscription): CursorScope => ({
   service,

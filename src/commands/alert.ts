@@ -39,7 +39,7 @@ export function alertCommand(program: Command) {
             ]),
           ),
         )
-        for (const remedy of new Set(alerts.map(alert => `${alert.kind}: ${remedyFor(alert)}`))) console.log(remedy)
+        for (const remedy of new Set(alerts.map(each => `${each.kind}: ${remedyFor(each)}`))) console.log(remedy)
       }),
     )
 

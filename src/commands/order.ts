@@ -72,7 +72,9 @@ export function orderCommand(program: Command) {
       within(service, async (tx, of) => {
         const { id, refunds } = await advanceReturn(tx, of, number, step)
         await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
-        const vouchers = refunds.map(({ number, amount }) => ` ${amount} refunded to voucher ${number}.`)
+        const vouchers = refunds.map(
+          ({ number: voucherNumber, amount }) => ` ${amount} refunded to voucher ${voucherNumber}.`,
+        )
         return `Return ${number} is ${returnActions[step]}.${vouchers.join('')}`
       }),
     )

@@ -60,23 +60,23 @@ async function findService({ control, databases }: Session, name: string): Promi
 async function resolveInterruptedMove({ control, databases }: Session, { id, name }: Service) {
   const interrupted = await findMove(control, id)
   if (!interrupted) return
-  const move = await takeOverMove(control, interrupted)
-  if (!move) throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
+  const resumedMove = await takeOverMove(control, interrupted)
+  if (!resumedMove) throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
   const stop = stopBySignal(
     new Error('Stopped. A worker continues the move. To continue it now, run the command again.'),
   )
   try {
     let openError: Error | undefined
-    const target = await databases.open(move.target).catch((error: Error) => {
+    const target = await databases.open(resumedMove.target).catch((error: Error) => {
       openError = error
       return undefined
     })
-    const source = await databases.open(move.source ?? undefined)
-    const became = await recoverMove({ control, source, target }, move, stop.signal)
-    if (became) return { became, target: move.target }
+    const source = await databases.open(resumedMove.source ?? undefined)
+    const became = await recoverMove({ control, source, target }, resumedMove, stop.signal)
+    if (became) return { became, target: resumedMove.target }
     const { message } = openError ?? {}
     throw new Error(
-      move.state === 'switched'
+      resumedMove.state === 'switched'
         ? `${message} ${name} exists only there.`
         : `${message} The partial copy there is deleted once that shard is back. ${name} is served from its previous shard.`,
     )

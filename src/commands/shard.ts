@@ -61,7 +61,7 @@ export function shardCommand(program: Command) {
         for (const { name, services, added } of await listShards(control)) {
           const error = await databases.open(name).then(
             () => undefined,
-            (error: Error) => error.message,
+            (reason: Error) => reason.message,
           )
           if (error) process.exitCode = 1
           rows.push([name, String(services), added.toISOString().slice(0, 10), error ?? 'ok'])

@@ -58,9 +58,9 @@ export function voucherCommand(program: Command) {
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const voucher = await readVoucher(db, service, number)
-        if (!voucher) throw voucherNotFound(number)
-        const { email, ...facts } = voucher
+        const found = await readVoucher(db, service, number)
+        if (!found) throw voucherNotFound(number)
+        const { email, ...facts } = found
         const rows = Object.entries({ ...facts, email: email?.status ?? null })
         console.log(
           table(
@@ -68,7 +68,7 @@ export function voucherCommand(program: Command) {
             rows.map(([field, value]) => [field, String(value ?? '-')]),
           ),
         )
-        const ledger = await readLedger(db, service, voucher)
+        const ledger = await readLedger(db, service, found)
         console.log(
           `\n${table(
             ['at', 'entry', 'amount', 'state', 'locked by', 'order'],
@@ -94,10 +94,10 @@ export function voucherCommand(program: Command) {
           await requireEmbeddedBackOffice({ keys }, located, 'Vouchers', 'manage them there')
           const { service, db } = located
           const outcome = await db.transaction(async tx => {
-            const outcome = await decideOnVoucher(tx, service, number, decision as Decision)
+            const result = await decideOnVoucher(tx, service, number, decision as Decision)
             const subject = `/vouchers/${encodeURIComponent(number)}`
-            if (outcome?.isApplied) await recordCommand(tx, service, { operation: `voucher ${decision}`, subject })
-            return outcome
+            if (result?.isApplied) await recordCommand(tx, service, { operation: `voucher ${decision}`, subject })
+            return result
           })
           if (!outcome) throw voucherNotFound(number)
           if (!outcome.isApplied) throw new Error(`${requirement}; ${number} is ${outcome.state}.`)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { parseRewindTarget } from '../change-feed/start-position.ts'
 import { readConfig } from '../config/config.ts'
 import type { Db } from '../database/db.ts'
-import { kinds } from '../domain/changes.ts'
+import { changeKinds } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webhooks/webhooks.ts'
 import { exportPages } from '../http/streaming/export-chunks.ts'
@@ -99,7 +99,7 @@ export function webhookCommand(program: Command) {
         const rows = records.map(({ id, url, kinds: of, state, lag, lastSuccessAt, lastFailure }) => [
           id,
           url,
-          of.length === kinds.length ? 'all' : of.join(','),
+          of.length === changeKinds.length ? 'all' : of.join(','),
           state,
           lag.pendingSince ? `${lag.seconds} s` : 'up to date',
           lastSuccessAt ?? 'never',
@@ -110,8 +110,8 @@ export function webhookCommand(program: Command) {
     )
 
   addWebhookCommand('show', 'Show a webhook', 'shows its status and lag', async (tx, { service }, { id }) => {
-    const webhook = await findWebhookRecord(tx, service, id)
-    const fields = Object.entries(JSON.parse(webhook?.record ?? '{}'))
+    const found = await findWebhookRecord(tx, service, id)
+    const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
     return table(
       ['field', 'value'],
       fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),

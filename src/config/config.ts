@@ -236,8 +236,8 @@ export function backOfficeSettings(config: Config): BackOfficeSettings {
     const value = config[camelCase(variable) as keyof Config]
     return value === undefined ? [] : [[name, value] as const]
   })
-  const settings = Object.fromEntries(entries) as unknown as BackOfficeSettings
-  return settings.ca === undefined ? settings : { ...settings, ca: readCertificates(settings.ca) }
+  const values = Object.fromEntries(entries) as unknown as BackOfficeSettings
+  return values.ca === undefined ? values : { ...values, ca: readCertificates(values.ca) }
 }
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())

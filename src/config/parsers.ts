@@ -124,8 +124,8 @@ const assignment =
   /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(?:[ \t]*(["'])((?:(?!\2)[\s\S])*)\2[ \t]*(?:#.*)?$|(.*)$)/gm
 
 // Node's parseEnv starts a comment at every #, even inside a password, and silently skips lines that it can't parse.
-function parseEnvFile(file: string) {
-  const content = file.replaceAll('\r\n', '\n')
+function parseEnvFile(path: string) {
+  const content = path.replaceAll('\r\n', '\n')
   const settings: Record<string, string> = {}
   const unparsed = content.replace(assignment, (all, name: string, _quote, quoted?: string, unquoted = '') => {
     settings[name] = quoted ?? unquoted.replace(/\s#.*$/, '').trim()

@@ -94,10 +94,10 @@ export async function withPooledClient<T>(
   }
   const borrowClient = () =>
     new Promise<pg.PoolClient>((resolve, reject) =>
-      pool.connect((error, client) => {
-        if (!client) return reject(toDatabaseError(error))
-        client.on('error', onBreak)
-        resolve(client)
+      pool.connect((error, connected) => {
+        if (!connected) return reject(toDatabaseError(error))
+        connected.on('error', onBreak)
+        resolve(connected)
       }),
     )
   const client = await tryServers(tries, borrowClient)

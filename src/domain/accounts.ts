@@ -47,14 +47,14 @@ const username = Type.String({
   format: 'username',
   examples: ['webshop'],
 })
-const role = OneOf(
+const roleField = OneOf(
   'The role of the account in this service. Each role includes the permissions of the previous roles.',
   roles,
 )
 
 const account = {
   username,
-  role,
+  role: roleField,
   passwords: Integer('The number of active passwords. After a rotation, there are two.', 1, { minimum: 0 }),
   since: LocalTime('Since when the account has this role.', '2026-11-22 09:30:00'),
 }
@@ -93,6 +93,9 @@ export const IssuedAccount = Type.Object(
 
 export const RevokedAccount = Type.Object({ username }, { $id: 'RevokedAccount', additionalProperties: false })
 
-export const AccountInput = Type.Object({ username, role }, { $id: 'AccountInput', additionalProperties: false })
+export const AccountInput = Type.Object(
+  { username, role: roleField },
+  { $id: 'AccountInput', additionalProperties: false },
+)
 
-export const RoleChange = Type.Object({ role }, { $id: 'RoleChange', additionalProperties: false })
+export const RoleChange = Type.Object({ role: roleField }, { $id: 'RoleChange', additionalProperties: false })

@@ -2,7 +2,7 @@
 export const maxCursorLength = 6_000
 
 /** The kinds of records in the change feed. Vouchers are left out: their numbers are half of a secret. */
-export const kinds = [
+export const changeKinds = [
   'store',
   'staff',
   'product',
@@ -13,7 +13,7 @@ export const kinds = [
   'return',
   'reward-account',
 ] as const
-export type Kind = (typeof kinds)[number]
+export type Kind = (typeof changeKinds)[number]
 
 /** The paths of the records of each kind, without the name of the record. */
 export const pathsByKind = {

@@ -81,8 +81,8 @@ export function toPublicError(error: unknown): ApiError {
     return new ApiError('service_unavailable', error.message, { retryAfter: outageRetrySeconds })
   if (error instanceof DatabaseUnavailable)
     return new ApiError('service_unavailable', undefined, { retryAfter: outageRetrySeconds })
-  const code = String((error as { code?: unknown } | undefined)?.code)
-  return bodyErrors[code]?.() ?? new ApiError('internal_error')
+  const errorCode = String((error as { code?: unknown } | undefined)?.code)
+  return bodyErrors[errorCode]?.() ?? new ApiError('internal_error')
 }
 
 /** Logs an error after the response has begun, unless the caller caused it. */

@@ -76,8 +76,8 @@ export async function importFile(
     throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
   const taken = noCounts()
   let bytes = 0
-  const onRead = (read: number) => {
-    bytes += read
+  const onRead = (lineCount: number) => {
+    bytes += lineCount
   }
   const enough = new AbortController()
   const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])

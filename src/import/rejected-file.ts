@@ -23,7 +23,7 @@ interface Form {
 
 const asCsv = (header: readonly string[]): Form => ({
   begins: shown([...rejectedColumns, ...header]),
-  written: (why, cells) => shown([...why, ...cells]),
+  written: (reasons, cells) => shown([...reasons, ...cells]),
 })
 
 /** JSON has no number for one that is too large, and would say null, which clears. */
@@ -34,8 +34,8 @@ function asRecords(header: readonly string[]): Form {
   const front = whyFields(name => header.includes(name))
   return {
     begins: '',
-    written(why, cells) {
-      const told = front.map(name => [name, why[rejectedColumns.indexOf(name)]] as const)
+    written(reasons, cells) {
+      const told = front.map(name => [name, reasons[rejectedColumns.indexOf(name)]] as const)
       const own = header.map((name, place) => [name, sayable(cells[place])] as const)
       return `${JSON.stringify(Object.fromEntries([...told, ...own]))}\n`
     },
@@ -66,9 +66,9 @@ function withoutSecrets(
       line: { ...line, cells: sparse ? [] : header.map(() => '') },
       left: `It is left out, since it holds a ${secret.name}: mend it where it comes from.`,
     }
-  const open = new Set(fields.filter(field => !isSecret(field)).map(({ place }) => place))
-  open.delete(secret.place)
-  const cells = line.cells.map((cell, place) => (cell === undefined || open.has(place) ? cell : ''))
+  const readable = new Set(fields.filter(field => !isSecret(field)).map(({ place }) => place))
+  readable.delete(secret.place)
+  const cells = line.cells.map((cell, place) => (cell === undefined || readable.has(place) ? cell : ''))
   const left = line.cells[secret.place] ? `enter the ${secret.header} again, which is left out here` : undefined
   return { line: { ...line, cells }, left }
 }

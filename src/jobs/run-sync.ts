@@ -36,14 +36,14 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
     log.error({ ...fields, alert: failingAlert, attempt }, 'sync keeps failing')
   }
-  const run = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
+  const finished = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
     if (!signal.aborted && attempt >= failuresToAlert && !(error instanceof DatabaseUnavailable))
       await alertFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
   })
-  if ('waitsFor' in run) return reschedule(waitSeconds)
-  if ('busy' in run) return reschedule(busySeconds)
-  const { notes, isIdle, ...counts } = run.result
+  if ('waitsFor' in finished) return reschedule(waitSeconds)
+  if ('busy' in finished) return reschedule(busySeconds)
+  const { notes, isIdle, ...counts } = finished.result
   log.info({ ...fields, ...counts, ...(Object.keys(notes).length && { notes }) }, 'sync completed')
   // An idle run read nothing, so the data is as old as before.
   if (!isIdle) await resolveAlert(db, service.id, { kind: stalledAlert, subject })

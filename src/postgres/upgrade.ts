@@ -86,12 +86,12 @@ export async function upgradeCluster(
       takeOwnership(dataDirectory, runAs)
       const [socket, logs] = [prepareSocketDirectory(home, runAs), prepareLogDirectory(home, runAs)]
       const args = buildServerArguments({ clusterName: older.clusterName, data: dataDirectory, socket, logs })
-      const server = spawnServer(program, args, runAs, logs)
+      const spawned = spawnServer(program, args, runAs, logs)
       try {
-        await waitUntilReady(server, toConnection(socket))
+        await waitUntilReady(spawned, toConnection(socket))
         return await work(toConnection(socket))
       } finally {
-        await server.end(graceMs)
+        await spawned.end(graceMs)
         // The other server may run as another user.
         rmSync(socket, { recursive: true, force: true })
       }

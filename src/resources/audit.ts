@@ -1,5 +1,5 @@
 import { Audit } from '../domain/audit.ts'
-import { Filter, updatedAfter } from '../http/pagination/lists.ts'
+import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { readAuditPage } from '../store/audit/audit.ts'
@@ -16,7 +16,7 @@ export const audit = [
       description:
         'One entry for each executed write. Rejected writes, dry runs and replayed responses have none. Entries have the names of the fields, but not their values.',
       query: Type.Object({
-        updated_after: updatedAfter,
+        updated_after: updatedAfterParameter,
         record: Filter('Only writes to the record with this path.', '/customers/65432', 500),
         account: Filter('Only writes of this account.', 'webshop'),
         asc: Type.Optional(

@@ -3,7 +3,7 @@ import { CustomerChange, CustomerInput } from '../domain/customers/input.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
 import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
-import { EmailFilter, Filter, updatedAfter, withoutExample } from '../http/pagination/lists.ts'
+import { EmailFilter, Filter, updatedAfterParameter, withoutExample } from '../http/pagination/lists.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { customerPage, findCustomer } from '../store/customers/customers.ts'
@@ -47,7 +47,7 @@ export const customers = [
       description:
         'Ordered by change time, then ID. With `name`, the list contains the customers whose names begin with it, ordered by surname, first name and ID.',
       query: Type.Object({
-        updated_after: updatedAfter,
+        updated_after: updatedAfterParameter,
         name: withoutExample(
           Filter(
             "The beginning of a surname, or a surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents are ignored. Can't be combined with `updated_after`.",
@@ -75,7 +75,7 @@ export const customers = [
       supportsStrict: true,
       query: Type.Object({
         email: EmailFilter(),
-        updated_after: withoutExample(updatedAfter),
+        updated_after: withoutExample(updatedAfterParameter),
       }),
       item: Customer,
       errors: ['capability_unavailable'],

@@ -1,6 +1,6 @@
 import { StockLevel } from '../domain/inventory/stock-level.ts'
 import { notFound } from '../errors/api-error.ts'
-import { Filter, updatedAfter } from '../http/pagination/lists.ts'
+import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findSkus } from '../store/catalog/skus.ts'
@@ -19,7 +19,7 @@ export const inventory = [
       query: Type.Object({
         sku: Filter('Only this e-commerce SKU.', 'MH01-XS-Black'),
         store_number: Filter('Only this store.', '123'),
-        updated_after: updatedAfter,
+        updated_after: updatedAfterParameter,
       }),
       item: StockLevel,
       errors: ['not_found'],

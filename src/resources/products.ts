@@ -1,7 +1,7 @@
 import { Product } from '../domain/catalog/products.ts'
 import { LocalTime } from '../domain/values/fields.ts'
 import type { FieldError } from '../errors/api-error.ts'
-import { Filter, updatedAfter } from '../http/pagination/lists.ts'
+import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findProduct, productPage } from '../store/catalog/products.ts'
@@ -40,7 +40,7 @@ export const products = [
       query: Type.Object({
         code: Filter('Only the product with this style code.', 'MH01'),
         sku: Filter('Only the product with this e-commerce SKU.', 'MH01-XS-Black'),
-        updated_after: updatedAfter,
+        updated_after: updatedAfterParameter,
         removed: Type.Optional(
           Type.Boolean({
             description:

@@ -2,7 +2,7 @@ import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
-import { changes } from './changes/changes.ts'
+import { changeRoutes } from './changes/changes.ts'
 import { customers } from './customers.ts'
 import { paymentGateways } from './gateways.ts'
 import { imports } from './imports.ts'
@@ -15,7 +15,7 @@ import { products } from './products.ts'
 import { requests } from './requests.ts'
 import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
-import { service } from './service.ts'
+import { serviceRoutes } from './service.ts'
 import { staff } from './staff.ts'
 import { stats } from './stats.ts'
 import { stores } from './stores.ts'
@@ -40,14 +40,14 @@ export const routes: readonly RouteDefinition[] = [
   ...vouchers,
   ...voucherLedgers,
   ...paymentGateways,
-  ...changes,
+  ...changeRoutes,
   ...webhooks,
   ...syncs,
   ...imports,
   ...alerts,
   ...stats,
   ...requests,
-  ...service,
+  ...serviceRoutes,
   ...accounts,
   ...mappings,
   ...mappingCheck,

@@ -72,7 +72,7 @@ const Capabilities = Type.Object(
 const noWorker = 'No worker is running, so emails are not sent and nothing is synced from the back office.'
 
 /** Capabilities and settings of the service. */
-export const service = [
+export const serviceRoutes = [
   get(
     '/capabilities',
     {

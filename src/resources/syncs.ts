@@ -9,7 +9,7 @@ import { runPage } from '../store/sync/runs.ts'
 import { requestRun, syncExists, syncRecords } from '../store/sync/sync-list.ts'
 
 const [tag, kind] = ['Syncs', 'sync'] as const
-const params = { sync: syncName }
+const syncParams = { sync: syncName }
 
 /** Syncs from the back office, with their runs, and imports of files. */
 export const syncs = [
@@ -33,7 +33,7 @@ export const syncs = [
       tag,
       summary: 'List sync runs',
       description: 'The runs of the last 30 days, newest first. A running one has the counts so far.',
-      params,
+      params: syncParams,
       item: SyncRun,
     },
     async ({ db, service, driver, params: { sync } }, page) => {
@@ -52,7 +52,7 @@ export const syncs = [
       summary: 'Start a sync',
       description:
         'The run starts when a worker is free. If a run is in progress, the requested run follows it. `Location` lists the runs of the sync.',
-      params,
+      params: syncParams,
       body: SyncRunInput,
       response: Sync,
     },

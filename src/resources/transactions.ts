@@ -1,5 +1,5 @@
 import { RetailTransaction } from '../domain/orders/transactions.ts'
-import { findInvertedRange, TimestampParameter, updatedAfter } from '../http/pagination/lists.ts'
+import { findInvertedRange, TimestampParameter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findTransaction, transactionPage } from '../store/orders/transactions.ts'
@@ -27,7 +27,7 @@ export const transactions = [
       description:
         'Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`. Pages after the first can even be empty, although `hasNextPage` is true.',
       query: Type.Object({
-        updated_after: updatedAfter,
+        updated_after: updatedAfterParameter,
         updated_before: TimestampParameter('Only records that changed earlier than this.'),
         ...soldBetween,
         asc: Type.Optional(

@@ -69,8 +69,12 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
     },
     loggerInstance: log,
     // Fastify would log a warning with all its options for a method that Node does not list.
-    childLoggerFactory: (logger: Logger, bindings: Bindings, options: object, { method = '' }: FastifyRequest['raw']) =>
-      logger.child(bindings, METHODS.includes(method) ? options : { level: 'silent' }),
+    childLoggerFactory: (
+      logger: Logger,
+      bindings: Bindings,
+      loggerOptions: object,
+      { method = '' }: FastifyRequest['raw'],
+    ) => logger.child(bindings, METHODS.includes(method) ? loggerOptions : { level: 'silent' }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     // `readBody` parses bodies, and responses are bytes already. Set, so that Fastify does not load its own compilers.
     schemaController: {

@@ -81,7 +81,7 @@ async function storeRows<K extends SyncRowType>(
     service,
     ingestion: {
       ...ingestion,
-      write: guard && writeUnlessNewer ? (to, of, inputs) => writeUnlessNewer(to, of, inputs, guard) : write,
+      write: guard && writeUnlessNewer ? (to, of, rowInputs) => writeUnlessNewer(to, of, rowInputs, guard) : write,
     },
     rowsPerTransaction,
     retry: true,

@@ -2,7 +2,7 @@ import { createCurrentCursor, createInitialCursor } from '../change-feed/start-p
 import { selectKinds } from '../change-feed/subscription.ts'
 import type { Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
-import { kinds as allKinds, type Kind } from '../domain/changes.ts'
+import { changeKinds as allKinds, type Kind } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { addWebhook } from '../store/webhooks/endpoints.ts'
 import { generateSecret } from './signature.ts'

@@ -12,8 +12,8 @@ export function buildDelivery(
   subscription: Subscription,
   { changes, hasMore, positions }: ChangesPage,
 ): PendingDelivery {
-  const cursorAfter = (count: number) =>
-    encodeCursor(subscription, (count < changes.length && changes[count - 1]?.positions) || positions)
+  const cursorAfter = (changeCount: number) =>
+    encodeCursor(subscription, (changeCount < changes.length && changes[changeCount - 1]?.positions) || positions)
   const { body, count } = buildBody({
     service: subscription.service.name,
     timestamp: new Date().toISOString(),

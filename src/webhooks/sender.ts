@@ -68,8 +68,8 @@ const createLookup =
     if (name.replace(/\.$/, '') !== getHost(url))
       throw new Error(`the channel to ${getHost(url)} can't look up ${name}`)
     addresses.resolve(url).then(
-      addresses => {
-        const results = addresses.map(address => ({ address, family: isIP(address) }))
+      resolved => {
+        const results = resolved.map(address => ({ address, family: isIP(address) }))
         const [first] = results
         if (all) callback(null, results)
         else callback(null, first?.address ?? '', first?.family)

@@ -24,8 +24,8 @@ const someAccount = () => {
 
 test('a reward balance is live, even for customers not yet synced', async () => {
   const account = someAccount()
-  const before = (await api.get(`/customers/${account.personId}/rewards`)).json.data
-  assert.equal(before.id, String(account.id))
+  const original = (await api.get(`/customers/${account.personId}/rewards`)).json.data
+  assert.equal(original.id, String(account.id))
   account.points.push({
     id: 99_001,
     created: Date.UTC(2026, 0, 5, 15, 19, 10),
@@ -37,7 +37,7 @@ test('a reward balance is live, even for customers not yet synced', async () => 
     expires: '2099-12-31',
   })
   const { data } = (await api.get(`/customers/${account.personId}/rewards`)).json
-  assert.equal(data.availablePoints, before.availablePoints + 25)
+  assert.equal(data.availablePoints, original.availablePoints + 25)
   const added = data.points.find(({ id }: { id: string }) => id === '99001')
   assert.deepEqual(added, {
     id: '99001',

@@ -71,15 +71,15 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   const seconds: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
   const sync = async (name: string, { full } = { full: true }) => {
-    const sync = syncs.find(one => one.name === name)
-    if (!sync) throw new Error(`There is no sync ${name}`)
-    await runSync(api.db, api.service, sync, { full })
+    const found = syncs.find(one => one.name === name)
+    if (!found) throw new Error(`There is no sync ${name}`)
+    await runSync(api.db, api.service, found, { full })
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()
 
   function undoing(driver: BackOffice): BackOffice {
-    const after = async <T>(work: Promise<CommitPhase<T>>): Promise<CommitPhase<T>> => {
+    const afterCommit = async <T>(work: Promise<CommitPhase<T>>): Promise<CommitPhase<T>> => {
       const finish = await work
       return async tx => {
         const done = await finish(tx)
@@ -89,10 +89,10 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     }
     return {
       ...driver,
-      createCustomer: (...given) => after(driver.createCustomer(...given)),
-      updateCustomer: (...given) => after(driver.updateCustomer(...given)),
-      placeOrder: (...given) => after(driver.placeOrder(...given)),
-      createReturn: (...given) => after(driver.createReturn(...given)),
+      createCustomer: (...given) => afterCommit(driver.createCustomer(...given)),
+      updateCustomer: (...given) => afterCommit(driver.updateCustomer(...given)),
+      placeOrder: (...given) => afterCommit(driver.placeOrder(...given)),
+      createReturn: (...given) => afterCommit(driver.createReturn(...given)),
     }
   }
   return {
@@ -122,10 +122,10 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       return seen.size
     },
     async secondServer(connection = api.database.connection) {
-      const own = behind(simulator, { gateways, limits })
+      const ownBackOffices = behind(simulator, { gateways, limits })
       const beside = { ...api, database: { ...api.database, connection } }
-      const second = await startTestService({ sharedWith: beside, backOffice: own.backOffice })
-      seconds.push(() => second.stop().then(own.client.close))
+      const second = await startTestService({ sharedWith: beside, backOffice: ownBackOffices.backOffice })
+      seconds.push(() => second.stop().then(ownBackOffices.client.close))
       return second
     },
     async settle() {

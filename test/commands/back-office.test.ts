@@ -161,7 +161,7 @@ describe('tillbridge back-office', () => {
       ],
       [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId must have at most 100 characters/],
     ]
-    for (const [assignment, told] of unfit) assert.match(parseOptions([assignment]).problems.join(), told)
+    for (const [assignment, message] of unfit) assert.match(parseOptions([assignment]).problems.join(), message)
     const twice = ['interval.stock=1m', 'interval.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
     assert.deepEqual(parseOptions(twice).problems, [
       "interval.stock can't be set twice.",
@@ -171,7 +171,7 @@ describe('tillbridge back-office', () => {
   })
 
   test('set rejects an unknown sync and changes nothing', async () => {
-    const before = await cli('show', 'luma')
+    const shown = await cli('show', 'luma')
     const unknown = await failing('set', 'luma', 'interval.colour=5m', 'interval.stock=2m')
     assert.equal(unknown.code, 1)
     assert.match(unknown.err, /interval\.colour: sync colour not found\. Syncs: references, stores, products, stock,/)
@@ -180,7 +180,7 @@ describe('tillbridge back-office', () => {
       bad.err,
       /: interval\.stock must be an interval .*\n"colour=blue" must have .*\n"gateway\.visa=x" must have /,
     )
-    assert.equal(await cli('show', 'luma'), before)
+    assert.equal(await cli('show', 'luma'), shown)
   })
 
   test('the start message and doctor report that no process runs jobs', async () => {

@@ -32,7 +32,7 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
   const tables = ['order_line', 'sales_return', 'stock', 'retail_transaction', 'voucher', 'voucher_entry']
   const stored = () =>
     Promise.all(tables.map(name => db.rows(sql`select * from ${raw(name)} where service_id = ${service.id}`)))
-  const before = await stored()
+  const original = await stored()
 
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
   await db.transaction(tx => setBackOffice(tx, keys, service, settings))
@@ -52,5 +52,5 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     assert.equal(await refused('order', ...command), kept('Orders', 'manage them there'))
   for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
     assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'manage them there'))
-  assert.deepEqual(await stored(), before)
+  assert.deepEqual(await stored(), original)
 })

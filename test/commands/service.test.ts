@@ -45,9 +45,9 @@ async function list(path: string) {
 }
 
 /** Waits until the running service answers otherwise. */
-async function changes(path: string, before: unknown, part: 'stamps' | 'records') {
+async function changes(path: string, original: unknown, part: 'stamps' | 'records') {
   await waitUntil(
-    async () => JSON.stringify((await list(path))[part]) !== JSON.stringify(before),
+    async () => JSON.stringify((await list(path))[part]) !== JSON.stringify(original),
     `${path} follows`,
     20_000,
   )
@@ -58,7 +58,7 @@ async function changes(path: string, before: unknown, part: 'stamps' | 'records'
 async function listed(name: string) {
   const [headings, , ...rows] = (await runSuccessfully(['service', 'list'], environment)).trim().split('\n')
   assert.deepEqual(headings?.split(/ {2,}/), ['service', 'setting', 'value'])
-  return rows.map(row => row.split(/ {2,}/)).flatMap(([service, ...shown]) => (service === name ? [shown] : []))
+  return rows.map(row => row.split(/ {2,}/)).flatMap(([serviceName, ...shown]) => (serviceName === name ? [shown] : []))
 }
 
 test('service add accepts settings and list shows non-default ones', async () => {
@@ -209,8 +209,8 @@ test('all invalid settings are reported at once without a change', async () => {
     assert.match(err, /^gateways.1: .* Example: gateways=paypal,shopify,visa$/m)
     assert.match(err, /^backOfficeVersion can't be set twice\.$/m)
   }
-  const listed = await runSuccessfully(['service', 'list'], environment)
-  assert.doesNotMatch(listed, /^bad |NZD/m)
+  const output = await runSuccessfully(['service', 'list'], environment)
+  assert.doesNotMatch(output, /^bad |NZD/m)
 })
 
 test('an unknown service error lists the existing services', async () => {
@@ -231,23 +231,23 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
   const paths = ['/customers/search', '/products', '/inventory', '/orders/transactions/search'].map(
     path => `${path}?limit=5`,
   )
-  const before = await Promise.all(paths.map(path => list(path)))
+  const original = await Promise.all(paths.map(path => list(path)))
   assert.equal(
     await runSuccessfully(['service', 'set', 'demo', 'timeZone=Asia/Kolkata'], environment),
     'timeZone = Asia/Kolkata\n',
   )
-  const changed = await Promise.all(paths.map((path, i) => changes(path, before[i]?.stamps, 'stamps')))
+  const changed = await Promise.all(paths.map((path, i) => changes(path, original[i]?.stamps, 'stamps')))
   const inKolkata = (stamp = '') => {
     // Melbourne was at +11:00, and Kolkata is at +05:30.
     const moment = new Date(`${stamp.replace(' ', 'T')}+11:00`)
     return new Date(moment.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
   }
   for (const [i, { asOf, stamps, records }] of changed.entries()) {
-    assert.equal(asOf, before[i]?.asOf)
-    assert.deepEqual(records, before[i]?.records)
+    assert.equal(asOf, original[i]?.asOf)
+    assert.deepEqual(records, original[i]?.records)
     assert.deepEqual(
       stamps,
-      before[i]?.stamps.map(stamp => inKolkata(stamp)),
+      original[i]?.stamps.map(stamp => inKolkata(stamp)),
       `${paths[i]}`,
     )
   }

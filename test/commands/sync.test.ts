@@ -89,11 +89,11 @@ describe('tillbridge sync', () => {
     assert.equal(code, 0, out)
     const [, , , , , removed, skipped, rejected, kind] = rowOf(out, 'stock') ?? []
     assert.deepEqual([removed, skipped, rejected, kind], ['1', '0', '0', 'full'])
-    const after = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
+    const stock = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
       sku_id,
       store_id,
     ])
-    assert.equal(after.rows[0].free_stock, 0)
+    assert.equal(stock.rows[0].free_stock, 0)
   })
 
   test("--status shows each sync's last run and syncs nothing", async () => {
@@ -125,9 +125,9 @@ describe('tillbridge sync', () => {
              error = case s.sync when 'products' then 'It was rejected.' end
         from was where was.sync = s.sync returning was.sync, was.finished_at, was.error`)
     const { ok, detail = '' } = (await doctor()) ?? {}
-    for (const { sync, finished_at, error } of rows)
+    for (const { sync: name, finished_at, error } of rows)
       await client.query('update sync_state set finished_at = $2, error = $3 where sync = $1', [
-        sync,
+        name,
         finished_at,
         error,
       ])

@@ -153,10 +153,10 @@ test('listen posts signed deliveries to a local machine and prints each', async 
 
   const secretFile = join(createDirectory(), 'secret')
   await writeFile(secretFile, `${secretIn(listening.out)}\n`)
-  const before = receiver.received.length
+  const receivedCount = receiver.received.length
   const again = startCommand([...listen, '--secret-file', secretFile], environment)
-  await waitUntil(() => receiver.received.length > before, `a delivery: ${again.err}`, 20_000)
-  const next = receiver.received[before]
+  await waitUntil(() => receiver.received.length > receivedCount, `a delivery: ${again.err}`, 20_000)
+  const next = receiver.received[receivedCount]
   assert.ok(next)
   new Webhook(secretIn(listening.out)).verify(next.body, getSignatureHeaders(next))
   assert.doesNotMatch(again.out, /whsec_/)
@@ -200,22 +200,22 @@ test('listen rejects invalid arguments with a message', async () => {
 test('listen skips removed and returned records and reports purged tombstones', async () => {
   receiver.received.length = 0
   const { db } = database
-  const [service] = await listServices(db)
-  assert.ok(service)
+  const [owner] = await listServices(db)
+  assert.ok(owner)
   const ids = Array.from({ length: 250 }, (_, i) => `back-${i}`)
   await upsertCustomers(
     db,
-    service,
+    owner,
     ids.map(id => ({ id, firstname: 'Ann' })),
   )
   const listening = startCommand(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
   await waitUntil(() => /Secret: /.test(listening.out), `it listens: ${listening.err}`, 20_000)
   await db.run(sql`
-    insert into tombstone (service_id, kind, id, changed_at) select ${service.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
-  await upsertCustomers(db, service, [{ id: 'new', firstname: 'Bea' }])
+    insert into tombstone (service_id, kind, id, changed_at) select ${owner.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
+  await upsertCustomers(db, owner, [{ id: 'new', firstname: 'Bea' }])
   await waitUntil(() => parseChanges(receiver.received).some(({ id }) => id === 'new'), 'the next one is told', 20_000)
   await db.run(sql`
-    insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now() + interval '1 hour')`)
+    insert into tombstone_purge (service_id, kind, purged_until) values (${owner.id}, 'customer', now() + interval '1 hour')`)
   assert.equal((await listening.ended).code, 1)
   assert.match(listening.err, /were purged\. Start again with --from-beginning\./)
 })

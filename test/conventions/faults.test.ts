@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { faultsFile, faultsPage } from '../../scripts/faults.ts'
 import { faults } from './faults/faults.ts'
 
-const cases = faults.flatMap(({ cases }) => cases)
+const allCases = faults.flatMap(({ cases }) => cases)
 
 /** The titles of the tests in a file's source, with `…` where values are put in. */
 function titlesIn(source: string) {
@@ -18,7 +18,7 @@ function titlesIn(source: string) {
 }
 
 /** Returns the files and titles that don't exist. */
-function missing(named: typeof cases): string[] {
+function missing(named: typeof allCases): string[] {
   return named.flatMap(([number, , ...shown]) =>
     shown.flatMap(([file, title]) => {
       const path = new URL(`../${file}`, import.meta.url)
@@ -30,7 +30,7 @@ function missing(named: typeof cases): string[] {
 
 test('each of the 220 faults is listed once and in order', () => {
   assert.deepEqual(
-    cases.map(([number]) => number).sort((a, b) => a - b),
+    allCases.map(([number]) => number).sort((a, b) => a - b),
     Array.from({ length: 220 }, (_, i) => i + 1),
   )
   for (const { title, cases } of faults)
@@ -42,7 +42,7 @@ test('each of the 220 faults is listed once and in order', () => {
 })
 
 test('each named test exists with its title', () => {
-  assert.deepEqual(missing(cases), [])
+  assert.deepEqual(missing(allCases), [])
 })
 
 test('the check finds an unknown title and a missing file', () => {

@@ -44,7 +44,9 @@ test('a client of pg has the fields that are read', () => {
 
 test('a socket of Node has the response that is sent next', async t => {
   const seen = Promise.withResolvers<{ socket: Socket; response: ServerResponse }>()
-  const server = createServer((incoming, response) => seen.resolve({ socket: incoming.socket, response }))
+  const server = createServer((incoming, serverResponse) =>
+    seen.resolve({ socket: incoming.socket, response: serverResponse }),
+  )
   t.after(() => server.close())
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

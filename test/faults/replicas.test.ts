@@ -78,10 +78,10 @@ describe('two replicas', () => {
 
   test('replicas serve pages, changes and exports once caught up', async () => {
     await waitUntil(async () => {
-      const before = counted().answered
-      await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: `Ann ${before}` }])
+      const answeredBefore = counted().answered
+      await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: `Ann ${answeredBefore}` }])
       const found = await paginate(service, '/customers/search?limit=100')
-      assert.equal(found.records.find(({ id }) => id === 'new')?.firstname, `Ann ${before}`)
+      assert.equal(found.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
       // The second page at least, and each of both replicas.
       return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
     }, 'both replicas answer')
@@ -106,8 +106,8 @@ describe('two replicas', () => {
   })
 
   test('a lagging replica serves only sessions whose data it has', async () => {
-    const before = await service.get('/customers/search?limit=100')
-    const on = `/customers/search?limit=100&after_cursor=${before.json.meta.endCursor}`
+    const firstPage = await service.get('/customers/search?limit=100')
+    const on = `/customers/search?limit=100&after_cursor=${firstPage.json.meta.endCursor}`
     await waitUntil(async () => {
       const { answered } = counted()
       await service.get(on)

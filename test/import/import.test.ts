@@ -30,13 +30,13 @@ test('the documented example of every type is imported idempotently', async () =
     const { rejected, rejectedFile } = await shop.importFile(kind, exampleFile(importTypes[kind]))
     assert.deepEqual([kind, rejected, rejectedFile], [kind, 0, undefined])
   }
-  const before = await shop.dumpTables()
+  const original = await shop.dumpTables()
   for (const kind of importTypeNames)
     assert.deepEqual(
       [kind, ...counts(await shop.importFile(kind, exampleFile(importTypes[kind])))],
       [kind, 2, 0, 0, 2, 0],
     )
-  assert.equal(await shop.dumpTables(), before)
+  assert.equal(await shop.dumpTables(), original)
 })
 
 test('docs/reference/import-formats.md matches the code', async () => {
@@ -144,11 +144,11 @@ test('stock and mappings of unknown records are rejected', async () => {
     ],
   )
   for (const kind of ['store-mapping', 'sku-mapping', 'customer-mapping'] as const) {
-    const before = await shop.dumpTables()
+    const original = await shop.dumpTables()
     const [key] = importTypes[kind].key
     const other = Object.keys(importTypes[kind].shape.properties)[1]
     assert.deepEqual(counts(await shop.importFile(kind, `${key},${other}\n404,x\n`)), [1, 0, 0, 0, 1])
-    assert.equal(await shop.dumpTables(), before)
+    assert.equal(await shop.dumpTables(), original)
   }
 })
 
@@ -211,12 +211,12 @@ test('an import ends even if its database does not close the connection', async 
 })
 
 test('a dry run finds errors and writes only the rejected file', async () => {
-  const before = await shop.dumpTables()
+  const original = await shop.dumpTables()
   const run = await shop.importFile('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', {
     dryRun: true,
   })
   assert.deepEqual([counts(run), run.rejectedFile?.includes('names no store: 404')], [[2, 0, 0, 1, 1], true])
-  assert.equal(await shop.dumpTables(), before)
+  assert.equal(await shop.dumpTables(), original)
 })
 
 test('an import stops at an outage and keeps its stored lines', async () => {

@@ -55,8 +55,8 @@ test('the rest of a partly shipped order can be cancelled and refunded', async (
   await act(cancelOrder, at, 'M1')
   assert.deepEqual(await statuses(), ['shipped', 'cancelled', 'cancelled'])
   assert.equal(await balance(), '20.00')
-  const after = await getStock(at)
-  assert.deepEqual(after, { ...before, '1001 HOOD-S': (before['1001 HOOD-S'] ?? 0) + 2 })
+  const stock = await getStock(at)
+  assert.deepEqual(stock, { ...before, '1001 HOOD-S': (before['1001 HOOD-S'] ?? 0) + 2 })
   assert.deepEqual(await getSales(at, 'M1'), [])
 })
 

@@ -48,7 +48,7 @@ describe('a shop with real data', { skip }, () => {
 
   test('each line becomes one row of an import file', () => {
     const { returns, returnTransactions } = accounts.counted.adventureworks
-    assert.deepEqual(Object.fromEntries(accounts.files.map(({ file, rows }) => [file, rows])), {
+    assert.deepEqual(Object.fromEntries(accounts.files.map(({ file: path, rows }) => [path, rows])), {
       'references.csv': 22,
       'stores.csv': 701,
       'store-mapping.csv': 5,
@@ -168,13 +168,13 @@ describe('a shop with real data', { skip }, () => {
     })
 
     test('the import reads every line of every file', () => {
-      for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
+      for (const { file: path, rows } of accounts.files) assert.equal(seen.summaries[path]?.read, rows, path)
     })
 
     test('the import rejects and reports only the four sub-penny lines', () => {
-      const rejected = accounts.files.filter(({ file }) => seen.summaries[file]?.rejected)
+      const rejected = accounts.files.filter(({ file: path }) => seen.summaries[path]?.rejected)
       assert.deepEqual(
-        rejected.map(({ file }) => file),
+        rejected.map(({ file: path }) => path),
         ['transactions-uci.csv.gz'],
       )
       assert.equal(seen.summaries['transactions-uci.csv.gz']?.rejected, 4)
@@ -193,7 +193,7 @@ describe('a shop with real data', { skip }, () => {
 
     test('units and money match the totals of the sources', () => {
       const files = accounts.files.filter(({ kind }) => kind === 'transactions')
-      const sum = (of: 'quantity' | 'value') => files.reduce((total, file) => total + BigInt(file[of]), 0n)
+      const sum = (of: 'quantity' | 'value') => files.reduce((total, account) => total + BigInt(account[of]), 0n)
       const { quantity, value } = sumOf(seen.answered.transactions, seen.rejected.transactions)
       assert.deepEqual({ quantity, value }, { quantity: sum('quantity'), value: sum('value') })
     })

@@ -101,7 +101,7 @@ test('a rename committed before an import or order appears in its writes', async
   const waiting = sql`
     select from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'`
-  const [now, then] = [await names(), 'F']
+  const [current, then] = [await names(), 'F']
   const moves = [{ storeId: 's2', skuId: 'k0007', quantity: -1 }]
   const order = () =>
     shop.db.transaction(async tx => {
@@ -118,11 +118,13 @@ test('a rename committed before an import or order appears in its writes', async
     await shop.importFile('sku-mapping', lines('skuId,ecommerceSku', renamed))
   })
   await writes
-  assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', now[2]])
-  const gone = await shop.rows(`select id from tombstone where kind = 'inventory' and id = any('{${now}}') order by 1`)
+  assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', current[2]])
+  const gone = await shop.rows(
+    `select id from tombstone where kind = 'inventory' and id = any('{${current}}') order by 1`,
+  )
   assert.deepEqual(
     gone.map(({ id }) => id),
-    now.slice(0, 2),
+    current.slice(0, 2),
   )
 })
 

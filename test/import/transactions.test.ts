@@ -32,9 +32,9 @@ test("a transaction's lines can be scattered over files", async () => {
   await shop.importFile('transactions', `${header}\nfar,2024-05-01,3,1,4.00\n`)
   const { lines, total } = await transaction('far')
   assert.deepEqual([lines.map((line: { id: string }) => line.id), total], [['1', '2', '3'], '7.00'])
-  const before = await shop.dumpTables()
+  const original = await shop.dumpTables()
   const again = await shop.importFile('transactions', file)
-  assert.deepEqual([again.unchanged, again.changed, await shop.dumpTables()], [2502, 0, before])
+  assert.deepEqual([again.unchanged, again.changed, await shop.dumpTables()], [2502, 0, original])
 })
 
 test('file columns can use the names of exports', async () => {
@@ -47,9 +47,9 @@ test('contradictory lines of a transaction change nothing on repetition', async 
   const lines = Array.from({ length: 1200 }, (_, i) => `torn,2024-05-01 10:0${i % 2},${i},1,1\n`)
   const file = `${header}\n${lines.join('')}`
   await shop.importFile('transactions', file)
-  const before = await shop.dumpTables()
+  const original = await shop.dumpTables()
   const { changed, unchanged } = await shop.importFile('transactions', file)
-  assert.deepEqual([changed, unchanged, await shop.dumpTables()], [0, 1200, before])
+  assert.deepEqual([changed, unchanged, await shop.dumpTables()], [0, 1200, original])
 })
 
 test("lines that contradict their transaction's first line are reported", async () => {

@@ -20,11 +20,11 @@ await shop.importFile(
 beforeEach(() => shop.rows('truncate stock, tombstone'))
 
 /** A batch of lines for one store. */
-const batch = (store: number, sku: (i: number) => string, count: number) =>
-  skus.slice(0, 2_000).map(i => `${store},${sku(i)},${count}`)
+const batch = (number: number, sku: (i: number) => string, count: number) =>
+  skus.slice(0, 2_000).map(i => `${number},${sku(i)},${count}`)
 const file = (...batches: string[][]) => ['storeNumber,skuId,sku,freeStock', ...batches.flat()].join('\n')
-const stockOf = (store: number) =>
-  shop.rows(`select free_stock as count, count(*)::integer as skus from stock where store_id = '${store}' group by 1`)
+const stockOf = (number: number) =>
+  shop.rows(`select free_stock as count, count(*)::integer as skus from stock where store_id = '${number}' group by 1`)
 /** Keeps batches from going in that have stock of the first store. */
 const holdFirstStore = () => holdLocks(shop.db, `select from store where store_id = '1' for update`)
 const isLeased = async () =>
@@ -33,7 +33,7 @@ const isLeased = async () =>
 
 test('parallel batches of an initial load report rejections in file order', async () => {
   const letGo = await holdFirstStore()
-  const unknown = (store: number) => [`${store},,unknown,1`]
+  const unknown = (number: number) => [`${number},,unknown,1`]
   const [one, two] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
   const importing = shop.importFile('stock', file(unknown(1), one, unknown(2), two))
   await waitUntil(async () => (await stockOf(2)).length, 'the second batch is in').finally(letGo)

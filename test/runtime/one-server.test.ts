@@ -30,7 +30,7 @@ test('a hanging first server in DATABASE_URL falls back to the second', async ()
   const { port } = silent.address() as AddressInfo
   const proxy = await startPostgresProxy(database.connection)
   after(() => proxy.close())
-  const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, before => `${before}127.0.0.1:${port},`)
+  const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, prefix => `${prefix}127.0.0.1:${port},`)
   const listed = await runCommand(['service', 'list'], {
     DATABASE_URL: both,
     DATA_DIR: createDirectory(),

@@ -121,11 +121,11 @@ test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
   const service = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
   const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
     request(`http://127.0.0.1:${plain}/stores?password=x`, response => {
-      let body = ''
+      let received = ''
       response.on('data', part => {
-        body += part
+        received += part
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: received }))
     })
       .on('error', reject)
       .end()

@@ -74,7 +74,7 @@ test('accounts stay in the control database and their audit entries follow', asy
   const { apiKey } = first.json.data
   const till = { authorization: `Basic ${apiKey}`, 'x-service-name': 'luma' }
   assert.equal((await shop.sendRaw('/stores', { headers: till })).status, 200)
-  const names = (await luma.get('/accounts')).json.data.map(({ username }: { username: string }) => username)
+  const names = (await luma.get('/accounts')).json.data.map(({ username: name }: { username: string }) => name)
   assert.deepEqual(names, ['luma-admin', 'luma-till'])
 
   const worker = startCommand(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
@@ -191,9 +191,9 @@ test("a shard is restored separately, and its services' old cursors expire", asy
     'the new place is asked',
   )
   assertProblem(await luma.get(`/changes?after_cursor=${endCursor}`), 'cursor_expired', shop.baseUrl)
-  const before = east
+  const oldEast = east
   east = place
-  await before.drop()
+  await oldEast.drop()
 })
 
 test("removing a shard's service deletes both sides and its backup is complete", async () => {

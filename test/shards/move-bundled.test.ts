@@ -74,15 +74,15 @@ test('a shop moves out of the bundled database completely', async () => {
   const account = [{ username: 'before', role: 'visitor' }, withKey()] as const
   const made = await post('/accounts', ...account)
   assert.equal(made.status, 201)
-  const before = await told()
-  assert.ok(before.size >= 5, [...before.keys()].join(', '))
-  assert.ok((before.get('/products')?.lines.length ?? 0) > 100)
+  const original = await told()
+  assert.ok(original.size >= 5, [...original.keys()].join(', '))
+  assert.ok((original.get('/products')?.lines.length ?? 0) > 100)
 
   const said = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
   assert.match(said, /Old copy of .* deleted/)
 
-  const after = await told()
-  for (const [path, list] of before) assert.deepEqual(after.get(path), list, path)
+  const moved = await told()
+  for (const [path, list] of original) assert.deepEqual(moved.get(path), list, path)
   const again = await post('/accounts', ...account)
   assert.deepEqual([again.text, again.headers['idempotent-replayed']], [made.text, 'true'])
   assert.equal((await post('/customers', buildCustomer())).status, 201)

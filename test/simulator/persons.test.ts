@@ -85,8 +85,10 @@ test('an email belongs to one person', async () => {
 })
 
 test('references are checked for ID, type and required types', async () => {
-  const references = (type: number, id: number | string) =>
-    jo(`<References><Reference><ReferenceTypeId>${type}</ReferenceTypeId><Id>${id}</Id></Reference></References>`)
+  const references = (type: number, referenceId: number | string) =>
+    jo(
+      `<References><Reference><ReferenceTypeId>${type}</ReferenceTypeId><Id>${referenceId}</Id></Reference></References>`,
+    )
   assert.deepEqual(await refusal(references(1321, 99)), [400, 5089])
   assert.deepEqual(await refusal(references(1321, 4421)), [400, 5090])
   assert.deepEqual(await refusal(references(1321, 'x')), [400, 5109])
@@ -126,8 +128,8 @@ test('a PUT clears omitted fields except custom data', async () => {
     `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>${billing}${email('jo@example.test')}`,
   )
   assert.deepEqual([status, text], [200, ''])
-  const after = simulator.state.persons.get(id)
-  assert.deepEqual([after?.sex, after?.jobTitle, after?.startDate], ['', '', ''])
+  const updated = simulator.state.persons.get(id)
+  assert.deepEqual([updated?.sex, updated?.jobTitle, updated?.startDate], ['', '', ''])
   const shown = await ask(`Persons/${id}?CustomData=true`)
   assert.match(shown.text, /<Card Name="Marketing"><Fields Type="Array"><Field Name="EmailOptIn">true/)
   assert.doesNotMatch((await ask(`Persons/${id}`)).text, /CustomData/)
@@ -209,8 +211,8 @@ test('filters are combined; a phone filter matches any number', async () => {
 test('UpdatedAfter filters from 2022.1 on and is ignored before', async () => {
   simulator.clock.advance(60)
   const id = await created()
-  const ids = async (after: string) =>
-    (await ask(`Persons/?UpdatedAfter=${after}`, { version: '1.0' })).xml?.children.map(one =>
+  const ids = async (since: string) =>
+    (await ask(`Persons/?UpdatedAfter=${since}`, { version: '1.0' })).xml?.children.map(one =>
       Number(textAt(one, 'Id')),
     )
   assert.deepEqual(await ids('2026-02-03T16:32:15'), [id])

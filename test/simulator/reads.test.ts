@@ -152,7 +152,7 @@ test('the highest tier has empty next-tier elements', async () => {
 })
 
 test('an account can be opened once and change tiers', async () => {
-  const person = [...state.persons.keys()].find(id => !state.accountOfPerson.has(id))
+  const person = [...state.persons.keys()].find(personId => !state.accountOfPerson.has(personId))
   const body = (inside: string) => `<RewardAccount>${inside}</RewardAccount>`
   const opened = await ask('Rewards/Accounts', {
     body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),

@@ -16,7 +16,7 @@ const styleOf = (depth: Depth) => {
     one =>
       one.depth === depth &&
       !one.special &&
-      one.colours[0]?.skus.every(sku => simulator.state.stock.total(sku.row) > 5),
+      one.colours[0]?.skus.every(candidate => simulator.state.stock.total(candidate.row) > 5),
   )
   const colour = style?.colours[0]
   const sku = colour?.skus[0]

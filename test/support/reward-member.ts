@@ -57,16 +57,15 @@ export async function createMember(
     shop,
     service,
     earn: (orderNumber: string, amount: string, db = api.db) =>
-      changeLedger((tx, account) => earnRewards(tx, service, account, { orderNumber, amount }), db),
+      changeLedger((tx, locked) => earnRewards(tx, service, locked, { orderNumber, amount }), db),
     giveBack: (orderNumber: string, amount: string, db = api.db) =>
       changeLedger(
-        (tx, account) =>
-          reverseRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
+        (tx, locked) => reverseRewards(tx, service, locked, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
         db,
       ),
     cancelReturn: (orderNumber: string) =>
-      changeLedger((tx, account) =>
-        restoreRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}` }),
+      changeLedger((tx, locked) =>
+        restoreRewards(tx, service, locked, { orderNumber, returnNumber: `R-${orderNumber}` }),
       ),
     addLots: (...rows: object[]) =>
       upsertRewardLots(

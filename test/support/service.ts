@@ -147,8 +147,8 @@ export async function startTestService({
     if (!password) throw new Error('the account is new')
     return caller(username, password, of)
   }
-  const tenant = async (own: Partial<Settings> = {}) => {
-    const service = await addService(db, `shop${++nameCount}`, own)
+  const tenant = async (ownSettings: Partial<Settings> = {}) => {
+    const service = await addService(db, `shop${++nameCount}`, ownSettings)
     if (!service) throw new Error('the service is new')
     return account(role, service)
   }

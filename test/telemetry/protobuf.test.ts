@@ -37,11 +37,13 @@ const span: fc.Arbitrary<Span> = fc.record({
 })
 
 const told = (from: Readonly<Record<string, Value>>) =>
-  Object.entries(from).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: anyValue(value) }]))
-function anyValue(value: string | number | boolean) {
-  if (typeof value === 'string') return { stringValue: value }
-  if (typeof value === 'boolean') return { boolValue: value }
-  return Number.isSafeInteger(value) ? { intValue: String(BigInt(value)) } : { doubleValue: value }
+  Object.entries(from).flatMap(([key, attribute]) =>
+    attribute === undefined ? [] : [{ key, value: anyValue(attribute) }],
+  )
+function anyValue(attribute: string | number | boolean) {
+  if (typeof attribute === 'string') return { stringValue: attribute }
+  if (typeof attribute === 'boolean') return { boolValue: attribute }
+  return Number.isSafeInteger(attribute) ? { intValue: String(BigInt(attribute)) } : { doubleValue: attribute }
 }
 const origin = 1_795_000_000_000
 const nanoseconds = (milliseconds: number) => String(BigInt(origin + milliseconds) * 1_000_000n)

@@ -48,7 +48,7 @@ const wireTypes: Readonly<Record<string, number>> = {
 export function readMessage(name: string, bytes: Buffer): Record<string, unknown> {
   const fields = messages[name] ?? assert.fail(`no message ${name}`)
   const read: Record<string, unknown> = Object.fromEntries(
-    Object.values(fields).flatMap(([name, , repeated]) => (repeated ? [[name, []]] : [])),
+    Object.values(fields).flatMap(([fieldName, , repeated]) => (repeated ? [[fieldName, []]] : [])),
   )
   let at = 0
   const varint = () => {

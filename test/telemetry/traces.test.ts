@@ -165,7 +165,7 @@ test('a failed span has a code and no message', async () => {
 })
 
 test('an unsampled caller is not traced, and the ratio covers others', async () => {
-  const { sent: before = 0 } = spanCounts()
+  const { sent: sentBefore = 0 } = spanCounts()
   const unsampled = '0af7651916cd43dd8448eb211c80319c'
   assert.equal((await api.get('/stores', { traceparent: `00-${unsampled}-b7ad6b7169203331-00` })).status, 200)
   await api.get('/stores', { traceparent, 'x-request-id': 'later' })
@@ -173,7 +173,7 @@ test('an unsampled caller is not traced, and the ratio covers others', async () 
     () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'),
     'the later one',
   )
-  await waitUntil(() => (spanCounts().sent ?? 0) > before, 'what was sent is counted')
+  await waitUntil(() => (spanCounts().sent ?? 0) > sentBefore, 'what was sent is counted')
   assert.deepEqual(
     collector.spans.filter(span => span.traceId === unsampled),
     [],
@@ -245,9 +245,9 @@ test('a server with a collector exports until shutdown, others load nothing', as
   const found = last()
   assert.equal(found?.resource['service.name'], 'till-7')
   assert.equal(found?.resource['process.pid'], service.pid)
-  const before = collector.bodies.length
+  const bodyCount = collector.bodies.length
   await runSuccessfully(['service', 'list'], environment)
-  assert.equal(collector.bodies.length, before)
+  assert.equal(collector.bodies.length, bodyCount)
   const { err } = await runCommand(['start'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })
   assert.match(err, /OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that begins with http:\/\/ or https:\/\//)
 })

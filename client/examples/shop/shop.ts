@@ -21,7 +21,7 @@ interface Voucher {
 }
 
 const cents = (amount: string) => Math.round(Number(amount) * 100)
-const formatAmount = (cents: number) => (cents / 100).toFixed(2)
+const formatAmount = (amount: number) => (amount / 100).toFixed(2)
 
 export function createShop(client: Tillbridge) {
   const stock = new Map<string, Promise<number>>()

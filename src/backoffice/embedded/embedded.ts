@@ -17,18 +17,18 @@ export const embedded = (service: Service): BackOffice => ({
   createCustomer: inOneTransaction(createCustomer),
   updateCustomer: inOneTransaction(updateCustomer),
   eraseCustomer:
-    async ({ service, requireMatch }, id) =>
+    async ({ service: owner, requireMatch }, id) =>
     tx =>
-      erase(tx, service, id, requireMatch),
+      erase(tx, owner, id, requireMatch),
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,
-  findOrder: ({ db, service }, name) => findOrderId(db, service, name),
+  findOrder: ({ db, service: owner }, name) => findOrderId(db, owner, name),
   lookUpVoucher: inOneTransaction(lookUpVoucher),
   validateVoucher: inOneTransaction(validateVoucher),
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
-  rewardAccount: ({ db, service }, by) => findRewardAccount(db, service, by),
+  rewardAccount: ({ db, service: owner }, by) => findRewardAccount(db, owner, by),
   unsupportedFields: new Map(),
   refreshHistory: async () => undefined,
   refreshOrders: async () => undefined,

@@ -81,8 +81,9 @@ export async function countWrongGuess(tx: Db, service: Service, { number, subjec
       detail: `${failures} wrong PINs in a row. The voucher is blocked for a while.`,
     })
   }
-  for (const { subject, allowed, alert } of limits)
-    if (await countFailure(tx, [{ subject, allowed: allowed - 1 }])) await raiseAlert(tx, service.id, alert)
+  for (const { subject: limitSubject, allowed, alert } of limits)
+    if (await countFailure(tx, [{ subject: limitSubject, allowed: allowed - 1 }]))
+      await raiseAlert(tx, service.id, alert)
   return new ApiError('voucher_not_accepted')
 }
 

@@ -50,8 +50,8 @@ export const backupCommand = (program: Command) =>
         )
         const taking = bytesDisplay('Backup')
         let takenAt = ''
-        const onHead = (head: Head) => {
-          takenAt = head.takenAt
+        const onHead = (backupHead: Head) => {
+          takenAt = backupHead.takenAt
         }
         const frames = createBackup(db, { onProgress: taking.show, onHead })
         if (file === '-') {

@@ -41,7 +41,7 @@ export async function printReport(db: Database, service: Service, { kind, state,
   else {
     const counts = statuses.map(status => [
       status.kind,
-      ...issueStates.map(state => status.states[state].toLocaleString('en')),
+      ...issueStates.map(issueState => status.states[issueState].toLocaleString('en')),
     ])
     console.log(table(['', ...issueStates], counts))
     for (const { kind: of } of statuses)

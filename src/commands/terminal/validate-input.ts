@@ -5,7 +5,7 @@ import type { Static, TSchema } from '../../schemas/schemas.ts'
 
 /** Validates the arguments of a command like a request body of the API. Throws an error with every problem. */
 export function validateInput<S extends TSchema>(schema: S, input: object): Static<S> {
-  const defined = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const defined = Object.fromEntries(Object.entries(input).filter(([, field]) => field !== undefined))
   const value = normalizeBody(schema, defined)
   // The currency is never used: these arguments contain no amounts.
   throwIfAny(validateBody(schema, value, { currency: 'USD' }))

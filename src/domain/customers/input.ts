@@ -139,8 +139,8 @@ export const changesOnlyEcommerceIds = (change: CustomerChange) =>
 
 /** Returns the telephone numbers that a change sets. */
 export function getPhones({ mobile, contact }: CustomerChange) {
-  const phones = contact?.phones === null ? { home: null, mobile: null, work: null } : { ...contact?.phones }
-  return mobile === undefined ? phones : { ...phones, mobile }
+  const newPhones = contact?.phones === null ? { home: null, mobile: null, work: null } : { ...contact?.phones }
+  return mobile === undefined ? newPhones : { ...newPhones, mobile }
 }
 
 /** Returns the errors of a customer that the schema can't express. `record` is the stored customer. `today` is in the service's time zone. */
@@ -174,10 +174,10 @@ export function checkReadOnlyFields(change: CustomerChange, record: Customer): F
       const detail = `\`${name}\` is read-only. Leave it out, or send it unchanged.`
       return { pointer: `/${name}`, code: 'invalid_body', detail }
     })
-  const { firstname, surname, contact } = change
+  const { firstname: newFirstname, surname: newSurname, contact } = change
   const cleared = [
-    ['/firstname', firstname, record.firstname],
-    ['/surname', surname, record.surname],
+    ['/firstname', newFirstname, record.firstname],
+    ['/surname', newSurname, record.surname],
     ['/contact/email', contact?.email, record.contact.email],
   ] as const
   const detail = "This field is required and can't be cleared."

@@ -21,7 +21,7 @@ export function issueCsvCells(kind: MappedKind, issue: MappingIssue): string[] |
   const target = suggestion ?? ecommerceId
   const adminId = issue.ecommerceAdminId?.split('/').at(-1) === target ? issue.ecommerceAdminId : null
   const reasons = evidence
-    .map(({ reason, ecommerceId, id }) => [reason, id ?? ecommerceId].filter(Boolean).join(' '))
+    .map(({ reason, ecommerceId: platformId, id: itemId }) => [reason, itemId ?? platformId].filter(Boolean).join(' '))
     .join('; ')
   const mapping = kind === 'customers' ? [id, target, adminId] : [id, target]
   const cells = [...mapping, name, state, ecommerceName, reasons, unitsInStock, unitsSold]

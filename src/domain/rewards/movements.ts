@@ -175,10 +175,10 @@ function openLedger({ today, now, pointsOwed, points: stored }: RewardState, new
 
   function takePoints(kind: Entry['kind'], candidates: readonly Lot[], requested: bigint, into?: string) {
     let total = 0n
-    for (const { lot, points } of allocatePoints(candidates, requested)) {
-      lot.remaining -= points
-      total += points
-      entries.push({ kind, lot: { kind: 'points', id: lot.id }, amount: -points, ...(into && { into }) })
+    for (const { lot, points: lotPoints } of allocatePoints(candidates, requested)) {
+      lot.remaining -= lotPoints
+      total += lotPoints
+      entries.push({ kind, lot: { kind: 'points', id: lot.id }, amount: -lotPoints, ...(into && { into }) })
     }
     return total
   }

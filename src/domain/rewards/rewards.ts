@@ -24,8 +24,8 @@ const lotId = Id('The lot.', '42181')
 const lotDescription = Text('The reason for the lot.', 'Birthday reward')
 const createdAt = LocalTime('When the lot was created.', '2026-01-05 15:19:10')
 const expiryDate = LocalDate('The last day on which it can be used.', '2027-01-05')
-const points = (description: string, example: number) =>
-  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
+const points = (text: string, example: number) =>
+  Type.Integer({ description: text, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
 
 const Span = Type.Object(
   { months: Nullable(months), days: Nullable(days) },

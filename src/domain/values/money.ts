@@ -4,12 +4,12 @@ const exceptions: readonly [decimals: number, currencies: string][] = [
   [3, 'BHD IQD JOD KWD LYD OMR TND'],
   [4, 'CLF UYW'],
 ]
-const decimals = new Map(
+const decimalsByCurrency = new Map(
   exceptions.flatMap(([digits, currencies]) => currencies.split(' ').map(currency => [currency, digits])),
 )
 
 /** Returns the number of decimals of a currency (ISO 4217). */
-export const getDecimals = (currency: string): number => decimals.get(currency) ?? 2
+export const getDecimals = (currency: string): number => decimalsByCurrency.get(currency) ?? 2
 
 /** Parses an amount into minor units. Returns undefined if the text is no amount or has more decimals than the currency. */
 export function parseAmount(text: string, decimals: number): bigint | undefined {

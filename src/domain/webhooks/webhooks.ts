@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { kinds, maxCursorLength } from '../changes.ts'
+import { changeKinds, maxCursorLength } from '../changes.ts'
 import { Flag, Id, Instant, Integer, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 
 /** `failing` endpoints are still tried. `paused` ones are not, until they are resumed. */
@@ -12,7 +12,7 @@ const url = Text(
   'https://shop.example/hooks',
   2_000,
 )
-const followed = Type.Array(OneOf('A kind of record.', kinds), {
+const followed = Type.Array(OneOf('A kind of record.', changeKinds), {
   description: 'The kinds of records whose changes are delivered.',
   minItems: 1,
   uniqueItems: true,

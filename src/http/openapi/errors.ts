@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorCode, errorCodes, notFound, toApiError } from '../../errors/api-error.ts'
 import { Type } from '../../schemas/schemas.ts'
-import { pagingParameters, updatedAfter } from '../pagination/lists.ts'
+import { pagingParameters, updatedAfterParameter } from '../pagination/lists.ts'
 import { createProblem, type Problem } from '../problem.ts'
 import { parseQuery } from '../routing/query.ts'
 import { exampleRequestId, type ResponseHeader, rateLimitHeaders, referToHeaders } from './headers.ts'
@@ -107,7 +107,7 @@ const details: Partial<Record<ErrorCode, string>> = {
 function buildExampleError(each: ErrorCode): ApiError {
   const query = exampleQueries[each]
   if (query !== undefined) {
-    const schema = Type.Object({ updated_after: updatedAfter, ...pagingParameters() })
+    const schema = Type.Object({ updated_after: updatedAfterParameter, ...pagingParameters() })
     const [first, ...more] = parseQuery(schema, query, 'UTC').errors
     if (first) return toApiError([first, ...more])
   }

@@ -39,7 +39,7 @@ export const EmailFilter = () =>
 export const withoutExample = <T extends TSchema>(schema: T): T =>
   Type.Optional({ ...schema, examples: undefined }) as T
 
-export const updatedAfter = TimestampParameter(
+export const updatedAfterParameter = TimestampParameter(
   'Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes.',
 )
 

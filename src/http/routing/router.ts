@@ -97,8 +97,8 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
       const { limit, after_cursor, ...filters } = query as { limit?: number; after_cursor?: string }
       errors.push(...(validate?.(filters, sent, service) ?? []))
       const missing = requires && context.backOffice.unsupportedFields.get(requires)
-      const loadPage = async (pageRequest: PageRequest) => {
-        const result = await route.handler(withQuery(context, filters), pageRequest)
+      const loadPage = async (nextPage: PageRequest) => {
+        const result = await route.handler(withQuery(context, filters), nextPage)
         const {
           page,
           warnings: ownWarnings = [],

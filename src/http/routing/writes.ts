@@ -157,7 +157,7 @@ export async function handleWrite(
   const identity = createIdentity(app.keys, service, options.operation, key, canonical)
   const writeRequest = { operation: options.operation, params, body, username, requestId }
   const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(
-    response => ({ response, isReplay: false }),
+    result => ({ response: result, isReplay: false }),
     async error => {
       const isOtherRequest = error instanceof ApiError && error.code === 'idempotency_key_reused'
       const isRepeat = isOtherRequest || error instanceof IdempotentReplay

@@ -69,8 +69,8 @@ export const saveProfile = (path: string, profile: Profile) => writeFile(path, `
 type Columns = Readonly<Record<string, string>>
 
 const clocksIn = ({ time = {} }: Profile): Columns => (typeof time === 'string' ? { '': time } : time)
-const without = (columns: Columns, isOutranked: (ours: string, theirs: string) => boolean) =>
-  Object.fromEntries(Object.entries(columns).filter(([ours, theirs]) => !isOutranked(ours, theirs)))
+const without = (allColumns: Columns, isOutranked: (ours: string, theirs: string) => boolean) =>
+  Object.fromEntries(Object.entries(allColumns).filter(([ours, theirs]) => !isOutranked(ours, theirs)))
 
 /** A profile with what is said besides: that outranks it, column by column. */
 export function joined(profile: Profile, said: Profile): Profile {

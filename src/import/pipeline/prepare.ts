@@ -125,15 +125,15 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
   const variants = new Map(
     (await findVariants(db, service, known, getDecimals(currency))).map(variant => [variant.sku, variant]),
   )
-  const itemsBy = (notes: Notes): SoldItems => ({
+  const itemsBy = (batchNotes: Notes): SoldItems => ({
     item(row) {
       const variant = variants.get(skus.of(row)?.sku ?? '')
-      if (!variant) note(notes, withoutItem)
+      if (!variant) note(batchNotes, withoutItem)
       return soldItem(row, variant)
     },
     storeId(number) {
       const store = stores.get(number)
-      if (!store) note(notes, withoutStock)
+      if (!store) note(batchNotes, withoutStock)
       return store?.store_id ?? null
     },
   })

@@ -49,8 +49,8 @@ export function momentsLike(format: string, latest = '9999-12-31'): ReadMoment {
     if (!found) return
     const clock = found.clock === undefined ? clockOf(found) : clockIn(found.clock)
     if ((found.clock ?? found.hour) !== undefined && clock === undefined) return
-    const day = `${monthOf(found.month)}-${found.day?.padStart(2, '0')}`
-    const date = dateIn(`${yearOf(found.year, day, latest)}-${day}`)
+    const monthAndDay = `${monthOf(found.month)}-${found.day?.padStart(2, '0')}`
+    const date = dateIn(`${yearOf(found.year, monthAndDay, latest)}-${monthAndDay}`)
     return date === undefined ? undefined : { day: date, clock }
   }
 }

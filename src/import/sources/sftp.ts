@@ -26,7 +26,7 @@ export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): P
 
 /** A folder for us alone: what passes through it is about persons. */
 async function temporaryFolder() {
-  for (const name of (await readdir(tmpdir())).filter(name => name.startsWith(prefix))) {
+  for (const name of (await readdir(tmpdir())).filter(each => each.startsWith(prefix))) {
     const path = join(tmpdir(), name)
     const found = await stat(path).catch(() => undefined)
     if (found && found.uid === process.getuid?.() && Date.now() - found.mtimeMs > leftOverMs)

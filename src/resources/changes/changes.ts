@@ -2,7 +2,7 @@ import { encodeCursor, renderChange } from '../../change-feed/subscription.ts'
 import { Product } from '../../domain/catalog/products.ts'
 import { StaffMember } from '../../domain/catalog/staff.ts'
 import { Store } from '../../domain/catalog/stores.ts'
-import { kinds, maxCursorLength } from '../../domain/changes.ts'
+import { changeKinds, maxCursorLength } from '../../domain/changes.ts'
 import { Customer } from '../../domain/customers/customers.ts'
 import { StockLevel } from '../../domain/inventory/stock-level.ts'
 import { Order } from '../../domain/orders/orders.ts'
@@ -29,7 +29,7 @@ import {
 
 const RecordChange = Type.Object(
   {
-    kind: OneOf('The kind of record.', kinds),
+    kind: OneOf('The kind of record.', changeKinds),
     id: Type.String({ description: 'The ID of the record.', examples: ['65432'] }),
     action: OneOf('`changed` includes created. `removed`: the record no longer exists.', ['changed', 'removed']),
     changedAt: Instant('The time of the latest change of the record.', '2026-11-21T09:31:27.803870Z'),
@@ -72,8 +72,8 @@ const ChangePage = Type.Object(
 const followingParameters = {
   kinds: Type.Optional(
     Type.String({
-      description: `The kinds of records, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}. Default: all.`,
-      pattern: `^(${kinds.join('|')})(,(${kinds.join('|')}))*$`,
+      description: `The kinds of records, separated by commas: ${changeKinds.map(kind => `\`${kind}\``).join(', ')}. Default: all.`,
+      pattern: `^(${changeKinds.join('|')})(,(${changeKinds.join('|')}))*$`,
       maxLength: 250,
       examples: ['customer,inventory'],
     }),
@@ -127,7 +127,7 @@ const Events = Type.String({
 })
 
 /** The change feed: as pages, as a bulk export and as a stream. */
-export const changes = [
+export const changeRoutes = [
   get(
     '/changes',
     {

@@ -7,7 +7,7 @@ import {
   selectKinds,
 } from '../../change-feed/subscription.ts'
 import type { Db } from '../../database/db.ts'
-import { kinds } from '../../domain/changes.ts'
+import { changeKinds } from '../../domain/changes.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import type { ReadContext } from '../../http/routing/operation.ts'
 import { formatEvent, keepAliveComment } from '../../http/streaming/event-stream.ts'
@@ -85,9 +85,9 @@ export function requireUnexpired(page: ChangesPage | undefined): ChangesPage {
 }
 
 export function validateKinds(list: string | undefined): FieldError[] {
-  const unknown = (list?.split(',') ?? []).filter(name => !kinds.some(kind => kind === name))
+  const unknown = (list?.split(',') ?? []).filter(name => !changeKinds.some(kind => kind === name))
   if (!unknown.length) return []
-  const detail = `\`kinds\` must be a comma-separated list of ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
+  const detail = `\`kinds\` must be a comma-separated list of ${changeKinds.map(kind => `\`${kind}\``).join(', ')}.`
   return [{ parameter: 'kinds', code: 'invalid_parameter', detail }]
 }
 
@@ -97,7 +97,7 @@ export const createSubscription = (
   query: Query,
 ): Subscription => ({
   service,
-  kinds: query.kinds ? selectKinds(query.kinds.split(',')) : kinds,
+  kinds: query.kinds ? selectKinds(query.kinds.split(',')) : changeKinds,
   key,
 })
 

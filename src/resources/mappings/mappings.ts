@@ -111,12 +111,12 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
         etag: true,
         errors: [...errors, 'precondition_failed', 'precondition_required'],
       },
-      ({ service, params, body, requireMatch }) =>
+      ({ service, params, body: input, requireMatch }) =>
         async tx => {
           const before = await lockMapping(tx, service, kind, params.id)
           if (!before) throw notFound(noun)
           requireMatch(before.record)
-          const change = { id: params.id, before: before.record, change: body as MappingFields }
+          const change = { id: params.id, before: before.record, change: input as MappingFields }
           const record = await changeMapping(tx, service, kind, change)
           return { record, subject: buildPath(kind, params.id) }
         },

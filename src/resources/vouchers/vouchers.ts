@@ -17,7 +17,7 @@ import { Type } from '../../schemas/schemas.ts'
 import { mapCommitPhase } from '../../writes/write.ts'
 
 const tag = 'Gift vouchers'
-const number = { description: 'The number printed on the voucher.', example: '2062389' }
+const numberParameter = { description: 'The number printed on the voucher.', example: '2062389' }
 const pinDescription =
   'An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time.'
 const validationDescription =
@@ -74,7 +74,7 @@ export const vouchers = [
       tag,
       summary: 'Get a voucher',
       description: `Send the PIN in the header, never in the URL. With \`amount\`, the voucher is validated too, as by \`POST /vouchers/validate\`. ${pinDescription}`,
-      params: { number },
+      params: { number: numberParameter },
       headers: {
         'X-Voucher-Pin': { description: 'The PIN of the voucher.', example: '381940' },
         ...shopperHeader,
@@ -168,7 +168,7 @@ export const vouchers = [
         status: 200,
         summary,
         description: `With a \`validationId\`, or with the \`pin\`, which validates the voucher first and returns a \`validationId\`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 \`voucher_locked\`. The same validation can renew the lock, starting now. \`lockSeconds: 0\` unlocks. ${pinDescription}`,
-        params: { number },
+        params: { number: numberParameter },
         headers: shopperHeader,
         body: VoucherLock,
         countGuess: async (tx, { keys, service, origin, params, body, isOtherRequest }) =>

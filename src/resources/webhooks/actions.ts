@@ -20,12 +20,12 @@ import {
   buildPath,
   kind,
   lockOrThrow,
-  params,
   path,
   readWebhook,
   role,
   tag,
   type WebhookWriteContext,
+  webhookParams,
 } from './webhook-write.ts'
 
 /** Actions on a webhook, and its delivery attempts. */
@@ -39,7 +39,7 @@ export const actions = [
       status: 200,
       summary: 'Send a test event',
       description: 'Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too.',
-      params,
+      params: webhookParams,
       body: NoBody,
       isAudited: false,
       generated: ['id', 'deliveryId'],
@@ -78,7 +78,7 @@ export const actions = [
       summary: 'Replay changes to a webhook',
       description:
         'Sends each record that has changed since then once, in its current state. A delivery that is being retried is abandoned.',
-      params,
+      params: webhookParams,
       body: Rewind,
       response: Webhook,
       errors: ['cursor_expired'],
@@ -104,7 +104,7 @@ export const actions = [
       status: 200,
       summary: 'Rotate a signing secret',
       description: 'Both secrets sign deliveries for 24 hours. After that, only the new one does.',
-      params,
+      params: webhookParams,
       body: NoBody,
       generated: ['secret'],
       response: IssuedWebhook,
@@ -126,7 +126,7 @@ export const actions = [
       role,
       summary: 'List delivery attempts',
       description: 'The attempts of the last 30 days, newest first. Delivered content is not stored.',
-      params,
+      params: webhookParams,
       item: WebhookAttempt,
     },
     async ({ db, service, params: { id } }, page) => {
@@ -152,7 +152,7 @@ function defineSwitch(
       status: 200,
       summary,
       description,
-      params,
+      params: webhookParams,
       body: NoBody,
       response: Webhook,
     },

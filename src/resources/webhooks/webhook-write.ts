@@ -5,12 +5,12 @@ import type { WriteContext } from '../../http/routing/writes.ts'
 import { type Endpoint, findWebhookRecord, lockWebhook } from '../../store/webhooks/endpoints.ts'
 
 export const [tag, role, kind] = ['Webhooks', 'admin', 'webhook'] as const
-export const params = { id: { description: 'The webhook.', example: '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a' } }
+export const webhookParams = { id: { description: 'The webhook.', example: '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a' } }
 export const path = '/webhooks/:id'
 export const buildPath = (id: string) => `/webhooks/${id}`
 
 /** The context of a write to one webhook. */
-export type WebhookWriteContext = Pick<WriteContext<unknown, typeof params>, 'service' | 'params'>
+export type WebhookWriteContext = Pick<WriteContext<unknown, typeof webhookParams>, 'service' | 'params'>
 
 /** Locks and changes a webhook. Returns its new record. */
 export const applyChange =

@@ -8,7 +8,17 @@ import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, deleteWebhook, findWebhookRecord, readWebhookPage } from '../../store/webhooks/endpoints.ts'
 import { createWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
-import { applyChange, buildPath, kind, lockOrThrow, params, path, readWebhook, role, tag } from './webhook-write.ts'
+import {
+  applyChange,
+  buildPath,
+  kind,
+  lockOrThrow,
+  path,
+  readWebhook,
+  role,
+  tag,
+  webhookParams,
+} from './webhook-write.ts'
 
 /** Webhooks: create, list, update, delete. */
 export const webhooks = [
@@ -33,7 +43,7 @@ export const webhooks = [
       role,
       summary: 'Get a webhook',
       description: 'The webhook with its state, cursor and lag, without its secret.',
-      params,
+      params: webhookParams,
       response: Webhook,
       recordName: kind,
     },
@@ -73,7 +83,7 @@ export const webhooks = [
       summary: 'Update a webhook',
       description:
         "Keeps fields that the body doesn't mention. For added kinds, changes from now on are delivered. A delivery that is being retried goes to the new `url` at once.",
-      params,
+      params: webhookParams,
       body: WebhookChange,
       response: Webhook,
       errors: ['url_not_allowed'],
@@ -103,7 +113,7 @@ export const webhooks = [
       role,
       summary: 'Delete a webhook',
       description: 'Deletes the webhook and its attempts. A delivery that is in flight can still arrive.',
-      params,
+      params: webhookParams,
       body: NoBody,
       response: RemovedWebhook,
     },

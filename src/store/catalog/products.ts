@@ -138,8 +138,8 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
 }
 
 /** The change time of a product `p` in its source. */
-function selectSourceTime(products: readonly ProductParts['product'][]): Sql {
-  const times = Object.fromEntries(products.map(({ productId, updateTimeStamp }) => [productId, updateTimeStamp]))
+function selectSourceTime(productRows: readonly ProductParts['product'][]): Sql {
+  const times = Object.fromEntries(productRows.map(({ productId, updateTimeStamp }) => [productId, updateTimeStamp]))
   return sql`(${JSON.stringify(times)}::jsonb->>p.product_id)::timestamp`
 }
 
@@ -157,13 +157,13 @@ const lockProductRows = (tx: Db, service: Service, where: Sql) =>
 export const lockProducts = (
   tx: Db,
   service: Service,
-  { products = [], skus = [] }: { products?: readonly string[]; skus?: readonly string[] },
+  { products: productIds = [], skus = [] }: { products?: readonly string[]; skus?: readonly string[] },
 ) =>
   lockProductRows(
     tx,
     service,
     sql`and p.product_id = any(array(
-      select unnest(${products}::text[])
+      select unnest(${productIds}::text[])
        union all select product_id from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${skus})))`,
   )
 

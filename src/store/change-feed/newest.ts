@@ -1,5 +1,5 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
-import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
+import { changeKinds as allKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type CommitWatermarks, currentLsn, readCommitWatermarks } from '../lists/as-of.ts'
 import { listNumber } from '../lists/change-timestamp.ts'

@@ -1,5 +1,5 @@
 import { raw, type Sql, sql } from '../../database/db.ts'
-import { type Kind, kinds } from '../../domain/changes.ts'
+import { changeKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listNumber } from '../lists/change-timestamp.ts'
 import { rfc3339Micros } from '../lists/page.ts'
@@ -44,7 +44,7 @@ export function selectChanges(
   within: WatermarkTimestamps,
   { limit, records }: ChangesRequest,
 ): Sql {
-  const starts = (positions.size === 1 ? [...positions.keys()] : kinds).map(kind => ({
+  const starts = (positions.size === 1 ? [...positions.keys()] : changeKinds).map(kind => ({
     kind,
     start: getScanStart(positions, kind),
   }))

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../database/db.ts'
-import { kinds } from '../../domain/changes.ts'
+import { changeKinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 const batchSize = 10_000
@@ -10,7 +10,7 @@ const batchSize = 10_000
  */
 export async function purgeOldTombstones(db: Db, service: Service, isOver: () => boolean): Promise<number> {
   let purged = 0
-  for (const kind of kinds)
+  for (const kind of changeKinds)
     for (let count = batchSize; count === batchSize && !isOver(); purged += count) {
       const ofKind = sql`service_id = ${service.id} and kind = ${kind}`
       const isExpired = sql`${ofKind} and changed_at < now() - make_interval(days => ${service.settings.tombstoneRetentionDays}::integer)`

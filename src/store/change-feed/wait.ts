@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { perObject, singleFlight } from '../../concurrency/single-flight.ts'
 import type { Db } from '../../database/db.ts'
-import { kinds } from '../../domain/changes.ts'
+import { changeKinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { type ChangesPage, readChanges } from './changes.ts'
@@ -124,7 +124,7 @@ async function pollChanges(db: Db, service: Service, watched: WatchedService, st
   for (let remaining = extraPolls; remaining; remaining = waiters.size ? extraPolls : remaining - 1) {
     await delay(pollIntervalMs, undefined, { ref: false })
     // While the database is unavailable, there is nothing new.
-    watched.newest = await ignoreError(readCurrentPositions(db, service, kinds), 'change feed is polled again')
+    watched.newest = await ignoreError(readCurrentPositions(db, service, changeKinds), 'change feed is polled again')
     if (!watched.newest) continue
     for (const { positions, resolve } of waiters) if (mayHaveChanges(positions, watched.newest)) resolve(true)
   }

@@ -211,7 +211,7 @@ interface Filters {
 export const customerPage = (
   db: Db,
   service: Service,
-  { email, name, updatedAfter, ecommerceIds }: Filters,
+  { email, name, updatedAfter, ecommerceIds: platformIds }: Filters,
   request: PageRequest,
 ) =>
   readPage(
@@ -219,7 +219,7 @@ export const customerPage = (
     service,
     {
       table: 'customer',
-      record: ecommerceIds ? customerJson : withoutEcommerceIds,
+      record: platformIds ? customerJson : withoutEcommerceIds,
       ...getOrder({ email, name }),
       key: sql`id`,
       where: sql`

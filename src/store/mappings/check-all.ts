@@ -90,18 +90,18 @@ async function checkSide(
           const rows = await tx.rows<{ id: string }>(sql`
             select distinct ${key} as id from ${table} where service_id = ${service.id} ${where} and ${key} > ${last}
              order by ${key} limit ${batchSize}`)
-          const ids = rows.map(({ id }) => id)
-          const end = ids.length < batchSize ? null : ids.at(-1)
+          const batchIds = rows.map(({ id }) => id)
+          const end = batchIds.length < batchSize ? null : batchIds.at(-1)
           await tx.run(sql`
             delete from mapping_issue
              where service_id = ${service.id} and kind = ${kind} and side = ${side} and id > ${last}
-               and (${end}::text is null or id <= ${end}) and not id = any(${ids})`)
-          if (side === 'here') await checkRecords(tx, service, kind, ids, stock)
-          else await checkPlatformItems(tx, service, kind, ids)
+               and (${end}::text is null or id <= ${end}) and not id = any(${batchIds})`)
+          if (side === 'here') await checkRecords(tx, service, kind, batchIds, stock)
+          else await checkPlatformItems(tx, service, kind, batchIds)
           await tx.run(
-            sql`update mapping_check set checked = checked + ${ids.length} where service_id = ${service.id} and kind = ${kind}`,
+            sql`update mapping_check set checked = checked + ${batchIds.length} where service_id = ${service.id} and kind = ${kind}`,
           )
-          return ids
+          return batchIds
         }),
       ),
     )

@@ -103,14 +103,14 @@ async function insertOrders(
            ${at}::timestamptz, decode(digest, 'hex')
       from json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
            freight numeric, total numeric, digest text)`)
-  const lines = orders.flatMap(({ id, lines }) => lines.map(line => ({ ...line, orderId: id })))
+  const lines = orders.flatMap(order => order.lines.map(line => ({ ...line, orderId: order.id })))
   await tx.run(sql`
     insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id, returned, refunded)
     select ${service.id}, "orderId", sequence, status, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId", returned, refunded
       from json_to_recordset(${JSON.stringify(lines)}) as line ("orderId" text, sequence integer, status text, "skuId" text, sku text, "productCode" text, "productName" text, "colourCode" text,
            "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text, returned integer, refunded numeric)`)
-  const payments = orders.flatMap(({ id, payments }) =>
-    payments.map((payment, i) => ({ ...payment, orderId: id, sequence: i + 1 })),
+  const payments = orders.flatMap(order =>
+    order.payments.map((payment, i) => ({ ...payment, orderId: order.id, sequence: i + 1 })),
   )
   await tx.run(sql`
     insert into order_payment (service_id, order_id, sequence, gateway, amount, reference, voucher_number)

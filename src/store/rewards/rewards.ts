@@ -130,17 +130,17 @@ interface LotsOfAccount {
 export const replaceRewardLots = (
   db: Database,
   service: Service,
-  accounts: readonly LotsOfAccount[],
+  lotsByAccount: readonly LotsOfAccount[],
 ): Promise<Upserted> =>
   db.transaction(async tx => {
-    const change = await lockAccounts(tx, service, accounts)
+    const change = await lockAccounts(tx, service, lotsByAccount)
     const ended = await tx.rows<{ account_id: string; was_shown: boolean }>(sql`
-      delete from reward_lot l using json_to_recordset(${JSON.stringify(accounts)}) as a ("accountId" text, lots json)
+      delete from reward_lot l using json_to_recordset(${JSON.stringify(lotsByAccount)}) as a ("accountId" text, lots json)
        where l.service_id = ${service.id} and l.account_id = a."accountId"
          and not exists (select from json_to_recordset(a.lots) as k (kind text, "lotId" text) where k.kind = l.kind and k."lotId" = l.lot_id)
       returning l.account_id, ${isOpen(service, 'l.expiry_date')} as was_shown`)
-    const lots = accounts.flatMap(account => account.lots)
-    const written = lots.length ? await mergeLots(tx, service, lots) : []
+    const allLots = lotsByAccount.flatMap(account => account.lots)
+    const written = allLots.length ? await mergeLots(tx, service, allLots) : []
     const changed = new Set([...ended.filter(({ was_shown }) => was_shown), ...written].map(row => row.account_id))
     await touchAccounts(tx, service, change, isAccount([...changed]))
     return { inserted: 0, changed: changed.size }

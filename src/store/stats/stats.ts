@@ -37,7 +37,7 @@ interface CurrencySum {
 const sumByCurrency = async (db: Db, currency: Sql, total: Sql, from: Sql) => {
   const rows = await db.rows<CurrencySum>(sql`
     select ${currency} as currency, count(*)::float8 as count, sum(${total})::numeric(30, 4)::text as total from ${from} group by 1 order by 1`)
-  return rows.map(({ total, ...rest }) => ({ ...rest, total: formatTotal(total, rest.currency) }))
+  return rows.map(({ total: amount, ...rest }) => ({ ...rest, total: formatTotal(amount, rest.currency) }))
 }
 
 /** Formats an amount of four decimals with the decimals of its currency. No currency has more than four. */

@@ -110,7 +110,7 @@ test('an account shows when it last used the service, if it did', async () => {
     api.db.row<{ xmin: string }>(
       sql`select xmin::text from account_use where service_id = ${shop.service.id} and username = ${used.username}`,
     )
-  const before = await noted()
+  const original = await noted()
   const path = `/accounts/${used.username}`
   const { etag } = (await shop.get(path)).headers
   await getStatusWithPassword(api, shop, used, '/stores')
@@ -119,7 +119,7 @@ test('an account shows when it last used the service, if it did', async () => {
     'what came later is written',
     10_000,
   )
-  assert.deepEqual([await noted(), (await shop.get(path)).headers.etag], [before, etag])
+  assert.deepEqual([await noted(), (await shop.get(path)).headers.etag], [original, etag])
 })
 
 test('a role change applies within 5 seconds and never overwrites another change', async () => {

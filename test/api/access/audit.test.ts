@@ -119,7 +119,7 @@ test('an audit entry names the changed fields, never their values', async () => 
 test('an audit entry never contains a PIN, and a look-up adds none', async () => {
   const shop = await service.createService(voucherSettings)
   await stockGiftCards(service, shop)
-  const made = await post(shop, '/vouchers', {
+  const issued = await post(shop, '/vouchers', {
     amount: '150.00',
     gateway: 'visa',
     receiverName: 'Ann Lee',
@@ -128,8 +128,8 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
     subject: 'A gift for you',
     billingAddress: { city: 'Melbourne' },
   })
-  assert.equal(made.status, 201, made.text)
-  const { number, pin } = made.json.data
+  assert.equal(issued.status, 201, issued.text)
+  const { number, pin } = issued.json.data
   const { validationId } = (await post(shop, '/vouchers/validate', { number, pin, amount: '1.00' })).json.data
   assert.equal((await post(shop, '/vouchers/lookup', { number, pin })).status, 200)
   assert.equal((await put(shop, `/vouchers/${number}/lock`, { validationId })).status, 200)

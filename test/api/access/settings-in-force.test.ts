@@ -40,17 +40,17 @@ test('a new time zone changes the wall-clock times of records and audit', async 
   const before = await clocks()
   assert.equal(before.audit.length, 1)
   await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
-  const after = await clocks()
+  const current = await clocks()
   const moments = await service.db.rows<{ at: string }>(sql`
     select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
      where service_id = ${shop.service.id} order by changed_at`)
   assert.equal(moments.length, 2)
   assert.deepEqual(
-    after.audit,
+    current.audit,
     moments.map(({ at }) => at),
   )
-  assert.notEqual(after.customer, before.customer)
-  assert.notEqual(after.audit[0], before.audit[0])
+  assert.notEqual(current.customer, before.customer)
+  assert.notEqual(current.audit[0], before.audit[0])
   const rest = (await shop.get('/audit')).json.data[0]
   assert.deepEqual([rest.username, rest.operation, rest.fields], [shop.username, 'PUT /settings', ['retailerName']])
 })

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
-import { kinds } from '../../../src/domain/changes.ts'
+import { changeKinds } from '../../../src/domain/changes.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeTombstones as forgetOld } from '../../../src/jobs/purge-tombstones.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
@@ -44,7 +44,7 @@ test('the change feed starts with all current records and their valid paths', as
   const one = follower(shop, 'limit=5&records=true')
   const told = await readAll(one)
   assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
-  assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(kinds))
+  assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(changeKinds))
   const moments = told.map(({ changedAt }) => changedAt)
   assert.deepEqual(moments, moments.toSorted(), 'in the order of their changes')
   for (const { path = '', record } of told) assert.deepEqual((await shop.get(path)).json.data, record, path)
@@ -181,7 +181,7 @@ test('a cursor depends on service and types, not on order or limit', async () =>
     '/changes',
   )
   const all = await shop.get('/changes?limit=1')
-  const named = await shop.get(`/changes?kinds=${kinds.join()}&after_cursor=${all.json.meta.endCursor}`)
+  const named = await shop.get(`/changes?kinds=${changeKinds.join()}&after_cursor=${all.json.meta.endCursor}`)
   assert.equal(named.status, 200, 'all kinds named are all kinds')
   for (const query of [
     'kinds=voucher',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { raw, sql } from '../../../src/database/db.ts'
-import { type Kind, kinds } from '../../../src/domain/changes.ts'
+import { changeKinds, type Kind } from '../../../src/domain/changes.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { sources } from '../../../src/store/change-feed/sources.ts'
 import type { Caller, TestService } from '../../support/service.ts'
@@ -69,7 +69,7 @@ export async function readAll(one: Follower): Promise<Told[]> {
 export async function standing(
   { db }: Pick<TestService, 'db'>,
   service: Service,
-  of: readonly Kind[] = kinds,
+  of: readonly Kind[] = changeKinds,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const kind of of) {

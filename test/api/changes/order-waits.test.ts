@@ -11,8 +11,8 @@ after(() => api.stop())
 
 test('an order that waits for stock after its timestamp is still delivered', async () => {
   const shop = await another()
-  const read = async (cursor: string) => {
-    const { status, json, text } = await shop.get(`/changes?kinds=order&limit=1000&after_cursor=${cursor}`)
+  const read = async (from: string) => {
+    const { status, json, text } = await shop.get(`/changes?kinds=order&limit=1000&after_cursor=${from}`)
     assert.equal(status, 200, text)
     return { ids: json.data.map(({ id }: { id: string }) => id) as string[], cursor: json.meta.endCursor as string }
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
-import { kinds } from '../../../src/domain/changes.ts'
+import { changeKinds } from '../../../src/domain/changes.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { startTestService } from '../../support/service.ts'
@@ -24,13 +24,13 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
     return Math.max(...counts.map(row => row?.count ?? 0))
   }
   const before = await prepared()
-  for (let subset = 1; subset < 2 ** kinds.length; subset += 3) {
-    const asked = kinds.filter((_, i) => subset & (2 ** i)).join()
+  for (let subset = 1; subset < 2 ** changeKinds.length; subset += 3) {
+    const asked = changeKinds.filter((_, i) => subset & (2 ** i)).join()
     const { meta } = (await shop.get(`/changes?kinds=${asked}`)).json
     await shop.get(`/changes?kinds=${asked}&after_cursor=${meta.endCursor}`)
   }
   const kept = (await prepared()) - before
-  assert.ok(kept > 1 && kept <= 1 + kinds.length, String(kept))
+  assert.ok(kept > 1 && kept <= 1 + changeKinds.length, String(kept))
 })
 
 test('a record removed again during a tombstone purge keeps its new tombstone', async () => {

@@ -110,20 +110,20 @@ test('any consent request is applied and never combines subscription with privac
     .map(each => ({ ...each, privacy: each.privacy && !each.emailSubscription && !each.smsSubscription }))
   fc.assert(
     fc.property(consent, said, (before, request) => {
-      const after = applyConsent(before, request)
+      const updated = applyConsent(before, request)
       const wanted = request.privacy === true || request.privacy === null
       const ends = wanted && !request.emailSubscription && !request.smsSubscription
       for (const name of ['emailSubscription', 'smsSubscription'] as const)
-        assert.equal(after[name], request[name] === undefined ? before[name] && !ends : (request[name] ?? false))
-      const subscribed = after.emailSubscription || after.smsSubscription
+        assert.equal(updated[name], request[name] === undefined ? before[name] && !ends : (request[name] ?? false))
+      const subscribed = updated.emailSubscription || updated.smsSubscription
       const privacy = request.privacy === undefined ? before.privacy : (request.privacy ?? true)
-      assert.equal(after.privacy, subscribed ? false : privacy)
-      assert.deepEqual(applyConsent(after, request), after, 'to say it again changes nothing')
-      assert.deepEqual(getConsentChanges(after, after), [])
-      assert.equal(getConsentChanges(undefined, after).length, 3)
-      const changes = getConsentChanges(before, after)
+      assert.equal(updated.privacy, subscribed ? false : privacy)
+      assert.deepEqual(applyConsent(updated, request), updated, 'to say it again changes nothing')
+      assert.deepEqual(getConsentChanges(updated, updated), [])
+      assert.equal(getConsentChanges(undefined, updated).length, 3)
+      const changes = getConsentChanges(before, updated)
       for (const change of changes) assert.notEqual(change.old, change.new)
-      assert.equal(changes.length, flagsOf(before).filter((value, i) => value !== flagsOf(after)[i]).length)
+      assert.equal(changes.length, flagsOf(before).filter((value, i) => value !== flagsOf(updated)[i]).length)
     }),
     { numRuns: 500 },
   )

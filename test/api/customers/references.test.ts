@@ -66,10 +66,10 @@ test('a mapped subscription sets its reference in the same change', async () => 
     '/customers',
     buildCustomer({ emailSubscription: true, references: { interest: '12' } }),
   )
-  const { id, references } = answer.json.data
+  const { id, references: stored } = answer.json.data
   assert.deepEqual(getWarningCodes(answer.json), [])
   const interest = { code: 'RUN', name: 'Running', referenceValueId: '12' }
-  assert.deepEqual(references, { interest, newsletter: { code: 'Y', name: 'Yes, please', referenceValueId: '4411' } })
+  assert.deepEqual(stored, { interest, newsletter: { code: 'Y', name: 'Yes, please', referenceValueId: '4411' } })
   const ended = await updateCustomer(mapped, id, { emailSubscription: false })
   const newsletter = { code: 'N', name: 'No, thank you', referenceValueId: '4412' }
   assert.deepEqual(ended.references, { interest, newsletter })
@@ -211,14 +211,14 @@ test('a value renamed while it is assigned shows its new name', async () => {
   const { id } = await createCustomer(shop)
   const value = { type: 'interest', referenceValueId: '12', name: 'Trail running' }
   const rename = () => upsertReferences(shop.db, shop.service, [value])
-  const { references } = await updateCustomerDuring(shop, id, { references: { interest: '12' } }, rename)
-  assert.equal(references.interest.name, 'Trail running')
+  const { references: stored } = await updateCustomerDuring(shop, id, { references: { interest: '12' } }, rename)
+  assert.equal(stored.interest.name, 'Trail running')
 })
 
 test('a customer change loses nothing if a reference value is renamed concurrently', async () => {
   const { id } = await createCustomer(shop, buildCustomer({ references: { favouriteStore: '2' } }))
   const value = { type: 'favouriteStore', referenceValueId: '2', name: 'Bourke St' }
   const rename = () => upsertReferences(shop.db, shop.service, [value])
-  const { surname, references } = await updateCustomerDuring(shop, id, { surname: 'Changed' }, rename)
-  assert.deepEqual([surname, references.favouriteStore.name], ['Changed', 'Bourke St'])
+  const { surname, references: stored } = await updateCustomerDuring(shop, id, { surname: 'Changed' }, rename)
+  assert.deepEqual([surname, stored.favouriteStore.name], ['Changed', 'Bourke St'])
 })

@@ -23,7 +23,11 @@ const columns = {
  * Renames something while rows that show it are merged and wait for the locked row of the identifier `9`. Returns
  * whether the renaming waited for them, as it must if they may be rendered already.
  */
-async function renamedWhile(into: keyof typeof columns, merge: () => Promise<unknown>, rename: () => Promise<unknown>) {
+async function renamedWhile(
+  into: keyof typeof columns,
+  merge: () => Promise<unknown>,
+  renameRow: () => Promise<unknown>,
+) {
   await upsertReferences(db, service, [running])
   await upsertStores(db, service, [collins])
   const holder = await db.pool.connect()
@@ -32,7 +36,7 @@ async function renamedWhile(into: keyof typeof columns, merge: () => Promise<unk
     await holder.query(`insert into ${into} ${columns[into]}`, [service.id])
     const merging = merge()
     await waitForBlockedConnections(shop, 1)
-    const renaming = rename()
+    const renaming = renameRow()
     const hasWaited = await Promise.race([
       renaming.then(() => false),
       waitForBlockedConnections(shop, 2).then(() => true),

@@ -38,8 +38,8 @@ test('a record can be sent back as read, without its timestamp', async () => {
       'invalid_body',
       '/updateTimeStamp',
     )
-    const { updateTimeStamp: _, ...after } = await updateCustomer(caller, id, { ...record, title: 'Prof' })
-    assert.deepEqual(after, { ...record, title: 'Prof' })
+    const { updateTimeStamp: _, ...updated } = await updateCustomer(caller, id, { ...record, title: 'Prof' })
+    assert.deepEqual(updated, { ...record, title: 'Prof' })
   }
 })
 
@@ -58,8 +58,8 @@ test('a stored value that a body cannot introduce can be sent back', async () =>
     },
   ])
   const { updateTimeStamp: _, ...record } = (await bare.get('/customers/8')).json.data
-  const { updateTimeStamp: __, ...after } = await updateCustomer(bare, '8', { ...record, title: 'Dr' })
-  assert.deepEqual(after, { ...record, title: 'Dr' })
+  const { updateTimeStamp: __, ...updated } = await updateCustomer(bare, '8', { ...record, title: 'Dr' })
+  assert.deepEqual(updated, { ...record, title: 'Dr' })
 
   const { contact, address } = record
   const exchanged = { ...contact.phones, home: contact.phones.mobile, work: contact.phones.home }

@@ -129,8 +129,8 @@ test('a reader sees a late arrival that commits after a newer change', async t =
   await commitNow()
   const between = await pollSince(shop, asOf)
   await commitLate()
-  const after = await pollSince(shop, between.asOf)
-  assert.deepEqual(new Set([...between.ids, ...after.ids].filter(id => id !== '1')), new Set(['now', 'late']))
+  const last = await pollSince(shop, between.asOf)
+  assert.deepEqual(new Set([...between.ids, ...last.ids].filter(id => id !== '1')), new Set(['now', 'late']))
 })
 
 test('the second of two late arrivals is later than every returned asOf', async t => {

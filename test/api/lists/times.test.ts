@@ -99,7 +99,7 @@ test('a day without midnight starts at its first existing time', async () => {
 
 test('a time skipped by the clock is rejected as such', async () => {
   for (const [timeZone, text] of [
-    ...withoutMidnight.map(([timeZone, day]) => [timeZone, `${day}T00:00`] as const),
+    ...withoutMidnight.map(([zone, day]) => [zone, `${day}T00:00`] as const),
     ['Europe/London', '2024-03-31T01:30:00'],
     ['Pacific/Apia', '2011-12-30'],
   ] as const) {
@@ -186,7 +186,7 @@ const refusedEverywhere = [
 
 test('an unreadable or nonexistent time is rejected with its parameter name', async () => {
   for (const [text, timeZone] of [
-    ...refusedEverywhere.map(text => [text, 'UTC'] as const),
+    ...refusedEverywhere.map(rejectedText => [rejectedText, 'UTC'] as const),
     // The clocks go forward: these do not happen.
     ['2024-03-31T01:30:00', 'Europe/London'] as const,
     ['2024-10-06T02:00:00', 'Australia/Melbourne'] as const,

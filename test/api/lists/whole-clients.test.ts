@@ -172,10 +172,10 @@ test('an HTTP/1.0 client cannot use bulk exports and is referred to pages', asyn
     ['application/x-ndjson', 406],
     ['application/json', 200],
   ] as const)
-    for (const path of ['/stores', '/changes?records=true']) {
+    for (const listPath of ['/stores', '/changes?records=true']) {
       const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
-      const answer = await sendBytes(api, `GET ${path} HTTP/1.0\r\n${head}\r\n\r\n`)
-      assert.deepEqual(parseStatuses(answer), [status], path)
+      const answer = await sendBytes(api, `GET ${listPath} HTTP/1.0\r\n${head}\r\n\r\n`)
+      assert.deepEqual(parseStatuses(answer), [status], listPath)
       assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(answer), status === 406)
     }
 })

@@ -22,8 +22,8 @@ const tell = (path: string, headers: Record<string, string> = {}) =>
 async function paged(path: string, limit = 100) {
   // biome-ignore lint/suspicious/noExplicitAny: records of any list
   const records: any[] = []
-  const ask = async (after: string) =>
-    (await shop.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${after}`)).json
+  const ask = async (afterCursor: string) =>
+    (await shop.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${afterCursor}`)).json
   let page = await ask('')
   for (;;) {
     records.push(...page.data)

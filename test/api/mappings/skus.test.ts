@@ -35,13 +35,13 @@ const stockOf = async (shop: Caller, query: string) =>
 test('a mapped SKU appears everywhere under its new name only', async () => {
   const shop = await createUnmappedShop(api)
   const path = '/mappings/skus/12001'
-  const before = { skuId: '12001', productId: '5001', productCode: 'MH01', colourCode: 'BLK', sizeCode: 'S' }
-  assert.deepEqual((await shop.get(path)).json.data, { ...before, ecommerceSku: null, ecommerceProductId: null })
+  const original = { skuId: '12001', productId: '5001', productCode: 'MH01', colourCode: 'BLK', sizeCode: 'S' }
+  assert.deepEqual((await shop.get(path)).json.data, { ...original, ecommerceSku: null, ecommerceProductId: null })
   const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
   const sold = (await shop.get('/products?limit=1')).json.meta.asOf
   const mapped = await map(shop, '12001', { ecommerceSku: 'MH01-S-Black' })
   assert.equal(mapped.status, 200, mapped.text)
-  assert.deepEqual(mapped.json.data, { ...before, ecommerceSku: 'MH01-S-Black', ecommerceProductId: null })
+  assert.deepEqual(mapped.json.data, { ...original, ecommerceSku: 'MH01-S-Black', ecommerceProductId: null })
   const found = await shop.get(path)
   assert.deepEqual([found.json, found.headers.etag], [mapped.json, mapped.headers.etag])
 

@@ -52,7 +52,7 @@ export function testChanges(traffic: () => Traffic) {
     const [stream] = streams
     await stream?.next()
     for (const each of streams) each.close()
-    const { status = 0, headers, text = '' } = stream ?? {}
-    await asked('GET', '/changes/stream', Promise.resolve({ status, headers, text, json: undefined }))
+    const { status = 0, headers, text: received = '' } = stream ?? {}
+    await asked('GET', '/changes/stream', Promise.resolve({ status, headers, text: received, json: undefined }))
   })
 }

@@ -104,9 +104,9 @@ test('each command in a remedy exists and accepts its arguments', async () => {
     [...remedy.matchAll(/`tillbridge ([^`]+)`/g)].map(([, each = '']) => each),
   )
   assert.ok(commands.length >= 6)
-  for (const each of commands.filter(each => !each.endsWith('--help'))) {
-    assert.match(each, new RegExp(` (--service )?${shop.service.name}( |$)`))
-    assert.equal(await takes(each), true, each)
+  for (const command of commands.filter(each => !each.endsWith('--help'))) {
+    assert.match(command, new RegExp(` (--service )?${shop.service.name}( |$)`))
+    assert.equal(await takes(command), true, command)
   }
 })
 

@@ -86,7 +86,7 @@ test('names from a file are truncated and no line content is stored', async () =
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
   const many = await importAndWait(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
   const told = (await shop.get(`${many.path}/rejected`)).json.data.filter(
-    ({ reason }: Record<string, unknown>) => reason === 'There is no such field.',
+    ({ reason: rowReason }: Record<string, unknown>) => rowReason === 'There is no such field.',
   )
   assert.deepEqual([told.length, Math.max(...told.map(({ column }: { column: string }) => column.length))], [20, 100])
 

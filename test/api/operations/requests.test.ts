@@ -201,11 +201,11 @@ test('expired log entries are purged in batches, except of unwritable services',
     await service.createService({ requestLogRetentionDays: 85 }),
     await service.createService({ requestLogRetentionDays: 90 }),
   ]
-  const fill = ({ service: of }: Caller, days: number, lines: number) =>
+  const fill = ({ service: of }: Caller, days: number, count: number) =>
     addLogEntries(
       db,
       of,
-      Array.from({ length: lines }, (_, i) => ({ at: daysAgo(days) + 1_000 * i, path: '/busy' })),
+      Array.from({ length: count }, (_, i) => ({ at: daysAgo(days) + 1_000 * i, path: '/busy' })),
     )
   const lines = ({ service: { id } }: Caller) =>
     db.run(sql`select from request_log where service_id = ${id} and path = '/busy'`)

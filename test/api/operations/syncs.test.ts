@@ -57,7 +57,7 @@ const ended = async (name: string, count: number) => {
 test('a sync that never ran is listed with its schedule', async () => {
   const { json } = await shop.get('/syncs')
   assert.deepEqual(
-    json.data.slice(0, 2).map(({ sync }: Sync) => sync),
+    json.data.slice(0, 2).map(({ sync: name }: Sync) => name),
     ['references', 'stores'],
   )
   const { intervalSeconds, ...stores } = await sync('stores')
@@ -113,10 +113,10 @@ test('a sync requested during a run runs afterwards, full if requested', async (
 })
 
 test('a failed run reports its cause and the request is kept', async () => {
-  const before = (await runs('references')).length
+  const runCount = (await runs('references')).length
   simulator.faults.add({ kind: 'status', status: 500 })
   await post(shop, '/syncs/references/run', { full: true })
-  const [failed] = await ended('references', before + 1)
+  const [failed] = await ended('references', runCount + 1)
   assert.equal(failed?.state, 'failed')
   assert.match(failed?.detail ?? '', /^back_office_/)
   const now = await sync('references')
@@ -129,9 +129,9 @@ test('the run of a killed process becomes interrupted', async () => {
     values (${shop.service.id}, 'stores', 'dead', now() - interval '1 hour', true, 7)`)
   const dead = async () => (await runs('stores')).find(({ id }) => id === 'dead')
   assert.deepEqual([(await dead())?.state, (await dead())?.read], ['interrupted', 7])
-  const before = (await runs('stores')).length
+  const runCount = (await runs('stores')).length
   await post(shop, '/syncs/stores/run', {})
-  await waitUntil(async () => (await runs('stores')).length > before, 'the next run', 20_000)
+  await waitUntil(async () => (await runs('stores')).length > runCount, 'the next run', 20_000)
   await waitUntil(async () => (await dead())?.state === 'failed', 'it is told', 20_000)
   assert.match((await dead())?.detail ?? '', /process of this run ended/)
 })

@@ -180,7 +180,8 @@ test('returned plus returnable always equals sold over returns and cancellations
             if (cancelled) await cancelReturn(api, own, cancelled.returnNumber)
           } else {
             const units = new Map<string, number>()
-            for (const { sku, quantity } of each.give) units.set(sku, (units.get(sku) ?? 0) + quantity)
+            for (const { sku: returnedSku, quantity } of each.give)
+              units.set(returnedSku, (units.get(returnedSku) ?? 0) + quantity)
             const lines = each.give.map(one => ({ ...one, reasonCode: 'SIZE' }))
             const { status, json } = await post(own, `/orders/${order.id}/returns`, { lines })
             const unknown = [...units.keys()].some(of => !sold.has(of))

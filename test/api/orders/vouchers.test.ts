@@ -49,8 +49,8 @@ test('a validated voucher pays atomically with the order and only once', async (
     order.payments.map((payment: { voucherNumber: string }) => payment.voucherNumber),
     ['900', '100', null],
   )
-  for (const { voucher } of first.payments as { voucher?: { validationId: string } }[])
-    if (voucher) assert.ok(!answer.text.includes(voucher.validationId), 'the validation is not told')
+  for (const { voucher: payment } of first.payments as { voucher?: { validationId: string } }[])
+    if (payment) assert.ok(!answer.text.includes(payment.validationId), 'the validation is not told')
   assert.deepEqual([await available(own, '900'), await available(own, '100')], ['20.00', '0.00'])
 
   const again = await post(own, '/orders', first)

@@ -88,12 +88,12 @@ test('a record that the client already has returns 304', async () => {
 })
 
 test('a changed record has a new ETag', async () => {
-  const before = await service.get('/customers/000002')
+  const original = await service.get('/customers/000002')
   await upsertCustomers(service.db, service.service, [{ id: '000002', firstname: 'Changed' }])
-  const after = await service.get('/customers/000002', { 'if-none-match': String(before.headers.etag) })
-  assert.equal(after.status, 200)
-  assert.notEqual(after.headers.etag, before.headers.etag)
-  assert.equal(after.json.data.firstname, 'Changed')
+  const current = await service.get('/customers/000002', { 'if-none-match': String(original.headers.etag) })
+  assert.equal(current.status, 200)
+  assert.notEqual(current.headers.etag, original.headers.etag)
+  assert.equal(current.json.data.firstname, 'Changed')
 })
 
 test('HEAD returns the headers of GET without the body', async () => {

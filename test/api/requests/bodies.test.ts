@@ -206,8 +206,8 @@ test('an unexpected body is detected by its bytes, also over HTTP/2', async () =
       ['{}', 'application/json', 202],
       ['', 'text/plain', 202],
     ] as const) {
-      const head = { ':path': path, ':method': 'POST', 'content-type': type }
-      const stream = session.request(Object.assign(head, buildCredentials(service))).resume()
+      const headers = { ':path': path, ':method': 'POST', 'content-type': type }
+      const stream = session.request(Object.assign(headers, buildCredentials(service))).resume()
       stream.end(body)
       const [told] = await once(stream, 'response')
       assert.equal(told[':status'], status, `${type} ${body}`)

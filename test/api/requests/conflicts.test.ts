@@ -74,9 +74,9 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
   } finally {
     await other.end()
   }
-  const after = await getStock(shop)
+  const stockAfterwards = await getStock(shop)
   assert.deepEqual(
-    ['1002 HOOD-S', '1002 TEE'].map(each => (before[each] ?? 0) - (after[each] ?? 0)),
+    ['1002 HOOD-S', '1002 TEE'].map(each => (before[each] ?? 0) - (stockAfterwards[each] ?? 0)),
     [1, 1],
   )
 })

@@ -15,13 +15,13 @@ const ask = createRequester(service)
  * Lets a crowd send requests without a pause until another client has ten responses. Counts the crowd's responses by
  * status.
  */
-async function beside(size: number, ask: (i: number) => Promise<TestResponse>): Promise<Map<number, number>> {
+async function beside(size: number, send: (i: number) => Promise<TestResponse>): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
   let asked = 0
   let isOver = false
   const crowd = Array.from({ length: size }, async () => {
     while (!isOver) {
-      const { status } = await ask(asked++)
+      const { status } = await send(asked++)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
   })

@@ -136,15 +136,15 @@ test('ambiguous bytes are rejected and the connection is closed', async () => {
     'no method that there is': 'FOO /stores HTTP/1.1\r\nHost: a\r\n\r\n',
     'no HTTP at all': '\x16\x03\x01\x02\x00\x01\x00',
   }
-  for (const [name, bytes] of Object.entries(shapes)) {
+  for (const [title, bytes] of Object.entries(shapes)) {
     const answer = await Promise.race([
       sendBytes(service, bytes),
       new Promise<string>(resolve => setTimeout(resolve, 3_000, 'left open')),
     ])
-    assert.deepEqual(parseStatuses(answer), [400], `${name}: ${answer.slice(0, 200)}`)
-    assert.match(answer, /\r\nx-request-id: [\w-]{36}\r\n/, name)
-    assert.match(answer, /\r\ncontent-type: application\/problem\+json/, name)
-    assert.match(answer, /\r\nconnection: close\r\n/i, name)
+    assert.deepEqual(parseStatuses(answer), [400], `${title}: ${answer.slice(0, 200)}`)
+    assert.match(answer, /\r\nx-request-id: [\w-]{36}\r\n/, title)
+    assert.match(answer, /\r\ncontent-type: application\/problem\+json/, title)
+    assert.match(answer, /\r\nconnection: close\r\n/i, title)
   }
 })
 

@@ -121,11 +121,11 @@ export function account(tiers: TierRules[]) {
       }
       const all = [...lots.values()]
       const sum = (kind: string, of: 'remaining' | 'points') =>
-        all.filter(lot => lot.kind === kind).reduce((sum, lot) => sum + lot[of], 0n)
+        all.filter(lot => lot.kind === kind).reduce((total, lot) => total + lot[of], 0n)
       const restored = all
         .filter(lot => lot.kind === 'reward' && lot.remaining === 0n)
-        .reduce((sum, lot) => sum + lot.points, 0n)
-      const kept = [...orders.values()].reduce((sum, order) => sum + order.points - order.reversedPoints, 0n)
+        .reduce((total, lot) => total + lot.points, 0n)
+      const kept = [...orders.values()].reduce((total, order) => total + order.points - order.reversedPoints, 0n)
       assert.equal(
         sum('points', 'remaining') - place.pointsOwed + sum('reward', 'points') - restored,
         kept,

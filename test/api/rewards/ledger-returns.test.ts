@@ -114,12 +114,12 @@ test('a cancelled return restores exactly what it took, once, at any tier', asyn
   const before = await ann.read()
   assert.deepEqual([...getTierProgress(before), ...getBalances(before)], ['2', '3', '999.65', 200, '10.00', 100])
   await ann.cancelReturn('W1')
-  const after = await ann.read()
-  assert.deepEqual([...getTierProgress(after), ...getBalances(after)], ['2', '3', '949.30', 250, '10.00', 50])
-  const again = after.points.find(lot => lot.description === 'Return R-W1 cancelled')
+  const account = await ann.read()
+  assert.deepEqual([...getTierProgress(account), ...getBalances(account)], ['2', '3', '949.30', 250, '10.00', 50])
+  const again = account.points.find(lot => lot.description === 'Return R-W1 cancelled')
   assert.deepEqual([again?.total, again?.expiryDate], [50, expiry])
   await ann.cancelReturn('W1')
-  assert.deepEqual(await ann.read(), after)
+  assert.deepEqual(await ann.read(), account)
   await ann.giveBack('W1', '100.70')
   assert.equal((await ann.read()).availablePoints, 150)
   await ann.checkLedger()
@@ -148,7 +148,7 @@ test('a cancelled return restores at most the qualifying spend it took', async (
   // A sync starts the year again.
   const begin = (left: string) =>
     api.db.run(sql`update reward_account set qualifying_spend = ${left}::numeric where service_id = ${ann.service.id}`)
-  for (const [left, after] of [
+  for (const [left, expected] of [
     ['0', '0'],
     ['100', '100'],
     ['700', '700'],
@@ -156,7 +156,7 @@ test('a cancelled return restores at most the qualifying spend it took', async (
     await begin(left)
     await ann.giveBack('W1', '600.00')
     await ann.cancelReturn('W1')
-    assert.equal(await spend(), after)
+    assert.equal(await spend(), expected)
     await ann.checkLedger()
   }
 })

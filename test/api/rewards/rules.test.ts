@@ -71,7 +71,7 @@ test('a return gives no points even after an early better rate', () => {
 })
 
 test('months count before days; short months end on their last day', () => {
-  for (const [today, months, days, expected] of [
+  for (const [date, months, days, expected] of [
     ['2026-01-31', 1, 0, '2026-02-28'],
     ['2028-01-31', 1, 0, '2028-02-29'],
     ['2028-02-29', 12, 0, '2029-02-28'],
@@ -82,7 +82,7 @@ test('months count before days; short months end on their last day', () => {
     ['2026-11-21', null, 90, '2027-02-19'],
     ['2026-11-21', 36, null, '2029-11-21'],
   ] as const)
-    assert.equal(getLastDay(today, { months, days }), expected, `${today} ${months} ${days}`)
+    assert.equal(getLastDay(date, { months, days }), expected, `${date} ${months} ${days}`)
 })
 
 test('a zero or thousand-year period means no limit', () => {

@@ -49,11 +49,11 @@ test("a draw ends its validation's lock and a stale holder cannot draw", async (
 test('a draw error points to the voucher in the order', async () => {
   const number = await newVoucher(api, { state: 'suspended' })
   const shop = { ...api.service, settings: { ...api.service.settings, requireFullRedemption: true } }
-  const faultOf = (draw: { number: string; validationId: string }, service = api.service) =>
+  const faultOf = (redemption: { number: string; validationId: string }, service = api.service) =>
     assert.rejects(
       api.db.transaction(tx =>
         redeemVoucher(tx, api.keys, service, {
-          ...draw,
+          ...redemption,
           amount: '1.00',
           orderNumber: 'W1',
           pointer: '/payments/2/voucher',
@@ -89,8 +89,8 @@ test("200 concurrent redemptions draw exactly the voucher's balance", async () =
       outcome(async tx => {
         const validationId = await validateVoucher(tx, api.keys, api.service, { number, amount: '1.10' })
         if (validationId instanceof ApiError) return validationId
-        const draw = { number, validationId, amount: '1.10', orderNumber: `W${i}`, pointer: '' }
-        return redeemVoucher(tx, api.keys, api.service, draw)
+        const redemption = { number, validationId, amount: '1.10', orderNumber: `W${i}`, pointer: '' }
+        return redeemVoucher(tx, api.keys, api.service, redemption)
       }),
     ),
   )

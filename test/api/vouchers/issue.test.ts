@@ -125,7 +125,7 @@ test('a PIN is never stored in plain text', async () => {
   assert.ok(dump.includes(number) && /^email /m.test(dump) && /^idempotent_response /m.test(dump))
   assert.ok(!dump.includes(canary) && !dump.includes(validationId))
   // Digits within a hash, a longer number or the fraction of a second are no PIN.
-  for (const { pin } of issued) assert.doesNotMatch(dump, new RegExp(`(?<![\\w.])${pin}(?!\\w)`))
+  for (const { pin: issuedPin } of issued) assert.doesNotMatch(dump, new RegExp(`(?<![\\w.])${issuedPin}(?!\\w)`))
 })
 
 test('a taken number is generated again', async () => {

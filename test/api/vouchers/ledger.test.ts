@@ -102,10 +102,10 @@ test('any operations follow the state table and the ledger equals the balance', 
             const decision = each.do
             await api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
           }
-          const after = await isSound(number)
+          const voucher = await isSound(number)
           const shown = await readVoucher(api.db, api.service, number)
           if (shown?.status === 'active' || shown?.status === 'locked')
-            assert.equal(shown.availableAmount, money(after.cents))
+            assert.equal(shown.availableAmount, money(voucher.cents))
           else assert.equal(shown?.availableAmount, '0.00')
         }
       },

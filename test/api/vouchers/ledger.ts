@@ -63,7 +63,7 @@ export function ledgerOf({ db, keys, service }: TestService) {
       const row = await db.row<{ state: string; cents: string; used: string }>(sql`
         select state, (balance * 100)::bigint::text as cents, ((original_amount - balance) * 100)::bigint::text as used from voucher where service_id = ${service.id} and number = ${number}`)
       let [state, cents] = ['pending', 0n]
-      const told = entries.map(({ kind, state, amount }) => `${kind} ${state} ${amount}`).join(', ')
+      const told = entries.map(({ kind, state: entryState, amount }) => `${kind} ${entryState} ${amount}`).join(', ')
       for (const entry of entries) {
         if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), told)
         state = entry.state

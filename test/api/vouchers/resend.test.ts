@@ -22,8 +22,8 @@ before(async () => {
   await stockGiftCards(shop, shop)
   sink = await startSink()
   const forget = async (messageId: string) => void forgotten.push(messageId)
-  const post = Object.assign(createSmtpTransport(sink.url), { deleteFile: forget })
-  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), mailTransport: post })
+  const transport = Object.assign(createSmtpTransport(sink.url), { deleteFile: forget })
+  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), mailTransport: transport })
 })
 after(async () => {
   await worker?.stop(0)
@@ -120,9 +120,9 @@ test('a rejected email reports its cause and can go to another address', async (
     shop.db.rows<{ id: string }>(
       sql`select message_id as id from email where voucher_number = ${number} order by created_at`,
     )
-  const [before, after] = await to(moved.number)
+  const [oldReceiver, newReceiver] = await to(moved.number)
   await waitUntil(() => forgotten.length > 0, 'what was left for the address before is taken away')
-  assert.deepEqual([forgotten, before?.id === after?.id], [[before?.id], false])
+  assert.deepEqual([forgotten, oldReceiver?.id === newReceiver?.id], [[oldReceiver?.id], false])
 })
 
 test('an email without stored text is resent with a new PIN', async () => {

@@ -21,12 +21,12 @@ const wrong = Array.from({ length: 12 }, (_, i) => String(100_000 + i))
 
 /** Each operation that takes a PIN, for a voucher. */
 const ways = {
-  'a look-up': (number: string) => (pin: string, key: Record<string, string>) =>
-    post(api, '/vouchers/lookup', { number, pin }, key),
-  'a validation': (number: string) => (pin: string, key: Record<string, string>) =>
-    post(api, '/vouchers/validate', { number, pin, amount: '1.00' }, key),
-  'a lock': (number: string) => (pin: string, key: Record<string, string>) =>
-    put(api, `/vouchers/${number}/lock`, { pin, amount: '1.00' }, key),
+  'a look-up': (number: string) => (triedPin: string, key: Record<string, string>) =>
+    post(api, '/vouchers/lookup', { number, pin: triedPin }, key),
+  'a validation': (number: string) => (triedPin: string, key: Record<string, string>) =>
+    post(api, '/vouchers/validate', { number, pin: triedPin, amount: '1.00' }, key),
+  'a lock': (number: string) => (triedPin: string, key: Record<string, string>) =>
+    put(api, `/vouchers/${number}/lock`, { pin: triedPin, amount: '1.00' }, key),
 }
 
 for (const [way, opened] of Object.entries(ways))

@@ -119,11 +119,11 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     assert.deepEqual(told, due, 'each record once, in the order of their changes')
   }
   await waitUntil(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
-  const before = receivedBy('halted').length
+  const receivedCount = receivedBy('halted').length
   halted.child.kill('SIGCONT')
   changed.push(await customer('two-halted'))
   await waitUntil(
-    async () => receivedBy('halted').length > before && (await isUpToDate(halting.id)),
+    async () => receivedBy('halted').length > receivedCount && (await isUpToDate(halting.id)),
     'it goes on',
     30_000,
   )

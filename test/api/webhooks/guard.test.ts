@@ -139,11 +139,11 @@ test('plain HTTP is limited to allowed networks', async () => {
 })
 
 test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
-  receiver.respond = (_, response) => {
-    response.writeHead(200)
+  receiver.respond = (_, serverResponse) => {
+    serverResponse.writeHead(200)
     const more = () => {
-      while (!response.destroyed && response.write('é'.repeat(32_768)));
-      if (!response.destroyed) response.once('drain', more)
+      while (!serverResponse.destroyed && serverResponse.write('é'.repeat(32_768)));
+      if (!serverResponse.destroyed) serverResponse.once('drain', more)
     }
     more()
   }

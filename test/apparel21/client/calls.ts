@@ -61,7 +61,7 @@ export const lock = {
 export async function fails(call: Promise<unknown>, code: ErrorCode): Promise<ApiError> {
   const error = await call.then(
     () => assert.fail('it succeeds'),
-    error => error,
+    reason => reason,
   )
   assert.ok(error instanceof ApiError, String(error))
   assert.equal(error.code, code, String(error.cause))

@@ -39,9 +39,11 @@ test('each call contains country, payload version, client name and trace', async
       '/RetailAPI/Stores?countryCode=AU',
     ],
   )
-  const headers = seen.map(({ headers: { accept, authorization, 'content-type': type, traceparent } }) => [
-    ...[accept, authorization, type, traceparent],
-  ])
+  const headers = seen.map(
+    ({ headers: { accept, authorization, 'content-type': type, traceparent: sentTraceparent } }) => [
+      ...[accept, authorization, type, sentTraceparent],
+    ],
+  )
   const basic = `Basic ${Buffer.from('till:bridge').toString('base64')}`
   assert.deepEqual(headers, [
     ['version_4.0', basic, 'text/xml', traceparent],

@@ -33,10 +33,10 @@ async function read(url: string, pageRows: number): Promise<{ ids: string[]; rep
 const isFault = (error: unknown) => error instanceof ApiError && error.code === 'back_office_error'
 
 /** Reads from a server of our own. */
-async function readFrom<T>(answer: (url: URL) => string, read: (base: string) => Promise<T>): Promise<T> {
+async function readFrom<T>(answer: (url: URL) => string, readAll: (base: string) => Promise<T>): Promise<T> {
   const server = await answering((request, response) => response.end(answer(new URL(request.url ?? '', 'http://x'))))
   try {
-    return await read(server.url)
+    return await readAll(server.url)
   } finally {
     await server.close()
   }
@@ -167,7 +167,7 @@ test('rows that move between pages are not missed', () =>
         let rows = numbers(1, 120)
         const lived = new Set(rows)
         let next = 1_000
-        const read = await readMade(40, (start, call) => {
+        const pages = await readMade(40, (start, call) => {
           const change = call > 1 ? changes[call - 2] : undefined
           if (change) {
             const [moved = 0] = rows.splice(change.at % rows.length, 1)
@@ -179,8 +179,8 @@ test('rows that move between pages are not missed', () =>
         }).catch(error => {
           assert.ok(isFault(error), String(error))
         })
-        if (!read) return
-        const seen = new Set(read.ids.map(Number))
+        if (!pages) return
+        const seen = new Set(pages.ids.map(Number))
         assert.deepEqual(
           [...lived].filter(id => !seen.has(id)),
           [],

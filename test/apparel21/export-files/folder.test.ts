@@ -93,10 +93,10 @@ describe('exports of a back office', () => {
   test('a customer file adds staff and fields that the API lacks', async () => {
     const [person] = simulator.state.persons.values()
     assert.ok(person)
-    const before = await db.row<{ surname: string }>(
+    const original = await db.row<{ surname: string }>(
       sql`update customer set surname = 'Newer' where id = ${String(person.id)} returning surname`,
     )
-    assert.equal(before?.surname, 'Newer')
+    assert.equal(original?.surname, 'Newer')
     const file = await exported('customers')
     leave('customers_20260203T101500Z.csv', file)
     await taken('customers_20260203T101500Z.csv')
@@ -154,10 +154,10 @@ describe('exports of a back office', () => {
     assert.ok(shown.storeName && shown.lines[0].productName && shown.lines[0].sku)
 
     const newest = () => db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)
-    const before = await newest()
+    const lastImport = await newest()
     leave('orders_20260203T104500Z.csv', file)
     await taken('orders_20260203T104500Z.csv')
-    assert.deepEqual(await newest(), before)
+    assert.deepEqual(await newest(), lastImport)
     assert.ok(namesIn('done').includes('orders_20260203T104500Z.csv.1'), 'the first one is kept')
   })
 
@@ -176,13 +176,13 @@ describe('exports of a back office', () => {
         { ...left, ...(await place.bring(left.name, left.mark)) },
         new AbortController().signal,
       )
-    const before = await count('retail_transaction')
+    const saleCount = await count('retail_transaction')
     worker = startWorker(
       { db, keys, log, mailTransport: { send: async () => {} } },
       { 'import-exports': backOfficeJobs(offices, [])['import-exports'] as never },
     )
     await taken('orders_20260205T104500Z.csv')
-    assert.equal(await count('retail_transaction'), before)
+    assert.equal(await count('retail_transaction'), saleCount)
     assert.deepEqual(await listAlerts(db), [])
   })
 

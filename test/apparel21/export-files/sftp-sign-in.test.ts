@@ -151,9 +151,9 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     const reached = await runSuccessfully(['back-office', 'test', 'luma'], environment)
     assert.match(reached, /^Export folder: sftp:\/\/\S+ can be read and written\. Waiting files: 0\.$/m)
     const args = ['back-office', 'set', 'luma', `exportFolder=${settings.exportFolder}`]
-    const set = await runSuccessfully([...args, '--sftp-password-file', passwordFile], environment)
-    assert.match(set, /^sftpPassword = \(set\)$/m)
-    assert.doesNotMatch(set, /^sftpKeyFile = /m)
+    const output = await runSuccessfully([...args, '--sftp-password-file', passwordFile], environment)
+    assert.match(output, /^sftpPassword = \(set\)$/m)
+    assert.doesNotMatch(output, /^sftpKeyFile = /m)
     const rejected = await runCommand(['back-office', 'test', 'luma'], environment)
     assert.equal(rejected.code, 1)
     assert.match(rejected.err, /tillbridge: The SFTP server \S+ rejected the user, or its password\.$/m)
@@ -164,7 +164,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     assert.doesNotMatch(folder, /sftpHostKey|sftpPassword/)
     const audit = await db.rows<{ record: string }>(sql`select record from audit`)
     assert.ok(audit.length >= 2)
-    const all = [reached, set, rejected.out, rejected.err, open.err, folder, ...audit.map(({ record }) => record)]
+    const all = [reached, output, rejected.out, rejected.err, open.err, folder, ...audit.map(({ record }) => record)]
     assert.doesNotMatch(all.join('\n'), new RegExp(canary))
   })
 

@@ -88,16 +88,16 @@ export async function frontingOfTests(): Promise<Fronting> {
       offices.set(caller.service.id, backOffice)
       const syncs = buildSyncs(client, release)
       const sync = (name: string) => {
-        const sync = syncs.find(one => one.name === name) ?? assert.fail(name)
-        return runSync(api.db, caller.service, sync, { full: true })
+        const found = syncs.find(one => one.name === name) ?? assert.fail(name)
+        return runSync(api.db, caller.service, found, { full: true })
       }
       return { ...caller, sync }
     },
     serving: async (...listener) => closes(await answering(...listener)).url,
     speaking: async (...speak) => closes(await speaking(...speak)),
     live() {
-      const [account] = simulator.state.accounts.values()
-      return `/rewards/accounts/${account?.id ?? assert.fail('somebody has rewards')}`
+      const [anyAccount] = simulator.state.accounts.values()
+      return `/rewards/accounts/${anyAccount?.id ?? assert.fail('somebody has rewards')}`
     },
     aPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
     isAway(answer, baseUrl = api.baseUrl) {

@@ -9,7 +9,7 @@ test('invalid free stock is rejected alone, and fractions are rounded down', asy
   const ofStores = Map.groupBy(stocked(fed), ({ storeId }) => storeId)
   const [odd, part, sound] = [...ofStores.values()].find(({ length }) => length > 2) ?? []
   assert.ok(odd && part && sound)
-  const told = new Map([odd, part].map(({ skuId }, at) => [state.skus.get(skuId)?.row, at ? 2.75 : Number.NaN]))
+  const told = new Map([odd, part].map(({ skuId }, index) => [state.skus.get(skuId)?.row, index ? 2.75 : Number.NaN]))
   const { at } = state.stock
   state.stock.at = (row, column) => told.get(row) ?? at(row, column)
   for (const item of [odd, part, sound]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })

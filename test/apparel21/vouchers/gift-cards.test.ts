@@ -61,7 +61,7 @@ test('a sale response leads to its order, even if forgotten upstream', async () 
     const { id, lines, total } = found.json.data
     assert.deepEqual([found.json.data.orderNumber, id, total], [orderNumber, order?.id, '150.00'])
     assert.deepEqual(
-      lines.map(({ sku, status }: { sku: string; status: string }) => [sku, status]),
+      lines.map(({ sku, status: lineStatus }: { sku: string; status: string }) => [sku, lineStatus]),
       [['9001', 'processing']],
     )
   }

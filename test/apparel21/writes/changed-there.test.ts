@@ -71,7 +71,7 @@ for (const [what, lines, status, most] of [
     for (let unit = 0; unit < most; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
     assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 409)
     const back = [...simulator.state.returns.values()].filter(({ orderId }) => String(orderId) === id)
-    assert.equal(back.flatMap(({ lines }) => lines).length, most)
+    assert.equal(back.flatMap(({ lines: orderLines }) => orderLines).length, most)
   })
 
 test('an order shipped after a year shows as shipped', async () => {
@@ -118,7 +118,8 @@ test('an order being placed by another service upstream is not listed', async ()
   const [body, key] = [order(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  const theirs = async () => (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id }: Order) => id)
+  const theirs = async () =>
+    (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id: orderId }: Order) => orderId)
   const before = await theirs()
   const { id } = getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([before.includes(id), (await theirs()).includes(id)], [false, false])

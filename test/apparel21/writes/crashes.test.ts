@@ -55,13 +55,13 @@ const receivers = {
 for (const [receiver, { borders }] of Object.entries(receivers))
   for (const border of borders)
     test(`a voucher for ${receiver} killed at ${border} exists once after its repeat`, async () => {
-      const [known] = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
+      const [known] = [...simulator.state.persons.values()].filter(({ email: ownEmail }) => ownEmail !== '')
       const isNew = receiver === 'somebody new'
       const email = isNew ? `gift-${border}@example.com` : (known?.email ?? assert.fail())
       const key = `gift ${receiver} ${border}`
       simulator.ledger.clear()
       const there = () => simulator.ledger.effectsOf('voucher sold').length
-      const persons = () => [...simulator.state.persons.values()].filter(person => person.email === email).length
+      const persons = () => [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
       const already = await rows('upstream_voucher_sale')
       const here = async () => (await rows('upstream_voucher_sale', 'order_id is not null')) - already
       const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: border }))

@@ -201,18 +201,18 @@ test('an earlier upstream order is found by identifier or number and stored', as
   const sku = String(byId.lines[0]?.skuId)
   const record = getCreated(await giveBack(String(byId.id), { [sku]: 1 }))
   assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
-  const order = (await api.get(`/orders/${byId.id}`)).json.data
-  assert.equal(order.customerId, String(byId.personId))
-  assert.equal(order.lines.length, byId.lines.length)
+  const current = (await api.get(`/orders/${byId.id}`)).json.data
+  assert.equal(current.customerId, String(byId.personId))
+  assert.equal(current.lines.length, byId.lines.length)
   assert.deepEqual(
-    order.lines.map(({ sku, quantity, value }: { sku: string; quantity: number; value: string }) => [
-      sku,
+    current.lines.map(({ sku: lineSku, quantity, value }: { sku: string; quantity: number; value: string }) => [
+      lineSku,
       quantity,
       value,
     ]),
     byId.lines.map(({ skuId, quantity, value }) => [String(skuId), quantity, value.toFixed(2)]),
   )
-  assert.equal(order.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
+  assert.equal(current.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
 })
 
 test('GET finds earlier upstream orders with one call if not stored', async () => {

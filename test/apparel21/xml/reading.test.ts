@@ -69,13 +69,13 @@ test('a built document is parsed unchanged for any text and chunking', async () 
     ),
     fields: fc.array(tie('field'), { minLength: 1, maxLength: 3 }),
   }))
-  const written = ({ name, attributes, text, children }: Xml): unknown => [
-    name,
+  const written = ({ name: elementName, attributes, text, children }: Xml): unknown => [
+    elementName,
     children.length ? children.map(written) : text,
     Object.keys(attributes).length ? { ...attributes } : undefined,
   ]
-  const given = ([name, content, attributes]: Field): unknown => [
-    name,
+  const given = ([fieldName, content, attributes]: Field): unknown => [
+    fieldName,
     Array.isArray(content) ? content.map(given) : content,
     attributes && Object.keys(attributes).length ? attributes : undefined,
   ]

@@ -163,7 +163,7 @@ export async function tour(api: TestService) {
   const taken = await leaseDueJobs(db, { 'send-email': { free: 1, concurrencyPerService: undefined } }, 60)
   await renewLeases(
     db,
-    taken.map(({ lease }) => lease),
+    taken.map(({ lease: jobLease }) => jobLease),
     60,
   )
 

@@ -146,9 +146,9 @@ type Sales = Map<string, Sold[]>
 
 async function orders(folders: Folders, write: Write) {
   const sold: Sales = new Map()
-  const orders = new Set<string>()
+  const orderIds = new Set<string>()
   const buyers = new Set<string>()
-  const products = new Set<string>()
+  const productIds = new Set<string>()
   let unitsSold = 0
   const columns = [
     ...(['OrderDate', 'OrderNumber', 'ProductKey', 'CustomerKey', 'TerritoryKey'] as const),
@@ -163,12 +163,12 @@ async function orders(folders: Folders, write: Write) {
     const lines = sold.get(key) ?? []
     lines.push({ date, order, customer, left: quantity })
     sold.set(key, lines)
-    orders.add(order)
+    orderIds.add(order)
     buyers.add(customer)
-    products.add(product)
+    productIds.add(product)
     unitsSold += quantity
   }
-  return { sold, orders: orders.size, buyers: buyers.size, productsSold: products.size, unitsSold }
+  return { sold, orders: orderIds.size, buyers: buyers.size, productsSold: productIds.size, unitsSold }
 }
 
 async function returns(folders: Folders, sold: Sales, write: Write) {

@@ -75,7 +75,7 @@ export function openFile<Row extends object>(
   const text = new PassThrough({ highWaterMark: 1_000_000 })
   const file = createWriteStream(join(to, name))
   const writing = name.endsWith('.gz') ? pipeline(text, createGzip({ level: 1 }), file) : pipeline(text, file)
-  const cast = { boolean: (value: boolean) => String(value) }
+  const cast = { boolean: (flag: boolean) => String(flag) }
   let batch: Row[] = []
   const flush = () => {
     const room = text.write(stringify(batch, { columns: [...columns], cast }))

@@ -126,8 +126,8 @@ describe('jobs', { concurrency: true }, () => {
     const started = Promise.withResolvers<void>()
     const finish = Promise.withResolvers<void>()
     const patient = work({
-      slow: job(async ({ signal }) => {
-        signals.push(signal)
+      slow: job(async ({ signal: jobSignal }) => {
+        signals.push(jobSignal)
         started.resolve()
         await finish.promise
       }),
@@ -142,9 +142,9 @@ describe('jobs', { concurrency: true }, () => {
 
     const endless = Promise.withResolvers<AbortSignal>()
     const impatient = work({
-      endless: job(async ({ signal }) => {
-        endless.resolve(signal)
-        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      endless: job(async ({ signal: jobSignal }) => {
+        endless.resolve(jobSignal)
+        await new Promise((_, reject) => jobSignal.addEventListener('abort', () => reject(jobSignal.reason)))
       }),
     })
     await addJob(db, null, 'endless')

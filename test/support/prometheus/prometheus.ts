@@ -48,9 +48,9 @@ export async function startPrometheus(target: string, intervalSeconds: number) {
   }
   let lastError = ''
   const isScraped = async () => {
-    const [target] = (await query<Targets>('targets')).activeTargets
-    lastError = target?.lastError ?? ''
-    return target?.health === 'up'
+    const [scraped] = (await query<Targets>('targets')).activeTargets
+    lastError = scraped?.lastError ?? ''
+    return scraped?.health === 'up'
   }
   await waitUntil(isScraped, 'Prometheus reads the service', timeoutMs).catch(error =>
     assert.fail(`${error}: ${lastError}`),

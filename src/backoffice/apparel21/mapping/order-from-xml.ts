@@ -158,10 +158,10 @@ export function readLineStatuses(order: Xml, lines: readonly StoredLine[]): Map<
       const isSame =
         current.length === stored.length &&
         stored.every(({ quantity }, i) => current[i] && readInteger(current[i], 'Quantity') === quantity)
-      const statuses = current.map(readStatus)
-      const shared = byProgress.find(status => statuses.includes(status))
+      const lineStatuses = current.map(readStatus)
+      const shared = byProgress.find(status => lineStatuses.includes(status))
       return stored.flatMap(({ sequence }, i): [number, LineStatus][] => {
-        const status = isSame ? statuses[i] : shared
+        const status = isSame ? lineStatuses[i] : shared
         return status ? [[sequence, status]] : []
       })
     }),

@@ -96,10 +96,14 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
         const references = await lockSettableReferences(tx, service, change)
         // Lock order: references before the customer.
         await lockReferences(tx, service, [ready.row])
-        const lastKnown = await lockCustomer(tx, service, id)
-        const before = await storePerson(tx, service, ready)
-        write.requireMatch(before.record)
-        return { lastKnown, before, validated: validateChange(write, change, before, references) }
+        const storedRecord = await lockCustomer(tx, service, id)
+        const storedPerson = await storePerson(tx, service, ready)
+        write.requireMatch(storedPerson.record)
+        return {
+          lastKnown: storedRecord,
+          before: storedPerson,
+          validated: validateChange(write, change, storedPerson, references),
+        }
       })
       // Recovery of an in-doubt write: if the person has the requested values, the write was applied.
       if (write.isRecovering && isChangeApplied(ready.row, change, validated))

@@ -115,12 +115,17 @@ async function checkSale(release: ReleaseReader, write: Write, input: VoucherInp
   const { stage, service } = write
   const { settings } = service
   const { days, card, skuId, gateways } = await stage(async tx => {
-    const [days, skuId, gateways] = await Promise.all([
+    const [validDays, giftCardSkuId, knownGateways] = await Promise.all([
       readVoucherDates(tx, service),
       resolveGiftCardSkuId(tx, service),
       listGatewayNames(tx, service),
     ])
-    return { days, skuId, gateways, card: await findGiftCard(tx, service, skuId) }
+    return {
+      days: validDays,
+      skuId: giftCardSkuId,
+      gateways: knownGateways,
+      card: await findGiftCard(tx, service, giftCardSkuId),
+    }
   })
   const errors: FieldError[] = findMissingSettings(settings, skuId !== undefined)
   errors.push(...validateIssue(input, settings, { gateways, ...days }))

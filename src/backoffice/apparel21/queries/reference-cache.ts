@@ -80,7 +80,7 @@ export function createReferenceCache(client: Client, signal: AbortSignal): Refer
       for (const { type, value } of keys) {
         const typeId = typeIds.get(type)
         if (typeId === undefined) continue
-        const isMatch = (row: Row) => row.referenceValueId === value
+        const isMatch = (reference: Row) => reference.referenceValueId === value
         // The list can omit values that are no longer in use.
         const row = (await values.get(typeId)).find(isMatch) ?? (await fetchValues(typeId, value)).find(isMatch)
         if (row) rows.push(row)

@@ -25,8 +25,8 @@ export async function* fetchOrders(client: Client, { signal, openOrders }: SyncR
     const rows: SyncRows['orders'][] = []
     for await (const page of readOrderPages(client, id, signal))
       for (const order of page) {
-        const open = openOrdersById.get(readText(order, 'Id') ?? '')
-        if (open) rows.push(...getLineChanges(order, open))
+        const openOrder = openOrdersById.get(readText(order, 'Id') ?? '')
+        if (openOrder) rows.push(...getLineChanges(order, openOrder))
       }
     return { rows: { orders: rows } }
   })

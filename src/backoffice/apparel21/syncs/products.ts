@@ -42,9 +42,12 @@ export async function* fetchProducts(
   for await (const page of pages) {
     const typeNames = await references.getNamesFor(page)
     const { rows, rejected } = convertRecords(page, product => {
-      const { rows, rejected } = parseProduct(product, { typeNames, decimals })
+      const { rows: productRows, rejected: productErrors } = parseProduct(product, { typeNames, decimals })
       const timestamp = convertTimestamp(readProductChangedAt(product))
-      return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...timestamp } })), rejected }
+      return {
+        rows: productRows.map(row => ({ ...row, product: { ...row.product, ...timestamp } })),
+        rejected: productErrors,
+      }
     })
     const keys = page.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = convertRecords(page, readProductId).rows

@@ -23,7 +23,7 @@ export async function issueVoucher(
   const expiryDate = await validateInput(tx, service, input)
   const { amount, orderNumber = null } = input
   const pin = generatePin()
-  const number = await insertVoucher(tx, service, { amount, expiryDate }, number => hashPin(keys, service, number, pin))
+  const number = await insertVoucher(tx, service, { amount, expiryDate }, drawn => hashPin(keys, service, drawn, pin))
   const [, isSold, , voucher] = await Promise.all([
     addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
     insertVoucherSale(tx, service, number, { ...input, gateway: getGateway(input, service.settings) }),

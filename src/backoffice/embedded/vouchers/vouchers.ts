@@ -43,8 +43,8 @@ export async function validateVoucher(
 export async function lockVoucher(write: WithTransaction, lock: VoucherLockRequest): Promise<ReadVoucher | ApiError> {
   const { tx, keys, service, username, origin } = write
   const { number, lockSeconds } = lock
-  const lockFor = (validationId: string) =>
-    lockByValidation(tx, keys, service, { number, validationId, lockSeconds, username, origin })
+  const lockFor = (ownValidationId: string) =>
+    lockByValidation(tx, keys, service, { number, validationId: ownValidationId, lockSeconds, username, origin })
   if ('validationId' in lock) return lockFor(lock.validationId)
   const validated = await validateVoucher(write, lock)
   if (validated instanceof ApiError) return validated
