@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { buildDocuments } from '../../scripts/documents/write.ts'
 import { buildProgram } from '../../src/commands/program.ts'
+import { alertKinds } from '../../src/domain/alerts.ts'
 import { changelog } from '../../src/http/docs/changelog.ts'
 
 for (const [name, text] of Object.entries(await buildDocuments()))
@@ -40,22 +41,55 @@ test('the changelog starts with the newest entry and the API returns it', async 
     assert.ok(i === 0 || date <= (changelog[i - 1]?.date ?? ''), `below an earlier one: ${date} ${change}`)
 })
 
-test('links between documents lead to files that exist', async () => {
+/** Returns the anchors of a page's headings, as GitHub builds them. */
+const findAnchors = (text: string) =>
+  new Set(
+    [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+
+test('links between documents lead to pages and headings that exist', async () => {
   const root = new URL('../../', import.meta.url)
   const pages = globSync(['*.md', 'docs/**/*.md', 'contributing/**/*.md', 'client/*.md'], { cwd: fileURLToPath(root) })
   assert.ok(pages.length > 50)
+  const withoutCode = async (url: URL) => (await readFile(url, 'utf8')).replace(/^ *```.*?^ *```/gms, '')
   const broken: string[] = []
   for (const page of pages) {
-    const text = (await readFile(new URL(page, root), 'utf8')).replace(/^ *```.*?^ *```/gms, '')
-    for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g))
-      if (!/^(https?|mailto):/.test(target) && !existsSync(new URL(target, new URL(page, root))))
-        broken.push(`${page}: ${target}`)
+    const url = new URL(page, root)
+    for (const [, path = '', anchor] of (await withoutCode(url)).matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g)) {
+      if (/^(https?|mailto):/.test(path)) continue
+      const target = new URL(path || page, path ? url : root)
+      if (!existsSync(target)) broken.push(`${page}: ${path}`)
+      else if (anchor && target.pathname.endsWith('.md') && !findAnchors(await withoutCode(target)).has(anchor))
+        broken.push(`${page}: ${path}#${anchor}`)
+    }
   }
   assert.deepEqual(broken, [])
 })
 
-/** Yields the `tillbridge` commands of a page: the lines of its code blocks, with continued lines joined. */
+test('every alert and every Prometheus rule has a runbook', async () => {
+  const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')
+  const headings = new Set(
+    [...(await read('docs/operate/runbooks.md')).matchAll(/^### (.+)$/gm)].flatMap(([, names = '']) =>
+      names.split(', '),
+    ),
+  )
+  const rules = [...(await read('deploy/prometheus/rules.yml')).matchAll(/- alert: (\w+)/g)].map(
+    ([, name = '']) => name,
+  )
+  assert.deepEqual([...headings].sort(), [...Object.keys(alertKinds), ...rules].sort())
+})
+
+/** Yields the `tillbridge` commands of a page: the lines of its code blocks, with continued lines joined, and commands in its sentences. */
 function* commandsIn(text: string) {
+  for (const [, command = ''] of text
+    .replaceAll(/^ *```.*?^ *```/gms, '')
+    .matchAll(/`(?:npx )?tillbridge ([a-z][^`]* [^`]*)`/g))
+    yield command.trim()
   for (const [, block = ''] of text.matchAll(/^ *```sh\n(.*?)^ *```/gms))
     for (const line of block.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
       if (line.includes('--entrypoint')) continue
