@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 
-/** The record (`Account`) of a row of `account_service`, with what else is asked for. */
+/** SQL for the record (`Account`) of a row of `account_service`, with additional columns. */
 const record = (service: Service, besides = sql``) => sql`
   (select row_to_json(r)::text from (select account_service.username, account_service.role,
      (select count(*) from account_password p where p.username = account_service.username) as passwords,
@@ -13,7 +13,7 @@ const record = (service: Service, besides = sql``) => sql`
 const lastUsed = sql`
   (select used_at from account_use u where u.service_id = account_service.service_id and u.username = account_service.username)`
 
-/** The accounts that are assigned to a service (`ListedAccount`), by their names. */
+/** Reads a page of the accounts that are assigned to a service (`ListedAccount`), by username. */
 export function readAccountPage(db: Db, service: Service, asked: PageRequest) {
   const used = sql`, ${localTime(lastUsed, service)} as "lastUsedAt"`
   return readPage(
@@ -24,7 +24,7 @@ export function readAccountPage(db: Db, service: Service, asked: PageRequest) {
   )
 }
 
-/** The record of one account that is assigned to the service, as JSON text. */
+/** Returns the record of an account that is assigned to the service, as JSON text. */
 export const findAccountRecord = (db: Db, service: Service, username: string) =>
   db.row<{ record: string }>(sql`
     select ${record(service)} as record from account_service where service_id = ${service.id} and username = ${username}`)

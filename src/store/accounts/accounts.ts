@@ -5,20 +5,20 @@ import { buildUsernameSkeleton, includesRole, type Role } from '../../domain/acc
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type ServiceRow, serviceColumns, toService } from '../tenancy/services.ts'
 
-/** A service that an account may use, and as what. */
+/** A service that an account is assigned to, with its role. */
 export interface Assignment {
   service: Service
   role: Role
-  /** Whether the account is trusted to tell the addresses of shoppers. */
+  /** True if the header X-Shopper-IP of the account is trusted. */
   trustsShopperIp: boolean
-  /** The service moves to another database: where it is counts for this moment alone (`databaseNow`). */
+  /** True if the service is moving, so its shard must be read for each request (`readCurrentShard`). */
   isMoving?: true
 }
 
-/** The services that an account may use, by their names. */
+/** The assignments of an account by service name. */
 export type Assignments = ReadonlyMap<string, Assignment>
 
-/** What is stored of a password. */
+/** Returns the keyed hash of a password, which is stored instead of it. */
 export const hashPassword = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
 
 export async function loadAssignments(db: Db, username: string): Promise<Assignments> {
@@ -54,14 +54,14 @@ export async function createAccount(
   return addPassword(db, keys, username)
 }
 
-/** Gives an account a further service, or another role in one that it has. */
+/** Assigns an account to a service, or changes its role. */
 export const assign = (db: Db, username: string, service: Service, role: Role) =>
   db.run(sql`
     insert into account_service (service_id, username, role) values (${service.id}, ${username}, ${role})
     on conflict (service_id, username) do update set (role, changed_at) = (excluded.role, excluded.changed_at)
       where account_service.role <> excluded.role`)
 
-/** Makes an account, or assigns one that there is. Returns the password of a new one, to be shown once. */
+/** Creates an account, or assigns an existing one. Returns the password of a new account, which must be shown once. */
 export async function addAccount(
   db: Db,
   keys: Keys,
@@ -77,7 +77,7 @@ export async function addAccount(
   return
 }
 
-/** A further password for an account; of those before it the newest stays alive. Returns it, to be shown once. */
+/** Adds a password to an account. The newest previous password stays valid. Returns the password, which must be shown once. */
 export async function addPassword(db: Db, keys: Keys, username: string): Promise<string> {
   const password = randomBytes(32).toString('base64url')
   await lockAccount(db, username)
@@ -88,11 +88,11 @@ export async function addPassword(db: Db, keys: Keys, username: string): Promise
   return password
 }
 
-/** What follows `Basic` in the Authorization header (RFC 7617). */
+/** Returns the credentials that follow `Basic` in the Authorization header (RFC 7617). */
 export const toApiKey = (username: string, password: string) =>
   Buffer.from(`${username}:${password}`).toString('base64')
 
-/** Trusts an account to tell the addresses of shoppers, or no longer. False: there is no such account. */
+/** Sets if the header X-Shopper-IP of an account is trusted. Returns false if the account doesn't exist. */
 export const setTrustsShopperIp = async (db: Db, username: string, trusted: boolean) =>
   (await db.run(sql`update account set trusts_shopper_ip = ${trusted} where username = ${username}`)) > 0
 
@@ -102,8 +102,8 @@ const deletePasswords = (db: Db, username: string, { allBut }: { allBut: number 
        and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit ${allBut})`)
 
 /**
- * Ends all but the newest password, with the sessions of the console that they or a link opened; with `all` the account itself. Returns
- * whether there was such an account.
+ * Deletes all passwords except the newest one, and the console sessions that they or a link opened. `all` deletes the account. Returns false
+ * if the account doesn't exist.
  */
 export async function revoke(db: Db, username: string, { all }: { all: boolean }): Promise<boolean> {
   if (all) return (await db.run(sql`delete from account where username = ${username}`)) > 0
@@ -112,29 +112,29 @@ export async function revoke(db: Db, username: string, { all }: { all: boolean }
   return accountExists(db, username)
 }
 
-/** Takes a service from an account. With its last one the account ends. */
+/** Removes the assignment of an account to a service. Deletes the account if it was the last one. */
 export async function unassign(tx: Db, username: string, service: Service) {
   await tx.run(sql`delete from account_service where service_id = ${service.id} and username = ${username}`)
   await tx.run(sql`
     delete from account where username = ${username} and not exists (select from account_service where username = ${username})`)
 }
 
-/** Holds an account until the transaction ends: what it may use, and its passwords, stay as they are read. */
+/** Locks an account until the transaction ends, so that its assignments and passwords don't change. */
 export const lockAccount = (tx: Db, username: string) =>
   tx.run(sql`select from account where username = ${username} for update`)
 
-/** Holds the roles of a service: of two who change some at once the second sees what the first has done. Before `holdAccount`. */
+/** Locks the roles of a service, so that concurrent changes run one after another. Must be called before `lockAccount`. */
 export const lockRoles = (tx: Db, service: Service) =>
   tx.run(sql`select from service where service_id = ${service.id} for no key update`)
 
-/** Whether a service has this admin and no other. */
+/** True if the account is the only admin of the service. */
 export async function isLastAdmin(tx: Db, username: string, service: Service): Promise<boolean> {
   const admins = await tx.rows<{ username: string }>(sql`
     select username from account_service where service_id = ${service.id} and role = 'admin' order by username = ${username} desc limit 2`)
   return admins.length === 1 && admins[0]?.username === username
 }
 
-/** Whether an account may do all that another one may do, wherever that is: a password of the other opens nothing new to it. */
+/** True if an account has at least the role of another one in all its services, so the other's password gives it no further permission. */
 export async function hasAllRolesOf(tx: Db, username: string, other: string): Promise<boolean> {
   const own = await loadAssignments(tx, username)
   return [...(await loadAssignments(tx, other))].every(([name, { role }]) => {
@@ -146,7 +146,7 @@ export async function hasAllRolesOf(tx: Db, username: string, other: string): Pr
 export const accountExists = async (db: Db, username: string) =>
   (await db.run(sql`select from account where username = ${username}`)) > 0
 
-/** All accounts with their services, roles, number of live passwords, and whether they name shoppers. */
+/** Lists all accounts with their services, roles and number of active passwords. */
 export const listAccounts = (db: Db) =>
   db.rows<{
     username: string

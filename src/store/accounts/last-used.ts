@@ -1,12 +1,12 @@
 import { type Db, sql } from '../../database/db.ts'
 
-/** An account that asked something of a service. */
+/** The use of a service by an account. */
 export interface AccountUse {
   serviceId: number
   username: string
 }
 
-/** Notes that accounts were used just now: in one order, so that no two processes wait for each other. */
+/** Records that accounts were used now. Rows are locked in one order, so that processes can't deadlock. */
 export const recordUses = (db: Db, uses: readonly AccountUse[]) =>
   db.run(sql`
     insert into account_use as u (service_id, username, used_at)

@@ -4,25 +4,25 @@ import { defaultSettings, type Service } from '../../domain/tenancy/service-sett
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
-/** A write as the audit keeps it. */
+/** A write, as the audit log stores it. */
 export interface AuditedWrite {
   username: string
   requestId: string
-  /** Method and path, its parameters by their names: `PUT /customers/:id`. */
+  /** Method and path with parameter names: `PUT /customers/:id`. */
   operation: string
-  /** The path of what was written. */
+  /** The path of the written record. */
   subject: string
-  /** The body: its fields are named, their values are not kept. */
+  /** The body. Only the names of its fields are stored. */
   body: unknown
 }
 
-/** Leaves a line about a write, in its transaction. */
+/** Adds an audit entry in the transaction of its write. */
 export async function addAuditEntry(
   tx: Db,
   service: Service,
   { username, requestId, operation, subject, body }: AuditedWrite,
 ) {
-  // The write may have been one of the time zone.
+  // The write may have changed the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
   await tx.run(sql`
     insert into audit (service_id, id, changed_at, record)
@@ -33,7 +33,7 @@ export async function addAuditEntry(
               ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(listFields(body))}::json as fields, ${requestId}::text as "requestId") r`)
 }
 
-/** The fields of a body by their paths, `contact.email`, those of a list's entries once. */
+/** Lists the fields of a body as paths: `contact.email`. Fields of list entries are listed once. */
 function listFields(body: unknown): string[] {
   const found = new Set<string>()
   const walk = (value: unknown, path: string) => {
@@ -46,16 +46,14 @@ function listFields(body: unknown): string[] {
   return [...found]
 }
 
-/** The path of what a line is about. */
 const subjectColumn = sql`(record::json->>'subject')`
 
-/** Which account wrote it. */
 const usernameColumn = sql`(record::json->>'username')`
 
-/** Seconds since a moment, which may be that of a transaction that began after this one. */
-const secondsSince = (moment: Sql) => sql`coalesce(greatest(0, extract(epoch from now() - ${moment})), 0)::float8`
+/** SQL for the seconds since a time. At least 0, because the time can be of a transaction that began after this one. */
+const secondsSince = (time: Sql) => sql`coalesce(greatest(0, extract(epoch from now() - ${time})), 0)::float8`
 
-/** How often something was done to a subject within a day, and the seconds since the first and the last of these times. */
+/** Counts the writes of an operation to a subject within a day, with the seconds since the first and the last one. */
 export async function countToday(tx: Db, service: Service, operation: string, subject: string) {
   const row = await tx.row<{ times: number; first: number; last: number }>(sql`
     select count(*)::integer as times, ${secondsSince(sql`min(changed_at)`)} as first, ${secondsSince(sql`max(changed_at)`)} as last
@@ -67,14 +65,14 @@ export async function countToday(tx: Db, service: Service, operation: string, su
 
 interface Filters {
   updatedAfter?: string | undefined
-  /** Only what was about it. */
+  /** Only entries about this record. */
   subject?: string | undefined
-  /** Only what this account wrote. */
+  /** Only entries of this account. */
   account?: string | undefined
   newestFirst: boolean
 }
 
-/** What was written. */
+/** Reads a page of the audit log. */
 export const readAuditPage = (
   db: Db,
   service: Service,

@@ -3,13 +3,13 @@ import { type Db, sql } from '../../database/db.ts'
 import type { BackOfficeSettings, DriverName, SettingName } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** What a service says of its back office. */
+/** The stored back-office settings of a service. */
 export interface StoredBackOffice {
   serviceId: number
-  /** Another one whenever it was changed. */
+  /** Changes with each update. */
   version: string
   settings: BackOfficeSettings
-  /** A password was encrypted with another key, and is not known. */
+  /** True if a password was encrypted with another key, so that it can't be decrypted. */
   isLocked: boolean
 }
 
@@ -32,13 +32,13 @@ const columns = sql`
   json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', back_office_version, 'concurrency', concurrency, 'exportFolder', export_folder,
     'sftpHostKey', sftp_host_key, 'sftpKeyFile', sftp_key_file)) as texts`
 
-/** The own back offices of all services. */
+/** Returns the stored settings of all services that have some. */
 export const listStoredBackOffices = async (db: Db, keys: Keys): Promise<StoredBackOffice[]> =>
   (await db.rows<Row>(sql`select ${columns} from back_office order by service_id`)).map(row =>
     toStoredBackOffice(row, keys),
   )
 
-/** That of one service; undefined where it has none of its own. Held, within a transaction, until it ends. */
+/** Returns the stored settings of a service, and locks them until the transaction ends. Returns undefined if it has none. */
 export async function lockStoredBackOffice(
   tx: Db,
   keys: Keys,
@@ -76,7 +76,7 @@ function unsealPassword(place: string, password: Buffer | null, keys: Keys): str
   }
 }
 
-/** Sets what stands behind a service. */
+/** Stores the back-office settings of a service. */
 export async function setBackOffice(tx: Db, keys: Keys, service: Service, settings: BackOfficeSettings): Promise<void> {
   const {
     driver,
@@ -103,6 +103,6 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
         = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.back_office_version, excluded.concurrency, excluded.export_folder, excluded.sftp_host_key, excluded.sftp_key_file, excluded.sftp_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
 }
 
-/** Leaves a service to what the environment says. False: it was already. */
+/** Deletes the settings of a service, so that those of the environment are used. Returns false if it had none. */
 export const deleteBackOffice = async (tx: Db, service: Service): Promise<boolean> =>
   (await tx.run(sql`delete from back_office where service_id = ${service.id}`)) > 0

@@ -10,7 +10,7 @@ export interface Move {
   target: string
   /** The service is served at the source (`copying`) or at the target (`switched`). */
   state: 'copying' | 'switched'
-  /** Token of the process that carries out the move. */
+  /** Token of the process that executes the move. */
   owner: string
 }
 

@@ -3,9 +3,9 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Step } from '../../telemetry/timeline.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
-/** A request that was answered, as it is logged. */
+/** An entry of the request log. */
 export interface LogEntry {
-  /** When it was answered, in milliseconds since 1970. */
+  /** Time of the response, in milliseconds since 1970. */
   at: number
   requestId: string
   username: string
@@ -14,7 +14,7 @@ export interface LogEntry {
   subject: string
   status: number
   code: string | undefined
-  /** Of the Idempotency-Key, in hexadecimal. */
+  /** Keyed hash of the Idempotency-Key, in hexadecimal. */
   keyHash: string | undefined
   milliseconds: number
   statements: number
@@ -23,8 +23,8 @@ export interface LogEntry {
 }
 
 /**
- * Lines of a service that were answered within one second: a row of `request_block` to be. They are texts and numbers, because objects that
- * wait are copied again and again by the collector of garbage.
+ * Entries of a service within one second, a future row of `request_block`. They are strings and numbers, because the garbage collector copies
+ * waiting objects again and again.
  */
 export interface Block {
   serviceId: number
@@ -34,16 +34,16 @@ export interface Block {
   count: number
   rejected: number
   failed: number
-  /** Those that are not written down yet. */
+  /** Entries that are not encoded yet. */
   latest: LogEntry[]
   lines: string[]
-  /** Hashes of what is hardly the same in two lines. */
+  /** Hashes of values that rarely repeat. */
   marks: number[]
-  /** What is the same in many. */
+  /** Values that repeat in many entries. */
   common: Set<string>
 }
 
-/** Lines of a block: so many that its marks fit into a page of the table. */
+/** Maximum entries of a block, so that its marks fit into a page of the table. */
 const maxEntries = 500
 
 export const isFull = ({ count }: Block) => count >= maxEntries
@@ -64,17 +64,17 @@ export const createBlock = (serviceId: number, second: string): Block => ({
   common: new Set(),
 })
 
-/** Adds a line to a block. */
+/** Adds an entry to a block. */
 export function addEntry(block: Block, line: LogEntry) {
   block.latest.push(line)
   block.count++
   if (block.latest.length >= entriesPerEncoding) encodeEntries(block)
 }
 
-/** Lines that are written down one after the other: what the processor has just done it does again in a fifth of the time. */
+/** Entries that are encoded one after another, which takes a fifth of the time, because code and data are in the processor's caches. */
 const entriesPerEncoding = 100
 
-/** Makes texts and numbers of a block's latest lines. */
+/** Encodes the latest entries of a block. */
 function encodeEntries(block: Block) {
   const { latest, lines, marks, common } = block
   let last: LogEntry | undefined
@@ -102,15 +102,15 @@ function encodeEntries(block: Block) {
   latest.length = 0
 }
 
-/** Of a millisecond: V8 writes whole numbers in no time. */
+/** Returns tenths of a millisecond as an integer, which V8 serializes fast. */
 const toTenths = (milliseconds: number) => Math.round(10 * milliseconds)
 
-/** By what lines of errors are found, whatever the error. */
+/** The mark of entries with an error. */
 const failedMark = 'failed'
 
-/** With 16 bits for each value and four of them set, one block of 400 is read in vain. */
+/** With 16 bits per value, of which four are set, one in 400 blocks is read unnecessarily. */
 const bytesPerMark = 2
-/** 32 bits of a text (FNV-1a): in JavaScript faster than what Node has natively. */
+/** Returns a 32-bit hash of a text (FNV-1a), faster in JavaScript than Node's native hashes. */
 function hashText(text: string) {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -131,7 +131,7 @@ function buildMarks({ marks, common }: Block) {
   return bytes.toString('base64')
 }
 
-/** Whether a block may have a line with this value. Of a shape that the planner takes for true half of the time: it is to go on walking by time. */
+/** SQL condition: true if a block may have an entry with this value. The planner estimates the `case` as true half of the time, so it keeps scanning by time. */
 export function mayHave(value: string): Sql {
   const hash = hashText(value)
   const [a, b, c, d] = probes.map(
@@ -142,16 +142,15 @@ export function mayHave(value: string): Sql {
 
 export const mayHaveFailed = mayHave(failedMark)
 
-/** Makes the partition of a day, unless it is there. */
+/** Creates the partition of a day unless it exists. */
 export const createDayPartition = (db: Db, day: string) => db.run(sql`select request_block_day(${day}::date)`)
 
-/** Between the texts of blocks: JSON has no such character. */
+/** Separates the texts of blocks. JSON never contains this character. */
 const separator = '\u001e'
 
 /**
- * Writes blocks of days whose partitions are there, and counts their lines by the minute: in one order, so that no two processes wait for each
- * other. What is written already is not written again, and a service that is being removed gets none: it waits for those under way. Nothing
- * waits until they are on the disk.
+ * Stores blocks of days whose partitions exist, and adds their counts per minute. Rows are locked in one order, so that processes can't
+ * deadlock. Skips stored blocks and services that are being deleted. Commits without waiting for the disk.
  */
 export function storeBlocks(db: Db, blocks: readonly Block[]) {
   for (const block of blocks) encodeEntries(block)

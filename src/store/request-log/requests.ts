@@ -15,7 +15,7 @@ import {
 import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
 
-/** What requests are searched by. */
+/** Search criteria for requests. */
 interface Search {
   request_id?: string | undefined
   operation?: string | undefined
@@ -39,16 +39,16 @@ const isRetained = ({ settings }: Service): Sql =>
   sql`and second > now() - ${settings.requestLogRetentionDays} * interval '1 day'`
 
 /**
- * A condition on lines. The planner takes it for true half of the time, whatever it is: were it to expect few lines, it would read and sort all
- * of them, which are many where it is wrong, instead of the newest first until there are enough.
+ * SQL for a condition on entries. The planner estimates the `case` as true half of the time. If it expected few entries, it would read and
+ * sort all of them instead of reading the newest ones until the page is full.
  */
 const fencedCondition = (condition: Sql) => sql`and case when ${condition} then true else false end`
 
-/** Lines with this value: those of blocks that may have it, and of these the ones that have its text. */
+/** SQL condition: entries with this value, filtered by the marks of their block and by their text first. */
 const hasValue = (value: string | number, condition: Sql) =>
   sql`and ${mayHave(String(value))} ${fencedCondition(sql`strpos(line, ${JSON.stringify(value)}) > 0`)} ${fencedCondition(condition)}`
 
-/** `key_hash`: of the Idempotency-Key that they came with. */
+/** Builds the conditions of a search. `key_hash`: hash of the Idempotency-Key. */
 const buildConditions = (search: Search & { key_hash?: string | undefined }) => sql`
   ${filter(search.request_id, id => hasValue(id, sql`request_id = ${id}`))}
   ${filter(search.key_hash, hash => hasValue(hash, sql`key_hash = ${hash}`))}
@@ -63,8 +63,8 @@ const buildConditions = (search: Search & { key_hash?: string | undefined }) => 
   ${filter(search.answered_before, moment => sql`and second < ${moment}::timestamptz ${fencedCondition(sql`changed_at < ${moment}::timestamptz`)}`)}`
 
 /**
- * Requests that were answered, the newest first. Blocks are walked by their seconds, and lines sorted within each: that a page ends in
- * a second bounds the walk, and that there is another page is told by one more line, because to look for it anew would be to walk on twice.
+ * Reads a page of requests, the newest first. Scans blocks by their seconds and sorts the entries of each second. Reads one more entry than
+ * the limit, to set `hasNextPage` without a second scan.
  */
 export async function readRequestPage(
   db: Db,
@@ -100,15 +100,15 @@ export async function readRequestPage(
   return toPage(reads, undefined)
 }
 
-/** What comes behind the end of a page. */
+/** SQL condition: entries after the end of the previous page. */
 const isAfter = ([second, id]: PageEnd, ascending = false) =>
   ascending
     ? sql`and second >= ${opaqueParam(second, 'timestamptz')} ${fencedCondition(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
     : sql`and second <= ${opaqueParam(second, 'timestamptz')} ${fencedCondition(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
 
 /**
- * The newest request with an identifier (`RequestDetails`): what it took time for, and what it left behind: lines of the audit, e-mails of the
- * voucher that it was about, and of each webhook the first attempt after it.
+ * Returns the newest request with an ID (`RequestDetails`): its steps, its audit entries and the emails of its voucher. Also returns the
+ * first delivery attempt of each webhook after it.
  */
 export const findRequestRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
@@ -141,8 +141,8 @@ export const findRequestRecord = (db: Db, service: Service, id: string) =>
 const blocksPerBatch = 1_000
 
 /**
- * Forgets what is older than services keep it: days that no service of this database keeps as partitions, the rest of those that are given
- * block by block. Returns how many days were dropped.
+ * Deletes expired requests. Days that no service of this database retains are dropped as partitions. The remaining blocks of the given
+ * services are deleted in batches. Returns the number of dropped days.
  */
 export async function purgeRequestDays(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
   const most = await readMaxRetentionDays(db)
@@ -154,14 +154,14 @@ export async function purgeRequestDays(db: Db, services: readonly Service[], isO
   return row?.dropped ?? 0
 }
 
-/** For how many days the log is kept for whoever keeps it longest: one that is shut may be opened again, and one that moves takes it along. */
+/** Returns the longest retention in days of all services, also of locked and moving ones, which still need their request log. */
 async function readMaxRetentionDays(db: Db): Promise<number> {
   const row = await db.row<{ days: number | null }>(sql`
     select max(coalesce((settings->>'requestLogRetentionDays')::integer, ${defaultSettings.requestLogRetentionDays})) as days from service`)
   return row?.days ?? 0
 }
 
-/** Deletes the oldest blocks of a service that it no longer keeps; returns how many. */
+/** Deletes a batch of the oldest expired blocks of a service. Returns their number. */
 function deleteBatch(db: Db, { id, settings }: Service) {
   const old = sql`service_id = ${id} and second < now() - ${settings.requestLogRetentionDays} * interval '1 day'`
   return db.run(sql`

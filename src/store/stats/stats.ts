@@ -10,7 +10,7 @@ const minutesPerDay = 24 * 60
 const eachMinute = sql`generate_series(date_trunc('minute', now()) - ${minutesPerDay - 1} * interval '1 minute', now(), interval '1 minute') each`
 /** The start of the first minute, RFC 3339. */
 const since = rfc3339(sql`min(each)`)
-/** One value per minute, 0 if there is none. */
+/** SQL for an array with one value per minute. A minute without a value has 0. */
 const jsonArray = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by each)`
 
 /** Returns the number of requests per minute. */

@@ -21,8 +21,8 @@ export const readSyncStats = (db: Db) =>
      where move_state is null or move_state not in ('incoming', 'moved_away') order by 1, 2`)
 
 /**
- * How many there are of each kind and state, in the whole installation. Of e-mails that are not sent each state is told: the first that
- * fails is an increase. Those that were ever sent are not counted each time.
+ * Counts jobs, emails and alerts by type and state. Emails that are not sent have a count for each state, so that the first failure is an
+ * increase from 0. Sent emails are not counted.
  */
 export const countStates = (db: Db) =>
   db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
@@ -33,7 +33,7 @@ export const countStates = (db: Db) =>
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
 
-/** What the database takes on its disk. */
+/** Returns the size of the database on disk. */
 export async function readDatabaseBytes(db: Db): Promise<number> {
   const row = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
   return row?.bytes ?? 0

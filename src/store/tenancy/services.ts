@@ -9,7 +9,7 @@ export interface ServiceRow {
   restoredAt: string | null
   database: string | null
 }
-/** What is read of a service (`ServiceRow`). */
+/** SQL for the columns of a `ServiceRow`. */
 export const serviceColumns = sql`service_id as id, name, settings, restored_at::text as "restoredAt", shard_name as database`
 
 export const toService = ({ id, name, settings, restoredAt, database }: ServiceRow): Service => ({
@@ -20,7 +20,7 @@ export const toService = ({ id, name, settings, restoredAt, database }: ServiceR
   settings: { ...defaultSettings, ...settings },
 })
 
-/** Undefined: the name is taken. With `database` it is only entered here: see `placeService`. */
+/** Adds a service. Returns undefined if the name is taken. With `database`, the service is only registered here: see `insertService`. */
 export async function addService(
   db: Db,
   name: string,
@@ -36,7 +36,7 @@ export async function addService(
 export const renameService = (db: Db, service: Service, name: string) =>
   db.run(sql`update service set name = ${name} where service_id = ${service.id}`)
 
-/** Those whose rows are in this database: all but those in a data database, those that move, and those that are being removed. */
+/** Lists the services whose rows are in this database. Leaves out those in shards, moving ones and those that are being deleted. */
 export async function listServices(db: Db): Promise<Service[]> {
   const rows = await db.rows<ServiceRow>(
     sql`select ${serviceColumns} from service where deletion_state is null and shard_name is null and move_state is null order by name`,
@@ -44,7 +44,7 @@ export async function listServices(db: Db): Promise<Service[]> {
   return rows.map(toService)
 }
 
-/** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
+/** Lists all services of the installation that are not being deleted. The settings of services in shards are missing. */
 export const listAllServices = async (control: Db): Promise<Service[]> =>
   (
     await control.rows<ServiceRow>(
@@ -52,10 +52,10 @@ export const listAllServices = async (control: Db): Promise<Service[]> =>
     )
   ).map(toService)
 
-/** How far the end of a service has come (`store/service-deletion/`): it was shut, or loses its rows. */
+/** The stage of a deletion (`store/service-deletion/`): the service is locked, or its rows are being deleted. */
 export type DeletionState = 'locked' | 'purging'
 
-/** The data database in which a service is now; undefined: it is in the control database. */
+/** Returns the current shard of a service. Returns undefined if it is in the control database. */
 export const readCurrentShard = async (control: Db, id: number): Promise<string | undefined> =>
   (
     await control.row<{ database: string | null }>(
@@ -63,7 +63,7 @@ export const readCurrentShard = async (control: Db, id: number): Promise<string 
     )
   )?.database ?? undefined
 
-/** Those that are being removed. */
+/** Lists the services that are being deleted. */
 export async function listDeleting(db: Db): Promise<{ service: Service; deletionState: DeletionState }[]> {
   const rows = await db.rows<ServiceRow & { deletionState: DeletionState }>(
     sql`select ${serviceColumns}, deletion_state as "deletionState" from service where deletion_state is not null order by name`,
@@ -71,10 +71,10 @@ export async function listDeleting(db: Db): Promise<{ service: Service; deletion
   return rows.map(row => ({ service: toService(row), deletionState: row.deletionState }))
 }
 
-/** Undefined: there is none in this database, not yet, or it is being removed. */
+/** Returns a service of this database. Returns undefined if it doesn't exist, is still arriving, or is being deleted. */
 export const readService = (db: Db, id: number) => readWhere(db, id, sql`move_state is distinct from 'incoming'`)
 
-/** The same, of one whose jobs are done in this database. */
+/** Returns a service whose jobs run in this database. Returns undefined otherwise. */
 export const readServiceOfJob = (db: Db, id: number) => readWhere(db, id, sql`move_state is null`)
 
 async function readWhere(db: Db, id: number, isSo: Sql): Promise<Service | undefined> {

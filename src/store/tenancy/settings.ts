@@ -83,7 +83,7 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   return changed
 }
 
-/** The same moments on another wall clock: no record has changed, so none is stamped anew. */
+/** Renders the change timestamps of all records in a new time zone. The instants don't change, so no record counts as changed. */
 async function renderTimestamps(tx: Db, service: Service) {
   const stamp = sql`format('"%s"', ${localTime(sql`changed_at`, service)})`
   const stampLength = '"YYYY-MM-DD HH:MM:SS"'.length

@@ -2,31 +2,31 @@ import { hmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** An answer as it is stored and given again. */
+/** A response as it is stored and replayed. */
 export interface StoredResponse {
   status: number
   body: string
   headers: Record<string, string>
 }
 
-/** A write by its Idempotency-Key: what was asked for under it, as keyed hashes. */
+/** A write with an Idempotency-Key. Key and request are keyed hashes. */
 export interface KeyedWrite {
   operation: string
   keyHash: Buffer
   requestHash: Buffer
 }
 
-/** Takes the key for this transaction, which fails where it is not free (`isKeyUsed`): nobody has to wait for it to ask what follows. */
+/** Locks the key until the transaction ends. Throws if the key is used (`isKeyUsed`), so that statements can be pipelined behind it. */
 export const lockKey = (tx: Db, service: Service, { operation, keyHash }: KeyedWrite) =>
   tx.run(
     sql`select lock_idempotency_key(${service.id}, ${operation}, ${keyHash}, ${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)})`,
   )
 
-/** Whether another transaction has the key, or something was answered under it. */
+/** True if another transaction has locked the key, or a response is stored for it. */
 export const isKeyUsed = (error: unknown) =>
   (error as { constraint?: unknown } | undefined)?.constraint === 'idempotency_key_available'
 
-/** What was answered under the key in the last 24 hours, and to what; no answer where it was of somebody who was erased since. */
+/** Returns the response of the key's last 24 hours and its request. The response is undefined if it was about a customer who was erased. */
 export async function findStoredResponse(
   db: Db,
   keys: Keys,
@@ -42,7 +42,7 @@ export async function findStoredResponse(
   return { requestHash, answer: said === null ? undefined : JSON.parse(said) }
 }
 
-/** Keeps an answer, encrypted, in the transaction of what it tells; `subject`: the path of what was written. */
+/** Stores a response, encrypted, in the transaction of its write. `subject`: the path of the written record. */
 export async function storeResponse(
   tx: Db,
   keys: Keys,
@@ -60,10 +60,10 @@ export async function storeResponse(
 const sealContext = (service: Service, operation: string, keyHash: Buffer) =>
   `${service.id} ${operation} ${keyHash.toString('hex')}`
 
-/** The writes whose answers say who somebody is. */
+/** Writes whose responses contain personal data. */
 const personalOperations = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns']
 
-/** Drops what was answered about these, by their paths: the keys stay used. */
+/** Deletes the responses about these paths. Their keys stay used. */
 export const deleteResponsesAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
   tx.run(sql`
     update idempotent_response set response = null
@@ -74,7 +74,7 @@ const hashSubject = (keys: Keys, service: Service, path: string) =>
 
 const rowsPerBatch = 1_000
 
-/** Deletes the answers that are no longer given again, some of a service at a time, also of one that has gone to another database. */
+/** Deletes expired responses in batches, also those of services that have moved to another database. */
 export async function purgeResponses(db: Db, isOver: () => boolean): Promise<void> {
   const services = await db.rows<{ id: number }>(
     sql`select service_id as id from service where move_state is distinct from 'incoming' order by 1`,

@@ -10,7 +10,7 @@ export interface Reservation {
   untilResolved?: boolean
 }
 
-/** What a write was asked for: all that it takes to find out what has become of it, without its caller. */
+/** The stored request of a write, with everything that recovery needs. */
 export interface WriteRequest {
   operation: string
   params: Record<string, string>
@@ -19,26 +19,25 @@ export interface WriteRequest {
   requestId: string
 }
 
-/** A write that a back office is told of, from before that until effect, audit and answer are stored. */
+/** A write that calls a back office, from before the call until effect, audit entry and response are stored. */
 interface Intent {
-  /** The write's `reference`: the same for a repeat with the same Idempotency-Key. */
+  /** The write's `reference`. The same for a retry with the same Idempotency-Key. */
   id: string
-  /** Another one for each attempt: only who has the newest may store anything. */
+  /** Fencing token, new for each attempt. Only the newest attempt can store anything. */
   token: string
   keyHash: Buffer | undefined
   requestHash: Buffer
   requested: WriteRequest
 }
 
-/** Seconds that a claim lasts: whoever has died by then is followed by a repeat, or by the job that settles. */
+/** Seconds of the lease. After that, a retry or the job `reconcile-writes` can take over. */
 export const claimLeaseSeconds = 45
 
 const lease = sql`statement_timestamp() + ${claimLeaseSeconds} * interval '1 s'`
 
 /**
- * Claims a write for one attempt, and writes down what it was asked for. Returns what stands there: nothing before it (`new`), an attempt
- * that was left open (`open`); or why not: another attempt is under way (`running`), or what was asked for under the key is something else
- * (`other`).
+ * Claims a write for one attempt, and stores its request. Returns `new`, or `open` if an earlier attempt ended with an unknown outcome. The
+ * claim fails with `running` if another attempt has the lease, and with `other` if the key belongs to another request.
  */
 export async function claimIntent(
   tx: Db,
@@ -61,7 +60,7 @@ export async function claimIntent(
   return found?.isOther ? 'other' : 'running'
 }
 
-/** Holds a claim until the transaction ends; false where another attempt has it by now, or the write has ended. */
+/** Locks a claim until the transaction ends. Returns false if another attempt has taken over, or the write has ended. */
 export const renewClaim = async (tx: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>) =>
   Boolean(
     await tx.row(
@@ -69,7 +68,7 @@ export const renewClaim = async (tx: Db, service: Service, { id, token }: Pick<I
     ),
   )
 
-/** Ends a write, and with it all that it held; false where the claim is another attempt's by now. */
+/** Ends a write and its reservations. Returns false if another attempt has taken over. */
 export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>) =>
   (await tx.run(sql`
     with ended as (delete from intent where service_id = ${service.id} and id = ${id} and token = ${token} returning id),
@@ -77,26 +76,26 @@ export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<In
     select from ended`)) > 0
 
 /**
- * Gives a claim back, with the outcome unknown: a repeat may have it at once, the job that settles after so many seconds. `looksInVain`
- * are counted.
+ * Releases a claim with an unknown outcome. A retry can claim it at once, the job `reconcile-writes` after `seconds`. Adds `failedChecks` to
+ * the count.
  */
 export const releaseIntent = (
   db: Db,
   service: Service,
   { id, token }: Pick<Intent, 'id' | 'token'>,
   seconds: number,
-  looksInVain = 0,
+  failedChecks = 0,
 ) =>
   db.run(sql`
     with left_open as (
-      update intent set claimed_until = statement_timestamp(), next_check_at = statement_timestamp() + ${seconds} * interval '1 s', checks = checks + ${looksInVain}
+      update intent set claimed_until = statement_timestamp(), next_check_at = statement_timestamp() + ${seconds} * interval '1 s', checks = checks + ${failedChecks}
        where service_id = ${service.id} and id = ${id} and token = ${token} returning id)
     delete from reservation where service_id = ${service.id} and not until_resolved and owner in (select id from left_open)`)
 
-/** A write that nobody is at any more, claimed for settling. */
+/** A write in doubt that was claimed for recovery. */
 export interface InDoubtWrite extends Intent {
   serviceId: number
-  /** How often it was looked for in vain before. */
+  /** Earlier checks that did not find the write. */
   failedChecks: number
 }
 
@@ -110,7 +109,7 @@ interface Row {
   failedChecks: number
 }
 
-/** Claims a write that nobody is at any more, and of which it is time to find out; undefined where there is none. */
+/** Claims a write in doubt whose next check is due. Returns undefined if no check is due. */
 export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrite | undefined> {
   const row = await db.row<Row>(sql`
     update intent set token = gen_random_uuid(), claimed_until = ${lease}, next_check_at = ${lease}
@@ -128,8 +127,8 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
 const sealContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
 
 /**
- * Takes things, by their names, for a write or a reading (`owner`), until it gives them back; false where another one has one of them,
- * and is under way, or has left open what it did with it. To be undone then: some may be taken.
+ * Reserves names for a write or a read (`owner`). Returns false if another owner has one of them and is in flight or in doubt. The caller
+ * must roll back then, because some names may be reserved.
  */
 export async function reserveNames(
   tx: Db,
@@ -147,7 +146,7 @@ export async function reserveNames(
   return taken === subjects.length
 }
 
-/** Whether a service has this, whichever it is, and is under way, or has left open what it did with it: several may have one back office. */
+/** True if any service has reserved this name, because several services can share one back office. */
 export const isReservedByAnyService = async (db: Db, keys: Keys, name: string) =>
   Boolean(
     await db.row(sql`
@@ -156,22 +155,22 @@ export const isReservedByAnyService = async (db: Db, keys: Keys, name: string) =
        where ${isReserved} limit 1`),
   )
 
-/** By the name alone, since the key of the table has the service: so what another service holds is found by its name too. */
+/** Hashes the name without the service, so that reservations of other services are found too. */
 const hashName = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name)
 
-/** Whether a hold `h` counts still. */
+/** SQL condition: true if a reservation `h` is in effect. */
 const isReserved = sql`
   (h.reserved_until > statement_timestamp()
    or h.until_resolved and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner))`
 
-/** Takes for this transaction what a write or a reading holds. Returns how many things: one whose time was up may be another one's now. */
+/** Locks the reservations of an owner until the transaction ends. Returns their number: expired ones may belong to another owner now. */
 export const lockReservations = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`select from reservation where service_id = ${service.id} and owner = ${owner} for update`)
 
 export const releaseReservations = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`delete from reservation where service_id = ${service.id} and owner = ${owner}`)
 
-/** Forgets what was held by readings that died. Returns how many. */
+/** Deletes reservations of dead processes. Returns their number. */
 export const purgeReservations = (db: Db) =>
   db.run(sql`
     delete from reservation h
