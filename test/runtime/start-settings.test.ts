@@ -90,7 +90,7 @@ for (const [title, settings] of [
       const name = 'PLAIN_PORT' in given ? 'PLAIN_PORT' : 'PORT'
       assert.equal(
         err,
-        `tillbridge: Port ${port} of 127.0.0.1 is in use by another program; set ${name} to a free one.\n`,
+        `tillbridge: Port ${port} of 127.0.0.1 is in use by another program. Set ${name} to a free port.\n`,
       )
       assert.ok(!isRunning(findPostgresPid(dataDir) ?? 0))
       assert.ok(!fs.existsSync(join(dataDir, 'database.json')))

@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 
-/** What is counted: a keyed hash, so that neither a name nor an address is kept, and how many failures a minute it may have. */
+/** A limit of failures per minute. The subject is a keyed hash, so that neither a name nor an address is stored. */
 export interface FailureLimit {
   subject: Buffer
   allowed: number
