@@ -57,17 +57,19 @@ const getHint = isAdmin =>
 function SearchBox({ showsHint }) {
   const isAdmin = useHasRole('admin')
   const [text, setText] = useState('')
-  const [result, setResult] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
+  const [result, setResult] = useState(
+    /** @type {{ text: string, hits: Hit[], errors: any[] } | undefined} */ (undefined),
+  )
   const { busy, error, run } = useAction()
   const search = onSubmit(() =>
     run(async () => {
       const query = text.trim()
       if (!query) return
       setResult(undefined)
-      const hits = await findRecords(query, isAdmin)
+      const { hits, errors } = await findRecords(query, isAdmin)
       const [only] = hits
-      if (only && hits.length === 1) goTo('search', only.kind, only.id)
-      else setResult({ text: query, hits })
+      if (only && hits.length === 1 && errors.length === 0) goTo('search', only.kind, only.id)
+      else setResult({ text: query, hits, errors })
     }),
   )
   return html`<form class="search-box" role="search" onSubmit=${search}>
@@ -88,8 +90,9 @@ function SearchBox({ showsHint }) {
     ${result && html`<${Hits} ...${result} isAdmin=${isAdmin} choose=${() => setResult(undefined)} />`}`
 }
 
-/** @param {{ text: string, hits: Hit[], isAdmin: boolean, choose: () => void }} props */
-const Hits = ({ text, hits, isAdmin, choose }) => html`<section class="card" aria-label="Results" role="status">
+/** @param {{ text: string, hits: Hit[], errors: any[], isAdmin: boolean, choose: () => void }} props */
+const Hits = ({ text, hits, errors, isAdmin, choose }) => html`<section class="card" aria-label="Results" role="status">
+  ${errors.length > 0 && html`<${Problem} error=${errors[0]} remedy="Some records couldn't be searched, so results may be missing." />`}
   ${
     hits.length
       ? html`<p>${hits.length} results for <b>${text}</b></p>

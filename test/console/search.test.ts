@@ -200,6 +200,9 @@ test("a non-admin sees a customer's orders and whether more exist", {
       'sales are requested from the back office',
       20_000,
     )
+    await search('65432')
+    await page.waitForText("Some records couldn't be searched")
+    await page.until(`document.querySelector('.hits a[href="#search/customer/65432"]')`)
     for (const each of [visitor, page]) {
       await each.show('search')
       await each.show('search/customer/65432')

@@ -33,12 +33,15 @@ async function findCustomersByName(text) {
 
 /**
  * Finds records by their exact number, code or ID, and customers also by email address or name. Vouchers are found by admins only.
- * @param {string} text @param {boolean} isAdmin @returns {Promise<Hit[]>}
+ * Returns the hits of the successful requests with the errors of the others, because stored records can be found while the back office is
+ * down. Throws if all requests fail.
+ * @param {string} text @param {boolean} isAdmin @returns {Promise<{ hits: Hit[], errors: any[] }>}
  */
 export async function findRecords(text, isAdmin) {
   const value = encodeURIComponent(text)
-  if (/^\S+@\S+$/.test(text)) return (await loadList(`/customers?email=${value}`)).map(toCustomerHit)
-  const [namesakes, customer, orders, order, returned, sale, products, skus, voucher] = await Promise.all([
+  if (/^\S+@\S+$/.test(text))
+    return { hits: (await loadList(`/customers?email=${value}`)).map(toCustomerHit), errors: [] }
+  const results = await Promise.allSettled([
     findCustomersByName(text),
     findRecord(`/customers/${value}`),
     loadList(`/orders?order_number=${value}`),
@@ -49,6 +52,10 @@ export async function findRecords(text, isAdmin) {
     loadList(`/products?sku=${value}`),
     isAdmin ? loadList(`/vouchers/${value}/ledger`) : [],
   ])
+  const errors = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
+  if (errors.length === results.length) throw errors[0]
+  const [namesakes = [], customer, orders = [], order, returned, sale, products = [], skus = [], voucher = []] =
+    results.map(result => (result.status === 'fulfilled' ? result.value : undefined))
   const hits = [
     ...[customer].filter(Boolean).map(toCustomerHit),
     ...[...orders, order].filter(Boolean).map(({ id, orderNumber }) => ({ kind: 'order', id, title: orderNumber })),
@@ -62,7 +69,7 @@ export async function findRecords(text, isAdmin) {
     ...namesakes.map(toCustomerHit),
     ...('voucher' in voucher ? [{ kind: 'voucher', id: text, title: text }] : []),
   ]
-  return [...new Map(hits.map(hit => [`${hit.kind} ${hit.id}`, hit])).values()]
+  return { hits: [...new Map(hits.map(hit => [`${hit.kind} ${hit.id}`, hit])).values()], errors }
 }
 
 /** @param {any} customer @returns {Hit} */
