@@ -16,14 +16,14 @@ export function App() {
   const [selected, setSelected] = useState(() => localStorage.getItem(serviceKey))
 
   useEffect(() => {
-    session.onEnd = error => {
+    session.onEnd = reason => {
       selectService('')
-      setError(error)
+      setError(reason)
       setSignedIn(null)
     }
     const open = () =>
-      loadSession().then(setSignedIn, error => {
-        setError(error)
+      loadSession().then(setSignedIn, reason => {
+        setError(reason)
         setSignedIn(null)
       })
     open()

@@ -19,8 +19,8 @@ export function SignIn({ reason, done }) {
     setBusy(true)
     try {
       done((await callApi('console/session', { method: 'POST', body: Object.fromEntries(form) })).data)
-    } catch (error) {
-      setError(/** @type {Error} */ (error))
+    } catch (failure) {
+      setError(/** @type {Error} */ (failure))
       setBusy(false)
     }
   }

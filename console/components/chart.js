@@ -29,9 +29,9 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
     if (!element) return
     if (!document.querySelector(`link[href="${stylesheet}"]`))
       document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: stylesheet }))
-    /** Returns a colour of the theme. @param {string} name */
-    const getColour = name => {
-      const probe = Object.assign(document.createElement('span'), { className: `ink ${name}` })
+    /** Returns a colour of the theme. @param {string} property */
+    const getColour = property => {
+      const probe = Object.assign(document.createElement('span'), { className: `ink ${property}` })
       element.append(probe)
       const { color } = getComputedStyle(probe)
       probe.remove()
@@ -62,7 +62,13 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
         // Starts at 0. A count needs a range of at least 4, otherwise the axis would show fractions.
         scales: { y: { range: (_, __, max) => [0, Math.max(max, unit ? 1 : 4) * 1.05] } },
         axes: [
-          { ...axis, grid: { show: false }, size: 1.9 * rem, space: 5 * rem, values: (_, times) => formatTimes(times) },
+          {
+            ...axis,
+            grid: { show: false },
+            size: 1.9 * rem,
+            space: 5 * rem,
+            values: (_, splits) => formatTimes(splits),
+          },
           {
             ...axis,
             grid: { stroke: getColour('line'), width: 1 },

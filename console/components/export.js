@@ -30,8 +30,8 @@ export function Export({ load, columns, caption, file, csv = rows => toCsvRows(c
       }
       // Spreadsheets need the byte order mark to detect UTF-8, and would run formulas in a customer's name.
       download(`${file}.csv`, `\ufeff${toCsv(csv(rows).map(cells => cells.map(withoutFormula)))}`)
-    } catch (error) {
-      if (!control.signal.aborted) setError(error)
+    } catch (reason) {
+      if (!control.signal.aborted) setError(reason)
     }
     setLoaded(undefined)
   }

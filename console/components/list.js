@@ -35,9 +35,9 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
       if (signal.aborted) return
       setLoaded({ dataset, rows: [...previousRows, ...data] })
       setNext(meta.hasNextPage ? meta.endCursor : null)
-    } catch (error) {
+    } catch (reason) {
       if (signal.aborted) return
-      setError(error)
+      setError(reason)
     }
     setBusy(false)
   }

@@ -50,7 +50,7 @@ const columns = [
 export const Screen = ({ parts: [name] }) => (name ? html`<${Sync} key=${name} name=${name} />` : html`<${Syncs} />`)
 
 function Syncs() {
-  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(({ data }) => data), [])
+  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(response => response.data), [])
   return html`<h1>Syncs</h1>
     <p class="lead">Data synced from your back office and imported files</p>
     ${error && html`<${Problem} error=${error} />`}

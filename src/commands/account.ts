@@ -58,11 +58,11 @@ export function accountCommand(program: Command) {
         const { service } = await services.find(name)
         const { role, password } = await control.transaction(async tx => {
           await lockRoles(tx, service)
-          const role = requestedRole ?? (await loadAssignments(tx, username)).get(service.name)?.role ?? 'visitor'
-          const password = await addAccount(tx, keys, username, service, role)
+          const newRole = requestedRole ?? (await loadAssignments(tx, username)).get(service.name)?.role ?? 'visitor'
+          const newPassword = await addAccount(tx, keys, username, service, newRole)
           if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
           await writeAuditEntries(tx, username, 'account add', service.name)
-          return { role, password }
+          return { role: newRole, password: newPassword }
         })
         console.log(`Account ${username} has the role ${role} in ${service.name}.`)
         if (password) await printCredentials(username, password)

@@ -98,7 +98,7 @@ async function findDeletion(
     throw new Error(
       `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
     )
-  const interrupted = (await listDeleting(control)).find(({ service }) => service.name === name)
+  const interrupted = (await listDeleting(control)).find(each => each.service.name === name)
   if (interrupted) return { control, ...interrupted, db: await databases.open(interrupted.service.database) }
   if (backup === false && service?.database !== undefined) {
     const missing = await findMissingServices(control, await databases.open(service.database), service.database)

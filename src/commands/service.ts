@@ -60,12 +60,12 @@ export function serviceCommand(program: Command) {
       requireName('service', name)
       const settings = readAssignments(assignments)
       const createService = async (session: Session) => {
-        const initialize = (tx: Db, service: Service) => applySettings(tx, service, settings, 'service add')
+        const initialize = (tx: Db, owner: Service) => applySettings(tx, owner, settings, 'service add')
         if (shard === undefined)
           await session.control.transaction(async tx => {
-            const service = await addService(tx, name)
-            if (!service) throw new Error(await describeTakenName(tx, name))
-            await initialize(tx, service)
+            const added = await addService(tx, name)
+            if (!added) throw new Error(await describeTakenName(tx, name))
+            await initialize(tx, added)
           })
         else await createInShard(session, name, shard, initialize)
         console.log(`Service ${name} created. Next: tillbridge account add <username> --service ${name}`)
@@ -99,17 +99,17 @@ export function serviceCommand(program: Command) {
     .action((name: string, assignments: string[], { yes = false }: { yes?: boolean }) => {
       const settings = readAssignments(assignments)
       return withDatabase(async ({ services }) => {
-        const { service, db } = await services.find(name)
+        const { service: found, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
-          const { currency } = await readSettings(tx, service)
-          const effect = await findCurrencyEffect(tx, service, currency, settings)
+          const { currency } = await readSettings(tx, found)
+          const effect = await findCurrencyEffect(tx, found, currency, settings)
           throwIfAny(checkCurrencyChange(effect, yes, 'To change it, run the command again with --yes.'))
-          await applySettings(tx, service, settings, 'service set')
+          await applySettings(tx, found, settings, 'service set')
           if (effect !== undefined) process.stderr.write(`${effect}\n`)
-          return loadSettings(tx, service)
+          return loadSettings(tx, found)
         })
-        for (const { name, value } of shown)
-          if (Object.hasOwn(settings, name)) console.log(`${name} = ${formatValue(value)}`)
+        for (const { name: settingName, value } of shown)
+          if (Object.hasOwn(settings, settingName)) console.log(`${settingName} = ${formatValue(value)}`)
       })
     })
 
@@ -120,8 +120,8 @@ export function serviceCommand(program: Command) {
     .addHelpText('after', examples(['service show luma', 'shows each setting with its description and default']))
     .action((name: string) =>
       withDatabase(async ({ services }) => {
-        const { service, db } = await services.find(name)
-        for (const { name: setting, value, description, byDefault } of await loadSettings(db, service))
+        const { service: shown, db } = await services.find(name)
+        for (const { name: setting, value, description, byDefault } of await loadSettings(db, shown))
           console.log(`${setting} = ${formatValue(value)}\n    ${description} Default: ${byDefault}.`)
       }),
     )
@@ -136,7 +136,7 @@ export function serviceCommand(program: Command) {
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows = (await queryAllDatabases(databases, listChangedSettings)).flat()
-        for (const { service } of await listDeleting(control)) rows.push([service.name, '', 'being removed'])
+        for (const { service: deleted } of await listDeleting(control)) rows.push([deleted.name, '', 'being removed'])
         const shardsByService = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
         const isSpread = (await databases.names()).length > 0
         const rowsWithShard = rows.map(([name = '', ...row]) => [
@@ -178,11 +178,11 @@ async function createInShard(
     created ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
   if (!entry) throw new Error(await describeTakenName(control, name))
   const outcome = await data.transaction(async tx => {
-    const outcome = await insertService(tx, entry)
-    if (outcome === 'inserted') await initialize(tx, entry)
+    const result = await insertService(tx, entry)
+    if (result === 'inserted') await initialize(tx, entry)
     // If the service was registered but is missing, the shard was restored and lost it, so its cursors must expire.
-    if (outcome === 'inserted' && !created) await recordRestore(tx, entry)
-    return outcome
+    if (result === 'inserted' && !created) await recordRestore(tx, entry)
+    return result
   })
   if (outcome === 'exists') throw new Error(await describeTakenName(control, name))
   if (outcome === 'inserted') return

@@ -51,15 +51,15 @@ const listImportTypes = () =>
         description: type.description,
         role: (type as ImportType).role ?? 'maintainer',
         columns: columnsOf(type).map(
-          ({ name, required, shape: { type: jsonType, format, description, examples } }) => ({
-            name,
+          ({ name: column, required, shape: { type: jsonType, format, description, examples } }) => ({
+            name: column,
             required,
             type: jsonType,
             format,
             description,
             example: String(examples[0] ?? ''),
-            titles: (type as ImportType).titles?.[name],
-            role: (type as ImportType).ofAdmins?.includes(name) ? 'admin' : undefined,
+            titles: (type as ImportType).titles?.[column],
+            role: (type as ImportType).ofAdmins?.includes(column) ? 'admin' : undefined,
           }),
         ),
       },

@@ -28,7 +28,7 @@ export const isUsername = (text: string) =>
  * Returns the text that is the same for all names that look alike (Unicode Technical Standard 39, skeleton), also if they differ in case or
  * spaces. Returns undefined if it looks like a reserved name.
  */
-export async function buildUsernameSkeleton(username: string): Promise<string | undefined> {
+export async function buildUsernameSkeleton(name: string): Promise<string | undefined> {
   // Loaded on first use: few processes create accounts.
   const { default: toPrototypes } = await import('unhomoglyph')
   const fold = (text: string) =>
@@ -37,7 +37,7 @@ export async function buildUsernameSkeleton(username: string): Promise<string | 
       .toLowerCase()
       .replaceAll('i', 'l')
       .replace(/\s+/g, '')
-  const skeleton = fold(username)
+  const skeleton = fold(name)
   return skeleton.startsWith(fold(reservedPrefix)) ? undefined : skeleton
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../store/accounts/accounts.ts'
 
 const [tag, role, kind, inControlDatabase] = ['Accounts', 'admin', 'account', true] as const
-const params = { username: { description: 'The account.', example: 'webshop' } }
+const accountParams = { username: { description: 'The account.', example: 'webshop' } }
 const buildPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 const createUsernameTaken = () =>
@@ -51,7 +51,7 @@ export const accounts = [
       inControlDatabase,
       summary: 'Get an account',
       description: 'The account with its role in this service.',
-      params,
+      params: accountParams,
       response: Account,
       recordName: kind,
       etag: true,
@@ -74,9 +74,9 @@ export const accounts = [
       response: IssuedAccount,
       errors: ['username_taken'],
     },
-    ({ keys, service, body: { username, role } }) =>
+    ({ keys, service, body: { username, role: newRole } }) =>
       async tx => {
-        const password = await createAccount(tx, keys, username, service, role)
+        const password = await createAccount(tx, keys, username, service, newRole)
         if (password === undefined) throw createUsernameTaken()
         return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }
       },
@@ -91,17 +91,17 @@ export const accounts = [
       inControlDatabase,
       summary: "Change an account's role",
       description: "Takes effect in all processes within 5 seconds. The last admin can't get a lower role.",
-      params,
+      params: accountParams,
       body: RoleChange,
       response: Account,
       etag: true,
       errors: ['last_admin', 'precondition_failed', 'precondition_required'],
     },
-    ({ service, params: { username }, body: { role }, requireMatch }) =>
+    ({ service, params: { username }, body: { role: newRole }, requireMatch }) =>
       async tx => {
         requireMatch(await lockRecord(tx, service, username))
-        if (role !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
-        await assign(tx, username, service, role)
+        if (newRole !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
+        await assign(tx, username, service, newRole)
         return { record: await lockRecord(tx, service, username), subject: buildPath(username) }
       },
   ),
@@ -117,7 +117,7 @@ export const accounts = [
       summary: 'Rotate a password',
       description:
         "The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it.",
-      params,
+      params: accountParams,
       body: NoBody,
       generated: ['password', 'apiKey'],
       response: IssuedAccount,
@@ -143,7 +143,7 @@ export const accounts = [
       summary: 'Revoke an account',
       description:
         "Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked.",
-      params,
+      params: accountParams,
       body: NoBody,
       response: RevokedAccount,
       errors: ['last_admin'],

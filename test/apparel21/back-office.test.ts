@@ -41,19 +41,27 @@ const settingsFor = ({ url }: Simulator) => ({ driver: 'apparel21' as const, url
 
 describe('the back office of a service', () => {
   test('a service uses its own back office or the default', async () => {
-    const other = await service.createService()
+    const otherCaller = await service.createService()
     assert.deepEqual(await driverOf(service), { driver: 'apparel21', release: '2025.1' })
-    assert.deepEqual(await driverOf(other), { driver: 'apparel21', release: '2025.1' })
+    assert.deepEqual(await driverOf(otherCaller), { driver: 'apparel21', release: '2025.1' })
 
-    await setBackOffice(service.db, service.keys, other.service, settingsFor(older))
-    await waitUntil(async () => (await driverOf(other)).release === '2021.3', 'the other back office is asked', 5_000)
+    await setBackOffice(service.db, service.keys, otherCaller.service, settingsFor(older))
+    await waitUntil(
+      async () => (await driverOf(otherCaller)).release === '2021.3',
+      'the other back office is asked',
+      5_000,
+    )
     assert.equal((await driverOf(service)).release, '2025.1')
 
-    await setBackOffice(service.db, service.keys, other.service, { driver: 'embedded' })
-    await waitUntil(async () => (await driverOf(other)).driver === 'embedded', 'it is its own tables', 5_000)
+    await setBackOffice(service.db, service.keys, otherCaller.service, { driver: 'embedded' })
+    await waitUntil(async () => (await driverOf(otherCaller)).driver === 'embedded', 'it is its own tables', 5_000)
 
-    await deleteBackOffice(service.db, other.service)
-    await waitUntil(async () => (await driverOf(other)).release === '2025.1', 'it is the one of the environment', 5_000)
+    await deleteBackOffice(service.db, otherCaller.service)
+    await waitUntil(
+      async () => (await driverOf(otherCaller)).release === '2025.1',
+      'it is the one of the environment',
+      5_000,
+    )
   })
 
   test('a write is forwarded to the back office', async () => {

@@ -118,7 +118,7 @@ async function readCaptions() {
 }
 
 test('each console table is on a tested screen', { skip }, async () => {
-  const rendered = [...screenByRoute.values()].flatMap(({ tables }) => tables)
+  const rendered = [...screenByRoute.values()].flatMap(({ tables: screenTables }) => screenTables)
   const declared = await readCaptions()
   assert.ok(declared.length > 15, declared.join(', '))
   for (const caption of declared) {

@@ -34,7 +34,7 @@ const readStock = async () =>
 test("a dropped file's columns are detected, and a dry run writes nothing", {
   skip,
 }, async () => {
-  const before = await readStock()
+  const original = await readStock()
   await page.show('import')
   await assertAccessible(page, 'the drop area')
   const lines = [
@@ -73,7 +73,7 @@ test("a dropped file's columns are detected, and a dry run writes nothing", {
     [true, false],
     'ignored columns are not in the URL',
   )
-  assert.deepEqual(await readStock(), before)
+  assert.deepEqual(await readStock(), original)
 })
 
 test('rejected lines are grouped, corrected singly or together and sent again', {

@@ -176,8 +176,8 @@ describe('two replicas', () => {
     const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
-    const states = () => (other.replicas ?? []).map(({ health: standing }) => standing.state)
-    await waitUntil(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
+    const listStates = () => (other.replicas ?? []).map(({ health: standing }) => standing.state)
+    await waitUntil(() => listStates().every(state => state === 'another_log'), 'they are left out', 60_000)
   })
 
   test('a role that cannot see replication falls back to the primary', async () => {

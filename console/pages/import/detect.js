@@ -129,7 +129,7 @@ export const matchColumns = (columns, header) =>
 export function detectImportType(importTypes, name, header) {
   const candidates = Object.entries(importTypes).map(([type, { columns }]) => {
     const map = matchColumns(columns, header)
-    const missing = columns.filter(({ name, required }) => required && !(name in map)).length
+    const missing = columns.filter(({ name: column, required }) => required && !(column in map)).length
     return { type, missing, matched: Object.keys(map).length }
   })
   const [best] = candidates.toSorted((a, b) => b.matched - 3 * b.missing - (a.matched - 3 * a.missing))

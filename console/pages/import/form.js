@@ -32,16 +32,16 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const [sample, setSample] = useState(/** @type {Sample | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
 
-  /** Reads the first rows in this format, and detects the rest of the plan. @param {Plan['fileFormat']} fileFormat @param {string} [chosenType] */
-  const read = async (fileFormat, chosenType) => {
+  /** Reads the first rows in this format, and detects the rest of the plan. @param {Plan['fileFormat']} format @param {string} [chosenType] */
+  const read = async (format, chosenType) => {
     try {
-      const sample = await readSample(file, fileFormat)
-      setSample(sample)
-      const type = chosenType ?? detectImportType(importTypes, file.name, sample.header)
-      setPlan(detectPlan(importTypes, fileFormat, type, sample))
+      const rows = await readSample(file, format)
+      setSample(rows)
+      const type = chosenType ?? detectImportType(importTypes, file.name, rows.header)
+      setPlan(detectPlan(importTypes, format, type, rows))
       setError(undefined)
-    } catch (error) {
-      setError(error)
+    } catch (reason) {
+      setError(reason)
     }
   }
   useEffect(() => {

@@ -22,7 +22,7 @@ export function Run({ upload, send, back }) {
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   useEffect(() => {
     const control = new AbortController()
-    uploadAll(upload, setRun, control.signal).then(setRejected, error => control.signal.aborted || setError(error))
+    uploadAll(upload, setRun, control.signal).then(setRejected, reason => control.signal.aborted || setError(reason))
     return () => control.abort()
   }, [])
   const { plan, isDryRun } = upload
@@ -41,7 +41,7 @@ export function Run({ upload, send, back }) {
       </div>`
     }
     ${isOver && run && html`<${Result} run=${run} upload=${upload} syncLink=${syncLink} />`}
-    ${rejected?.map(({ upload, groups }, i) => html`<${RejectedLines} key=${i} groups=${groups} upload=${upload} send=${send} />`)}
+    ${rejected?.map(({ upload: sent, groups }, i) => html`<${RejectedLines} key=${i} groups=${groups} upload=${sent} send=${send} />`)}
     ${
       isOver &&
       html`<p class="choices">

@@ -70,7 +70,7 @@ export function CheckStatus({ kinds, kind, check }) {
 /** @param {{ kinds: any[] }} props */
 function Progress({ kinds }) {
   const sum = (/** @type {'done' | 'total'} */ field) =>
-    kinds.reduce((total, { progress }) => total + (progress?.[field] ?? 0), 0)
+    kinds.reduce((subtotal, { progress }) => subtotal + (progress?.[field] ?? 0), 0)
   const [done, total] = [sum('done'), sum('total')]
   const count = total > 0 && `${done.toLocaleString('en')} of ${total.toLocaleString('en')} records`
   return html`<p><span role="status">${total ? 'Checking…' : 'Queued. The check starts when a worker is free.'}</span> ${count}</p>

@@ -13,7 +13,7 @@ import { StatCard } from './stat-card.js'
  */
 export function Stats({ overview }) {
   const { data, isFailed } = useSection('stats', overview, signal =>
-    callApi('/stats', { signal }).then(({ data }) => data),
+    callApi('/stats', { signal }).then(response => response.data),
   )
   if (isFailed) return html`<div class="empty">Today's numbers couldn't be loaded.</div>`
   if (!data)
@@ -44,7 +44,7 @@ function Requests({ requests: { since, answered, rejected, failed } }) {
   const [Chart, setChart] = useState(/** @type {any} */ (undefined))
   // Loads the chart library after the first numbers are shown.
   useEffect(() => {
-    import('../../components/chart.js').then(({ Chart }) => setChart(() => Chart))
+    import('../../components/chart.js').then(({ Chart: Component }) => setChart(() => Component))
   }, [])
   const startSeconds = Date.parse(since) / 1_000
   // The current minute is incomplete and would look like a drop.

@@ -35,11 +35,11 @@ export const Setting = ({
 
 /** @param {{ id: string, schema: import('tillbridge/settings').Setting, value: any, change: (value: unknown) => void }} props */
 function Input({ id, schema, value, change }) {
-  /** @param {(text: string) => unknown} parse */
+  /** @param {(text: string) => unknown} convert */
   const handleInput =
-    parse =>
+    convert =>
     (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>
-      change(parse(currentTarget.value))
+      change(convert(currentTarget.value))
   if (schema.type === 'boolean')
     return html`<select id=${id} value=${String(value)} onChange=${handleInput(text => text === 'true')}><option value="true">yes</option><option value="false">no</option></select>`
   if (schema.enum)

@@ -52,7 +52,7 @@ const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${re
 /** An endpoint with its state, actions and delivery attempts. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
-  const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(({ data }) => data), [id])
+  const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(response => response.data), [id])
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))

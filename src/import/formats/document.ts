@@ -36,9 +36,12 @@ The columns of each import type. Generated from the schemas by \`npm run docs\`.
 
 ## Order
 
-Import types in this order, because later ones refer to earlier ones: ${Object.keys(importTypes)
-  .map(name => `\`${name}\``)
-  .join(', ')}.
+Import types in this order, because later ones refer to earlier ones:
+
+${Object.keys(importTypes)
+  .map((name, i) => `${i + 1}. \`${name}\``)
+  .join('\n')}
+
 Stock, mappings and rewards of unknown records are rejected. References can come at any time.
 `
 

@@ -64,7 +64,7 @@ export async function prepareAccess(
     made = { baseUrl, username: name, password, serviceName: name, caFile: here.caFile }
     await writeAccess(file, made)
   }
-  if (demo && isOwn && services.every(({ name }) => name === getDraftName(demoName))) {
+  if (demo && isOwn && services.every(({ name: serviceName }) => serviceName === getDraftName(demoName))) {
     if (!services.length) say('First start: creating a demo shop. This takes a few seconds.')
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
     await keep((await createDemoService(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
@@ -134,10 +134,9 @@ export async function createDemoService(
   say: (line: string) => void,
 ) {
   const services = await listAllServices(db)
-  if (services.some(service => service.name === name)) throw new Error(`Service ${name} already exists.`)
+  if (services.some(each => each.name === name)) throw new Error(`Service ${name} already exists.`)
   const service =
-    (await addService(db, getDraftName(name), demoSettings)) ??
-    services.find(service => service.name === getDraftName(name))
+    (await addService(db, getDraftName(name), demoSettings)) ?? services.find(each => each.name === getDraftName(name))
   if (!service) throw new Error(`Service ${name} is being created by another process.`)
   // Demo data must not reach a real back office, even if the environment names one.
   await setBackOffice(db, keys, service, { driver: embeddedName })

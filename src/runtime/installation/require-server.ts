@@ -39,10 +39,10 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     return client
   }
   try {
-    const client = await tryServers(tries, connect)
+    const connected = await tryServers(tries, connect)
     // A pooler that lends connections per statement rejects `begin`.
-    if (pooled) await client.query('begin')
-    const { rows } = await client.query<ServerFacts>(selectServerFacts)
+    if (pooled) await connected.query('begin')
+    const { rows } = await connected.query<ServerFacts>(selectServerFacts)
     const { number, version, limit, pid, foldsCase } = rows[0] ?? {
       number: 0,
       version: '',
@@ -53,7 +53,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     if (number < minVersion)
       throw new UnusableServer(`PostgreSQL ${version} is too old. Tillbridge requires 15 or later.`)
     if (!foldsCase) throw new UnusableServer(describeLocale(named))
-    if (!pooled && (limit !== probeTimeoutMs || pid !== getServerPid(client)))
+    if (!pooled && (limit !== probeTimeoutMs || pid !== getServerPid(connected)))
       throw new UnusableServer(describePooler(named))
   } catch (error) {
     if (error instanceof UnusableServer) throw error

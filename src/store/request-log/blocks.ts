@@ -85,7 +85,7 @@ function encodeEntries(block: Block) {
     lines.push(
       // biome-ignore format: as the view request_log counts them
       JSON.stringify([at % 1_000, requestId, username, operation, path, other, status, code, keyHash,
-      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ what, at, milliseconds, outcome }) => [what, toTenths(at), toTenths(milliseconds), outcome])]),
+      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ what, at: startMs, milliseconds: durationMs, outcome }) => [what, toTenths(startMs), toTenths(durationMs), outcome])]),
     )
     marks.push(hashText(requestId), hashText(path))
     if (other !== undefined) marks.push(hashText(other))
@@ -152,9 +152,9 @@ const separator = '\u001e'
  * Stores blocks of days whose partitions exist, and adds their counts per minute. Rows are locked in one order, so that processes can't
  * deadlock. Skips stored blocks and services that are being deleted. Commits without waiting for the disk.
  */
-export function storeBlocks(db: Db, blocks: readonly Block[]) {
-  for (const block of blocks) encodeEntries(block)
-  const of = (value: (block: Block) => string | number) => `{${blocks.map(value).join()}}`
+export function storeBlocks(db: Db, filled: readonly Block[]) {
+  for (const block of filled) encodeEntries(block)
+  const of = (value: (block: Block) => string | number) => `{${filled.map(value).join()}}`
   return db.run(sql`
     with held as ${materialized(sql`
       select service_id, set_config('synchronous_commit', 'off', true) from service
@@ -162,7 +162,7 @@ export function storeBlocks(db: Db, blocks: readonly Block[]) {
     given as ${materialized(sql`
       select g.* from unnest(
           ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
-          ${of(buildMarks)}::text[], string_to_array(${blocks.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
+          ${of(buildMarks)}::text[], string_to_array(${filled.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
           ${of(({ count }) => count)}::integer[], ${of(({ rejected }) => rejected)}::integer[], ${of(({ failed }) => failed)}::integer[])
           as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
        where g.service_id in (select service_id from held)`)},

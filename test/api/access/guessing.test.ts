@@ -162,7 +162,7 @@ test('an address that tries many usernames is blocked after 200 failures', async
   for (let i = 0; i < 200; i++) assert.equal((await attempt(i)).status, 401)
   assertProblem(await attempt(200), 'too_many_failures', service.baseUrl, '/stores')
   assert.equal((await service.get('/stores')).status, 200)
-  // From then on, guesses write nothing.
+  // After that, guesses write nothing.
   const read = () => service.db.rows<{ xmin: string }>(sql`select xmin::text from failure order by subject`)
   const before = await read()
   for (let i = 201; i < 211; i++) assert.equal((await attempt(i)).status, 429)

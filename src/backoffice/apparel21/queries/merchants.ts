@@ -29,10 +29,10 @@ export function createMerchantCheck(client: Client, ttlMs: number): FindUnknownM
   }, ttlMs)
   return async gateways => {
     const merchants = client.connection.gateways ?? {}
-    const isListed = (known: ReadonlySet<string>, gateway: string | null) => {
+    const isListed = (names: ReadonlySet<string>, gateway: string | null) => {
       const merchantId =
         gateway !== null && Object.hasOwn(merchants, gateway) ? merchants[gateway]?.merchantId : undefined
-      return merchantId === undefined ? undefined : known.has(merchantId.toLowerCase())
+      return merchantId === undefined ? undefined : names.has(merchantId.toLowerCase())
     }
     if (gateways.every(gateway => isListed(new Set(), gateway) === undefined)) return
     const known = await load().catch(() => new Set<string>())
