@@ -121,6 +121,7 @@ create table sync_run (
   error text,
   is_dry_run boolean not null default false,
   heartbeat_at timestamptz,
+  cancelled_at timestamptz,
   rejections json,
   primary key (service_id, sync, run_id)
 );
@@ -137,6 +138,7 @@ comment on column sync_run.notes is 'Remarks about the run, and how often: {"rem
 comment on column sync_run.error is 'The cause of the failure. Null: the run has not failed.';
 comment on column sync_run.is_dry_run is 'True for the dry run of an import: nothing is written, and the data is no fresher.';
 comment on column sync_run.heartbeat_at is 'The last heartbeat of an import. Those of a sync are in sync_state.';
+comment on column sync_run.cancelled_at is 'When a client requested the end of an import.';
 comment on column sync_run.rejections is 'Reasons for rejected lines of a file, with the numbers of the first lines, but never their content.';
 
 create table sync_seen (

@@ -1301,6 +1301,7 @@ create table sync_run (
   error text,                                 -- The cause of the failure. Null: the run has not failed.
   is_dry_run boolean not null default false,  -- True for the dry run of an import: nothing is written, and the data is no fresher.
   heartbeat_at timestamptz,                   -- The last heartbeat of an import. Those of a sync are in sync_state.
+  cancelled_at timestamptz,                   -- When a client requested the end of an import.
   rejections json,                            -- Reasons for rejected lines of a file, with the numbers of the first lines, but never their
                                               -- content.
   primary key (service_id, sync, run_id),

@@ -86,7 +86,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     attempts: 'listWebhookAttempts',
   },
   syncs: { list: 'listSyncs', runs: 'listSyncRuns', run: 'startSync' },
-  imports: { get: 'getImport', rejected: 'listRejectedLines' },
+  imports: { get: 'getImport', rejected: 'listRejectedLines', cancel: 'cancelImport' },
   alerts: { list: 'listAlerts', resolve: 'resolveAlert' },
   stats: { get: 'getStats', backOfficeCalls: 'getBackOfficeCallStats' },
   requests: { list: 'listRequests', get: 'getRequest' },

@@ -34,7 +34,7 @@ export async function reachedIn(
   db: Database,
   service: Service,
   type: string,
-  { name, path }: Source,
+  { name, path }: Pick<Source, 'name' | 'path'>,
   { resume, onRemark }: IngestOptions,
 ): Promise<Reached | undefined> {
   if (path === undefined) {

@@ -9,13 +9,25 @@ import type { Rejection } from './pipeline/rejections.ts'
 
 const updateIntervalMs = 2_000
 
+interface FileRunOptions {
+  db: Database
+  service: Service
+  run: FileRun
+  isDryRun: boolean
+  /** Called if a client or an operator cancels the run. */
+  onCancel(): void
+}
+
 /** Runs `work` as a run of its import type: stores the counts while it runs, and its result. */
 export async function withFileRun<T extends Left>(
-  { db, service, run, isDryRun }: { db: Database; service: Service; run: FileRun; isDryRun: boolean },
+  { db, service, run, isDryRun, onCancel }: FileRunOptions,
   counts: ImportCounts,
   work: () => Promise<T>,
 ): Promise<T> {
-  const update = () => updateFileRun(db, service, run, counts)
+  const update = async () => {
+    const updated = await updateFileRun(db, service, run, counts)
+    if (updated?.isCancelled) onCancel()
+  }
   const end = async (error: string | undefined, rejections: readonly Rejection[] = []) => {
     await update()
     await endFileRun(db, service, run, { error, rejections: rejections.map(withoutContent) })

@@ -7,12 +7,13 @@ import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { behind, reachedIn } from './checkpoint.ts'
 import { withFileRun } from './file-run.ts'
 import type { Dialect } from './formats/dialect.ts'
-import { openSheet } from './formats/sheet.ts'
+import { openSheet, type Reading } from './formats/sheet.ts'
 import { type ImportCounts, noCounts, note } from './pipeline/counts.ts'
 import { importSheet, type Left } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
 import { lockImportType } from './pipeline/import-type-lock.ts'
 import { findImportType, importTypes } from './pipeline/import-types.ts'
+import type { Sheet } from './pipeline/sheet.ts'
 import { keepDraft, openRejectedFile } from './rejected-file.ts'
 import type { Source } from './sources/file.ts'
 
@@ -54,6 +55,8 @@ export interface ImportOptions extends Dialect {
   onProgress?: (progress: Progress) => void
   /** Called when another import of this kind has to end first. */
   onWait?: () => void
+  /** Opens the file in another way than by its stream. */
+  open?: (reading: Reading & { signal: AbortSignal }) => Promise<Sheet>
   /** The run's ID, if the caller needs it. A dry run is stored only if it is given. */
   run?: string
 }
@@ -66,7 +69,7 @@ export async function importFile(
   db: Database,
   service: Service,
   typeName: string,
-  source: Source,
+  source: Omit<Source, 'stream'> & Partial<Pick<Source, 'stream'>>,
   options: ImportOptions = {},
 ): Promise<Summary> {
   const { keys, rejectedPath: path, edited, dryRun = false, resume = false, stopAfter = Infinity } = options
@@ -85,13 +88,16 @@ export async function importFile(
   // One import of a type runs at a time in a service, and the next one can resume it. A concurrent dry run has its own draft.
   const draft = { run: `${service.id}-${typeName}${dryRun ? '-dry-run' : ''}`, of: `${typeName} of ${service.name}` }
   const read = async () => {
+    let sheet: Sheet | undefined
     const letGo = dryRun ? undefined : await lockImportType(db, service, typeName, { onWait, signal })
     try {
       const reached = dryRun ? undefined : await reachedIn(db, service, typeName, source, { resume, onRemark })
       const from = reached?.from ?? 0
       const { currency, timeZone } = service.settings
       const dialect = { ...options, today: Temporal.Now.plainDateISO(timeZone).toString() }
-      const sheet = await openSheet(source, type, { dialect, currency, onRead, onRemark })
+      const reading = { dialect, currency, onRead, onRemark, signal }
+      const open = options.open ?? (() => openSheet(source as Source, type, reading))
+      sheet = await open(reading)
       const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
       const rejectedFile = path === undefined ? undefined : openRejectedFile(path, sheet, draft, marked)
       const kept = path !== undefined && from > 0 ? await keepDraft(path, draft) : undefined
@@ -118,16 +124,19 @@ export async function importFile(
       const unchanged = taken.read - taken.skipped - taken.rejected - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
     } finally {
+      await sheet?.close?.()
       await letGo?.()
     }
   }
   const isRecorded = !dryRun || options.run !== undefined
   try {
-    return await (isRecorded ? withFileRun({ db, service, run, isDryRun: dryRun }, taken, read) : read())
+    return await (isRecorded
+      ? withFileRun({ db, service, run, isDryRun: dryRun, onCancel: () => enough.abort() }, taken, read)
+      : read())
   } catch (error) {
     throw cutShort(error, dryRun ? 0 : taken.read - taken.rejected)
   } finally {
-    source.stream.destroy()
+    source.stream?.destroy()
   }
 }
 

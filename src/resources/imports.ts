@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { includesRole, type Role } from '../domain/accounts.ts'
 import { ImportRun, RejectedLines } from '../domain/sync/syncs.ts'
-import { ApiError, type FieldError, toApiError } from '../errors/api-error.ts'
+import { ApiError, type FieldError, notFound, toApiError } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { requireRole } from '../http/admission/admit.ts'
-import { get, upload } from '../http/routing/route-definitions.ts'
+import { NoBody } from '../http/body/body.ts'
+import { get, post, upload } from '../http/routing/route-definitions.ts'
 import { isEncoding } from '../import/formats/encoding.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
+import { openSheetInThread } from '../import/parsing/parse-thread.ts'
 import { ImportError, OptionError } from '../import/pipeline/import-error.ts'
 import type { ImportType } from '../import/pipeline/import-type.ts'
 import { findImportType, type ImportTypeName, importTypes } from '../import/pipeline/import-types.ts'
 import { decimalMarks } from '../import/pipeline/numbers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { addAuditEntry } from '../store/audit/audit.ts'
-import { beginFileRun, importRecord, rejectionsRecord } from '../store/sync/file-runs.ts'
+import { beginFileRun, cancelFileRun, importRecord, rejectionsRecord } from '../store/sync/file-runs.ts'
+
+/** Milliseconds after which an upload's import is stopped, so that its slot is free again. */
+const maxImportMs = 2 * 60 * 60 * 1_000
 
 const [tag, kind] = ['Imports', 'import'] as const
 const Option = (description: string, example: string, maxLength: number) =>
@@ -30,7 +35,7 @@ export const imports = [
       tag,
       summary: 'Import a file',
       description:
-        'The file is the body: CSV or NDJSON, as its `Content-Type` says. It can be compressed with gzip or zstd. It can have at most 256 MiB and must arrive within 30 seconds. New records are added and changed records are updated. Invalid lines are rejected, and the other lines are imported. Importing the same file again changes nothing. The response comes before the import has finished: `Location` is the import. Errors in the file name the options of `tillbridge import` (docs/reference/import-formats.md). The parameters of this operation have the same names, and `--map`, `--ignore`, `--set` and `--time` are part of `profile`. With `Prefer: tx=rollback`, the file is validated and no records are written. These types require `admin`: `payment-gateways`, `store-mapping`, `sku-mapping` and the `ecommerce-` types. So do some columns of other types: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, and `buffer` of stock.',
+        'The file is the body: CSV or NDJSON, as its `Content-Type` says. It can be compressed with gzip or zstd. It can have at most 256 MiB, 2 GiB after decompression, and must arrive within 30 seconds. New records are added and changed records are updated. Invalid lines are rejected, and the other lines are imported. Importing the same file again changes nothing. The response comes before the import has finished: `Location` is the import. Errors in the file name the options of `tillbridge import` (docs/reference/import-formats.md). The parameters of this operation have the same names, and `--map`, `--ignore`, `--set` and `--time` are part of `profile`. With `Prefer: tx=rollback`, the file is validated and no records are written. These types require `admin`: `payment-gateways`, `store-mapping`, `sku-mapping` and the `ecommerce-` types. So do some columns of other types: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, and `buffer` of stock.',
       query: Type.Object({
         type: Type.Enum(Object.keys(importTypes) as ImportTypeName[], {
           description: 'The import type.',
@@ -92,7 +97,7 @@ export const imports = [
       if (charset !== undefined && !isEncoding(charset))
         throw new ApiError('unsupported_media_type', 'The charset must be a label of the Encoding Standard.')
       const dialect = await readDialect(typeName, query, charset)
-      const stream = await file()
+      const handle = await file()
       const run = { importType: typeName, id: randomUUID() }
       const subject = `/imports/${run.id}`
       const audited = { username, requestId, operation: 'POST /imports', subject, body: {} }
@@ -103,15 +108,17 @@ export const imports = [
       // Read before the work begins: if this failed later, the client would not learn of the import.
       const created = await importRecord(db, service, run.id)
       const withheld = includesRole(role, 'admin') ? [] : (type?.ofAdmins ?? [])
+      const source = { name: 'The file', format } as const
       const options = {
         keys,
         run: run.id,
         dryRun: isDryRun,
         stopAfter: query.stop_after,
-        signal: shutdownSignal,
+        signal: AbortSignal.any([shutdownSignal, AbortSignal.timeout(maxImportMs)]),
+        open: (reading: Parameters<typeof openSheetInThread>[1]) =>
+          openSheetInThread({ handle, name: source.name, format, typeName }, reading),
         withheld,
       }
-      const source = { name: 'The file', format, stream }
       const work = importFile(db, service, typeName, source, Object.assign(options, dialect)).catch(error => {
         // The run has the cause.
         if (!(error instanceof ImportError) || error.cause) throw error
@@ -133,6 +140,30 @@ export const imports = [
       recordName: kind,
     },
     ({ db, service, role, params: { id } }) => visibleTo(role, importRecord(db, service, id)),
+  ),
+
+  post(
+    '/imports/:id/cancel',
+    {
+      operationId: 'cancelImport',
+      tag,
+      role: 'maintainer',
+      status: 200,
+      summary: 'Cancel an import',
+      description:
+        'The import stops within a few seconds, after the batch in progress. Imported lines stay. The run then has the state `failed` and names the last line in `detail`. An import that has ended stays as it is.',
+      params,
+      body: NoBody,
+      response: ImportRun,
+    },
+    ({ service, role, params: { id } }) =>
+      async tx => {
+        const run = await importRecord(tx, service, id)
+        if (!run) throw notFound(kind)
+        if (role) requireRoleFor(findImportType(run.importType), role)
+        await cancelFileRun(tx, service, id)
+        return { record: run.record, subject: `/imports/${encodeURIComponent(id)}` }
+      },
   ),
 
   get(

@@ -47,7 +47,10 @@ export function registerPublicPages(
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
     const { code } = request.params
     if (!Object.hasOwn(errorCodes, code)) throw notFound('error')
-    return reply.headers(errorHeaders).type('text/html; charset=utf-8').send(errorPage(code as ErrorCode))
+    return reply
+      .headers(errorHeaders)
+      .type('text/html; charset=utf-8')
+      .send(errorPage(code as ErrorCode))
   })
 
   registerDocsPages(server)

@@ -123,6 +123,8 @@ export interface RequestContext<P extends Params = Params> {
   sender: Sender
   /** True for `Prefer: handling=strict` (RFC 7240). */
   strict: boolean
+  /** The caller's role in the service. Undefined if a recovered write has no caller any more. */
+  role?: Role
 }
 
 /** The request, as a handler that reads receives it. */
@@ -168,10 +170,11 @@ function getAssignment({ assignment }: FastifyRequest) {
 }
 
 export function createRequestContext(app: AppContext, request: FastifyRequest): RequestContext {
-  const { service } = getAssignment(request)
+  const { service, role } = getAssignment(request)
   const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
+    role,
     backOffice: app.backOffice(service),
     driver: app.driver(service),
     params: readPathParams(request),

@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -29,8 +29,8 @@ export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' }
 
 /** Bytes of a file as sent, possibly compressed. */
 const maxFileBytes = 256 * 1024 * 1024
-/** Files that a process imports at a time, over all services. Each needs one or two connections. */
-const maxConcurrentFiles = 4
+/** Files that a process imports at a time, over all services. Each needs one or two connections. A service can have half of them. */
+const maxConcurrentFiles = 6
 
 /** Makes file bodies arrive as streams. A route that accepts no files has rejected them by their type before. */
 export const acceptFileBodies = (server: FastifyInstance) =>
@@ -51,8 +51,8 @@ export interface UploadContext<Query, P extends Params> extends ReadContext<Quer
   isDryRun: boolean
   /** Aborted when the process shuts down. */
   shutdownSignal: AbortSignal
-  /** Receives the complete body and returns it as a stream. Call it once. No connection or lock is kept while the caller sends. */
-  file(): Promise<Readable>
+  /** Receives the complete body and returns it as an open file. Call it once. No connection or lock is kept while the caller sends. */
+  file(): Promise<FileHandle>
 }
 
 /** The response of an accepted upload. Its `work` continues. */
@@ -86,11 +86,12 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
         const context = createReadContext(selectAppContext(app, request), request)
         const { query, errors } = parseQuery(schema, request.query as string, context.service.settings.timeZone)
         throwIfAny(errors)
-        slots.requireFree()
+        slots.requireFree(context.service.id)
         return limitUploads(request, async keepOpen => {
           const isDryRun = prefersDryRun(context.header('prefer'))
           if (isDryRun) reply.header('preference-applied', 'tx=rollback')
-          let received: Readable | undefined
+          let received: FileHandle | undefined
+          const close = () => received?.close().catch(() => {})
           let releaseSlot = () => {}
           const accepting = accept({
             ...withQuery(context, query),
@@ -101,18 +102,19 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
             shutdownSignal: app.shutdownSignal,
             async file() {
               received = await spoolBody(request)
-              releaseSlot = slots.acquire()
+              releaseSlot = slots.acquire(context.service.id)
               return received
             },
           })
           const { record, subject, work } = await accepting.catch(error => {
-            received?.destroy()
+            void close()
             releaseSlot()
             throw error
           })
           const finished = work
             .catch(error => logServerError(request, error))
             .finally(() => {
+              void close()
               releaseSlot()
               running.delete(finished)
             })
@@ -125,21 +127,22 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
   }
 }
 
-/** Creates the slots for concurrent files. They throw `too_many_imports` if none is free. */
+/** Creates the slots for concurrent files. They throw `too_many_imports` if none is free, or if the service has half of them. */
 function createFileSlots(max: number) {
-  let used = 0
-  const slots = {
-    requireFree() {
-      if (used >= max) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
-    },
+  const used: number[] = []
+  const requireFree = (service: number) => {
+    const own = used.filter(id => id === service).length
+    if (used.length >= max || own >= max / 2) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+  }
+  return {
+    requireFree,
     /** Takes a slot. Returns the function that releases it. */
-    acquire() {
-      slots.requireFree()
-      used++
-      return () => void used--
+    acquire(service: number) {
+      requireFree(service)
+      used.push(service)
+      return () => void used.splice(used.indexOf(service), 1)
     },
   }
-  return slots
 }
 
 /** The accepted values of `Content-Encoding`. The first bytes of the file show whether it is compressed. */
@@ -168,13 +171,13 @@ const tooLarge = () =>
     },
   )
 
-/** Writes a body to an unlinked file, which no other user can open and which vanishes with the process. Returns it as a stream. */
-async function spoolBody({ body, headers }: FastifyRequest): Promise<Readable> {
+/** Writes a body to an unlinked file, which no other user can open and which vanishes with the process. Returns it open for reading. */
+async function spoolBody({ body, headers }: FastifyRequest): Promise<FileHandle> {
   if (Number(headers['content-length'] ?? 0) > maxFileBytes) throw tooLarge()
   const { writing, reading } = await openUnlinkedFile().catch(throwSpoolError)
   try {
     await pipeline((body ?? []) as Readable, limitSize, writing.createWriteStream())
-    return reading.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
+    return reading
   } catch (error) {
     await reading.close()
     return throwSpoolError(error)

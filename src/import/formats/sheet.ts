@@ -11,7 +11,8 @@ import { everyField, fieldsIn, isRejectedFile } from './header.ts'
 import { csvLines, jsonLines } from './lines.ts'
 import { rowsOfRecords } from './records.ts'
 
-interface Reading {
+/** How a file is read, and who hears about it. */
+export interface Reading {
   dialect: Dialect
   currency: string
   onRead(bytes: number): void

@@ -114,7 +114,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
   // with the one before that as well; never more, so that the later line of two wins.
   let [earlier, last] = [Promise.resolve(), Promise.resolve()]
   try {
-    for await (const batch of untilStopped(batchesOf(sheet, type), signal)) {
+    for await (const batch of untilStopped(sheet.batches ?? batchesOf(sheet, type), signal)) {
       const coming = prepare(batch)
       await earlier
       const isBeside = await isApart(coming.prepared)

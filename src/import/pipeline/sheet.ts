@@ -1,5 +1,6 @@
 import type { Field } from './columns.ts'
 import type { RowError } from './row-error.ts'
+import type { ValidatedRow } from './validate.ts'
 
 /** A line of text, taken apart. */
 export interface Line {
@@ -28,4 +29,8 @@ export interface Sheet {
   /** The lines are what an earlier import has rejected; of NDJSON it is known once they are read. */
   isRest?: boolean
   lines: AsyncIterable<Line[]>
+  /** The lines as validated batches, if another thread reads them. `lines` is then empty. */
+  batches?: AsyncGenerator<ValidatedRow[]>
+  /** Ends the thread that reads the lines. */
+  close?(): Promise<void>
 }

@@ -17,6 +17,8 @@ export interface Source {
   size?: number
   /** Where it can be read again. */
   path?: string
+  /** The maximum size after decompression. Absent: unlimited. */
+  maxUnpackedBytes?: number
 }
 
 const chunkBytes = 64 * 1024
@@ -43,7 +45,10 @@ const formatOf = (path: string): Format | undefined => {
 }
 
 /** The bytes of a source, unpacked when they begin as gzip or zstd does. `onRead` hears how many bytes were taken from the file. */
-export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+export async function* bytesOf(
+  { name, stream, maxUnpackedBytes = Infinity }: Source,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let head: Buffer = Buffer.alloc(0)
   const counted = async function* () {
@@ -55,6 +60,17 @@ export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number)
       yield value
     }
   }
+  const limited = async function* (unpackedChunks: AsyncIterable<Buffer>) {
+    let size = 0
+    for await (const chunk of unpackedChunks) {
+      size += chunk.length
+      if (size > maxUnpackedBytes)
+        throw new ImportError(
+          `${name} has more than ${maxUnpackedBytes / 1024 ** 3} GiB after decompression. Split it.`,
+        )
+      yield chunk
+    }
+  }
   try {
     while (head.length < 4) {
       const { value, done } = await chunks.next()
@@ -62,9 +78,10 @@ export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number)
       onRead(value.length)
       head = Buffer.concat([head, value])
     }
-    if (head[0] === 0x1f && head[1] === 0x8b) yield* unpacked(counted(), createGunzip({ chunkSize: chunkBytes }))
+    if (head[0] === 0x1f && head[1] === 0x8b)
+      yield* limited(unpacked(counted(), createGunzip({ chunkSize: chunkBytes })))
     else if (head.length >= 4 && head.readUInt32LE() === 0xfd2fb528)
-      yield* unpacked(counted(), createZstdDecompress({ chunkSize: chunkBytes }))
+      yield* limited(unpacked(counted(), createZstdDecompress({ chunkSize: chunkBytes })))
     else yield* counted()
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException

@@ -24,17 +24,24 @@ export const beginFileRun = (db: Db, service: Service, { importType, id }: FileR
     values (${service.id}, ${importType}, ${id}, 'file', false, ${isDryRun}, now())
     on conflict (service_id, sync, run_id) do nothing`)
 
-/** Stores the counts so far, which is also the run's heartbeat. */
+/** Stores the counts so far, which is also the run's heartbeat. Returns undefined if the run has ended. */
 export const updateFileRun = (
   db: Db,
   service: Service,
   { importType, id }: FileRun,
   counts: Omit<RunCounts, 'removed'>,
 ) =>
-  db.run(sql`
+  db.row<{ isCancelled: boolean }>(sql`
     update sync_run set (read, inserted, changed, skipped, rejected, notes, heartbeat_at)
          = (${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.skipped}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb, now())
-     where service_id = ${service.id} and sync = ${importType} and run_id = ${id} and ended_at is null`)
+     where service_id = ${service.id} and sync = ${importType} and run_id = ${id} and ended_at is null
+    returning cancelled_at is not null as "isCancelled"`)
+
+/** Requests the end of an import. Its process notices within two seconds. A run that has ended stays as it is. */
+export const cancelFileRun = (db: Db, service: Service, id: string) =>
+  db.run(sql`
+    update sync_run set cancelled_at = now()
+     where service_id = ${service.id} and run_id = ${id} and origin = 'file' and ended_at is null and cancelled_at is null`)
 
 /** Ends a run. `error` is the cause if the end of the file was not reached. */
 export const endFileRun = (

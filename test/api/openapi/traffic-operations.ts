@@ -76,6 +76,7 @@ export function testOperations(traffic: () => Traffic) {
       await waitUntil(async () => (await caller.get(path)).json.data.state === 'ok', 'it is in', 30_000)
       await get(path, {}, caller)
       await get(`${path}/rejected`, {}, caller)
+      await post(`${path}/cancel`, {}, {}, caller)
     }
     await refused('not_found', get('/imports/none'))
     await refused('not_found', get('/imports/none/rejected'))

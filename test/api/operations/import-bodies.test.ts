@@ -28,6 +28,24 @@ test('an account can run two imports without blocking other accounts', async () 
   assert.equal((await send(shop, csv)).status, 202)
 })
 
+test('the accounts of a service cannot take all import slots', async () => {
+  const [shop, other] = [await service.createService(), await service.createService()]
+  const colleagues = [shop, await service.createAccount('admin', shop.service)]
+  const release = await lockImportType(service.db, shop.service, 'stores', {})
+  const accepted = []
+  try {
+    for (const colleague of [...colleagues, ...colleagues]) accepted.push(await send(colleague, csv))
+    assert.deepEqual(
+      accepted.map(({ status }) => status),
+      [202, 202, 202, 429],
+    )
+    await importAndWait(other, 'stores', csv)
+  } finally {
+    await release()
+  }
+  for (const upload of accepted.slice(0, 3)) await waitForImport(shop, upload)
+})
+
 test('an import uses the declared charset unless an option overrides it', async () => {
   const shop = await service.createService()
   const lodz = Buffer.from('storeId,storeNumber,name\n1,101,\xa3\xf3d\xbc\n', 'latin1')

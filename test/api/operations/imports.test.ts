@@ -13,6 +13,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { createDirectory, waitUntil } from '../../support/processes.ts'
 import { buildCredentials } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
@@ -231,6 +232,31 @@ test('a stalled upload holds no connection and writes nothing', async () => {
   }
   assert.deepEqual(counts(await importAndWait(shop, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
   assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 1)
+})
+
+test('a cancelled import stops and keeps what is imported', async () => {
+  const shop = await service.createService()
+  const lines = Array.from({ length: 150_000 }, (_, i) => `${i},N${i},Collins Street\n`).join('')
+  const upload = await uploadFile(shop, 'stores', `storeId,storeNumber,name\n${lines}`)
+  assert.equal(upload.status, 202, upload.text)
+  const path = String(upload.headers.location)
+  const visitor = await service.createAccount('visitor', shop.service)
+  assertProblem(await post(visitor, `${path}/cancel`, {}), 'insufficient_role', service.baseUrl)
+  const other = await service.createService()
+  assertProblem(await post(other, `${path}/cancel`, {}), 'not_found', service.baseUrl)
+  assert.equal((await post(shop, `${path}/cancel`, {})).status, 200)
+  const read = async () => (await shop.get(path)).json.data
+  await waitUntil(async () => (await read()).state !== 'running', 'the import ends', 30_000)
+  const run = await read()
+  assert.match(run.detail, /^The import was stopped after line \d+\.$/)
+  assert.ok(run.read < 150_000, `${run.read} lines`)
+  const stored = await db.row<{ count: number }>(
+    sql`select count(*)::integer as count from store where service_id = ${shop.service.id}`,
+  )
+  assert.equal(stored?.count, run.new)
+  // A run that has ended stays as it is.
+  const again = await post(shop, `${path}/cancel`, {})
+  assert.deepEqual([again.status, again.json.data.state], [200, 'failed'])
 })
 
 test('a `tillbridge import` is a sync run, interrupted if its process dies', async () => {

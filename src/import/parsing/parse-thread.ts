@@ -1,0 +1,141 @@
+import { Worker } from 'node:worker_threads'
+import type { Dialect } from '../formats/dialect.ts'
+import type { Field } from '../pipeline/columns.ts'
+import { ImportError } from '../pipeline/import-error.ts'
+import { RowError } from '../pipeline/row-error.ts'
+import type { Sheet } from '../pipeline/sheet.ts'
+import type { ValidatedRow } from '../pipeline/validate.ts'
+import type { ParseTask, Reply } from './parse-worker.ts'
+
+/**
+ * Parses an uploaded file in a thread of its own, so that no file can block or exhaust the process that serves all. The thread has limits
+ * of memory and time, and is killed if it exceeds one. It reads a batch only when the previous one has been taken.
+ */
+
+/** Limits of one thread. */
+export interface ParseLimits {
+  maxMemoryMib: number
+  /** Milliseconds for the header or one batch. */
+  timeoutMs: number
+  maxUnpackedBytes: number
+}
+
+const uploadLimits: ParseLimits = { maxMemoryMib: 256, timeoutMs: 60_000, maxUnpackedBytes: 2 * 1024 ** 3 }
+
+interface ReadingOptions extends Pick<ParseTask, 'dialect' | 'currency'> {
+  onRead(bytes: number): void
+  onRemark(text: string): void
+  signal: AbortSignal
+}
+
+/** Opens an uploaded file up to its header. Takes the file handle over. Throws `ImportError` like `openSheet`. */
+export async function openSheetInThread(
+  file: Pick<ParseTask, 'handle' | 'name' | 'format' | 'typeName'>,
+  { dialect, currency, onRead, onRemark, signal }: ReadingOptions,
+  { maxMemoryMib, timeoutMs, maxUnpackedBytes }: ParseLimits = uploadLimits,
+): Promise<Sheet> {
+  const task: ParseTask = { ...file, dialect: toCloneable(dialect), currency, maxUnpackedBytes }
+  const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), {
+    name: 'import',
+    workerData: task,
+    transferList: [file.handle as never],
+    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMib, maxYoungGenerationSizeMb: 16 },
+    execArgv: [],
+    env: {},
+  })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {})
+  const fail = (error: Error) => {
+    failed.reject(error)
+    void worker.terminate()
+  }
+  worker.on('error', (error: NodeJS.ErrnoException) =>
+    fail(
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? new ImportError(`${file.name} needs more than ${maxMemoryMib} MiB of memory to be read. Split it.`)
+        : error,
+    ),
+  )
+  worker.on('exit', () => fail(new Error('the thread that parses the file ended early')))
+  const stop = () => fail(new ImportError('The import was stopped.'))
+  signal.addEventListener('abort', stop)
+  const close = async () => {
+    signal.removeEventListener('abort', stop)
+    await worker.terminate()
+  }
+
+  const request = async () => {
+    const received = Promise.withResolvers<Reply>()
+    const timer = setTimeout(
+      () => fail(new ImportError(`${file.name} can't be read: a part of it took longer than ${timeoutMs / 1_000} s.`)),
+      timeoutMs,
+    )
+    worker.once('message', received.resolve)
+    worker.postMessage('next')
+    const reply = await Promise.race([received.promise, failed.promise]).finally(() => clearTimeout(timer))
+    for (const remark of reply.remarks) onRemark(remark)
+    onRead(reply.bytes)
+    if (!('failed' in reply)) return reply
+    const { message, kept } = reply.failed
+    throw kept === undefined ? new Error(message) : new ImportError(message, kept)
+  }
+
+  try {
+    if (signal.aborted) stop()
+    const reply = await request()
+    if (!('opened' in reply)) throw new Error('the thread that parses the file did not open it')
+    // The lines are validated in the thread, so the checks are not needed here.
+    const { fields, ...opened } = reply.opened
+    const sheet: Sheet = { ...opened, fields: fields as Field[], lines: noLines(), batches: batches(), close }
+    if (reply.isRest !== undefined) sheet.isRest = reply.isRest
+    return sheet
+
+    async function* batches(): AsyncGenerator<ValidatedRow[]> {
+      try {
+        for (;;) {
+          const next = await request()
+          if (next.isRest !== undefined) sheet.isRest = next.isRest
+          if (!('batch' in next) || !next.batch) return
+          yield next.batch.map(restoreErrors)
+        }
+      } finally {
+        await close()
+      }
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function* noLines(): AsyncGenerator<never> {}
+
+/** Returns the members that a thread can receive: data, not functions or signals. */
+function toCloneable(dialect: Dialect): Dialect {
+  const { map, ignore, ignoresUnknown, set, clocks, withheld, delimiter, encoding, decimal, dateFormat, today } =
+    dialect
+  const members = {
+    map,
+    ignore,
+    ignoresUnknown,
+    set,
+    clocks,
+    withheld,
+    delimiter,
+    encoding,
+    decimal,
+    dateFormat,
+    today,
+  }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Dialect
+}
+
+/** Restores the class of the errors of a row, which a message does not keep. */
+function restoreErrors({ line, reasons, ...row }: ValidatedRow): ValidatedRow {
+  const restore = ({ kept, column, found }: RowError) => new RowError(kept, column, found)
+  return {
+    ...row,
+    line: line.unreadable ? { ...line, unreadable: restore(line.unreadable) } : line,
+    ...(reasons && { reasons: reasons.map(restore) }),
+  }
+}

@@ -1,0 +1,80 @@
+import '../../module-hooks.js'
+import type { FileHandle } from 'node:fs/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Dialect } from '../formats/dialect.ts'
+import type { Field } from '../pipeline/columns.ts'
+import type { Sheet } from '../pipeline/sheet.ts'
+import type { ValidatedRow } from '../pipeline/validate.ts'
+import type { Format } from '../sources/file.ts'
+
+/** The thread that parses an uploaded file. It sends one reply for each message of `parse-thread.ts`. */
+
+/** The file and how to read it. */
+export interface ParseTask {
+  handle: FileHandle
+  name: string
+  format: Format
+  typeName: string
+  dialect: Dialect
+  currency: string
+  maxUnpackedBytes: number
+}
+
+/** A field without its functions, which can't be sent. */
+type SentField = Omit<Field, 'check'>
+
+export type Reply = {
+  remarks: string[]
+  /** Bytes read from the file since the last reply. */
+  bytes: number
+  isRest: boolean | undefined
+} & (
+  | { opened: Pick<Sheet, 'header' | 'sparse'> & { fields: SentField[] } }
+  | { batch: ValidatedRow[] | undefined }
+  | { failed: { message: string; kept: string | undefined } }
+)
+
+// After the hooks, so that the modules load quickly.
+const [{ batchesOf }, { openSheet }, { findImportType }, { ImportError }] = await Promise.all([
+  import('../pipeline/batches.ts'),
+  import('../formats/sheet.ts'),
+  import('../pipeline/import-types.ts'),
+  import('../pipeline/import-error.ts'),
+])
+
+const { handle, name, format, typeName, dialect, currency, maxUnpackedBytes } = workerData as ParseTask
+let remarks: string[] = []
+let bytes = 0
+let sheet: Sheet | undefined
+const type = findImportType(typeName)
+
+async function* run() {
+  if (!type) throw new Error(`import type ${typeName} does not exist`)
+  const stream = handle.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
+  sheet = await openSheet({ name, format, stream, maxUnpackedBytes }, type, {
+    dialect,
+    currency,
+    onRead(read) {
+      bytes += read
+    },
+    onRemark: text => void remarks.push(text),
+  })
+  const fields = sheet.fields.map(({ check: _, ...field }) => field)
+  yield { opened: { header: sheet.header, sparse: sheet.sparse, fields } }
+  for await (const batch of batchesOf(sheet, type)) yield { batch }
+  for (;;) yield { batch: undefined }
+}
+
+const replies = run()
+
+parentPort?.on('message', async () => {
+  const reply = await replies.next().then(
+    ({ value }) => value ?? { batch: undefined },
+    error => ({
+      failed: { message: String(error?.message), kept: error instanceof ImportError ? error.kept : undefined },
+    }),
+  )
+  parentPort?.postMessage({ remarks, bytes, isRest: sheet?.isRest, ...reply } satisfies Reply)
+  remarks = []
+  bytes = 0
+})
