@@ -45,7 +45,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('imports and their limit match the document', async () => {
-    const { shop, asked, get, refused } = traffic()
+    const { shop, asked, get, post, refused } = traffic()
     const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
       asked(
         'POST',
