@@ -55,7 +55,9 @@ create table sales_order (
   currency text not null,
   decimals integer not null,
   freight numeric(16, 4) not null check (freight >= 0),
+  tax_lines json not null default '[]',
   total numeric(16, 4) not null check (total >= freight),
+  has_imported_sale boolean not null default false,
   imported_at timestamptz,
   import_digest bytea,
   primary key (service_id, id),
@@ -73,7 +75,10 @@ comment on column sales_order.pickup_store_number is 'Store where the shopper co
 comment on column sales_order.billing_address is 'Addresses are json, not jsonb, to keep the order of their fields.';
 comment on column sales_order.currency is 'Currency setting when the order was placed.';
 comment on column sales_order.decimals is 'Decimals of the currency in which amounts are shown.';
-comment on column sales_order.total is 'Sum of the line values, plus freight.';
+comment on column sales_order.tax_lines is 'Sales taxes on top of the prices: [{"name", "percentage", "amount"}].';
+comment on column sales_order.total is 'Sum of the line values, plus freight and sales taxes.';
+comment on column sales_order.has_imported_sale is
+  'True if an import contained the sale of this order, which then replaces the sale that shipping the order records.';
 comment on column sales_order.imported_at is
   '`changed_at` as set by the last import: if changed_at is later, the order has changed here since. Null: not imported.';
 comment on column sales_order.import_digest is 'Digest of the imported content. Importing the same content again changes nothing.';

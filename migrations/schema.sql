@@ -624,21 +624,24 @@ create table order_counter (
 create table sales_order (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,       -- Change timestamp.
+  changed_at timestamptz not null,                   -- Change timestamp.
   placed_at timestamptz not null,
   order_number text collate "C" not null,
-  customer_id text collate "C",          -- Customer when the order was placed. No foreign key, because they may have left the list. Null:
-                                         -- erased, and the addresses are emptied.
-  pickup_store_number text collate "C",  -- Store where the shopper collects the order.
-  billing_address json not null,         -- Addresses are json, not jsonb, to keep the order of their fields.
+  customer_id text collate "C",                      -- Customer when the order was placed. No foreign key, because they may have left the
+                                                     -- list. Null: erased, and the addresses are emptied.
+  pickup_store_number text collate "C",              -- Store where the shopper collects the order.
+  billing_address json not null,                     -- Addresses are json, not jsonb, to keep the order of their fields.
   delivery_address json not null,
-  currency text not null,                -- Currency setting when the order was placed.
-  decimals integer not null,             -- Decimals of the currency in which amounts are shown.
+  currency text not null,                            -- Currency setting when the order was placed.
+  decimals integer not null,                         -- Decimals of the currency in which amounts are shown.
   freight numeric(16,4) not null,
-  total numeric(16,4) not null,          -- Sum of the line values, plus freight.
-  imported_at timestamptz,               -- `changed_at` as set by the last import: if changed_at is later, the order has changed here
-                                         -- since. Null: not imported.
-  import_digest bytea,                   -- Digest of the imported content. Importing the same content again changes nothing.
+  tax_lines json not null default '[]'::json,        -- Sales taxes on top of the prices: [{"name", "percentage", "amount"}].
+  total numeric(16,4) not null,                      -- Sum of the line values, plus freight and sales taxes.
+  has_imported_sale boolean not null default false,  -- True if an import contained the sale of this order, which then replaces the sale
+                                                     -- that shipping the order records.
+  imported_at timestamptz,                           -- `changed_at` as set by the last import: if changed_at is later, the order has
+                                                     -- changed here since. Null: not imported.
+  import_digest bytea,                               -- Digest of the imported content. Importing the same content again changes nothing.
   primary key (service_id, id),
   unique (service_id, order_number),
   check (freight >= 0),

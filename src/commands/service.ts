@@ -5,13 +5,15 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import {
   checkCurrencyChange,
   checkDefaultReason,
+  checkMappedReferences,
   getDefault,
   type SettingsChange,
 } from '../domain/tenancy/settings-rules.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
+import { findMappedReferences } from '../store/catalog/references.ts'
 import { insertService, unregisterService } from '../store/shards/shards.ts'
 import { addService, listAllServices, listDeleting, listServices } from '../store/tenancy/services.ts'
-import { changeSettings, findCurrencyEffect, findMissingReferences, readSettings } from '../store/tenancy/settings.ts'
+import { changeSettings, findCurrencyEffect, readSettings } from '../store/tenancy/settings.ts'
 import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
@@ -201,7 +203,7 @@ async function applySettings(tx: Db, service: Service, settings: SettingsChange,
   const changed = await changeSettings(tx, service, settings)
   throwIfAny([
     ...checkDefaultReason(settings, changed.settings),
-    ...(await findMissingReferences(tx, service, settings)),
+    ...checkMappedReferences(settings, await findMappedReferences(tx, service, settings)),
   ])
   await recordCommand(tx, changed, { operation, subject: '/settings', body: settings })
 }

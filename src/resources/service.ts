@@ -1,6 +1,7 @@
 import { embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import {
   checkCurrencyChange,
+  checkMappedReferences,
   checkSettingsChange,
   type SettingsChange,
   SettingsInput,
@@ -10,15 +11,10 @@ import { Instant, Nullable } from '../domain/values/fields.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { get, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
+import { findMappedReferences } from '../store/catalog/references.ts'
 import { readJobLag } from '../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../store/sync/status.ts'
-import {
-  changeSettings,
-  findCurrencyEffect,
-  findMissingReferences,
-  lockSettings,
-  readSettings,
-} from '../store/tenancy/settings.ts'
+import { changeSettings, findCurrencyEffect, lockSettings, readSettings } from '../store/tenancy/settings.ts'
 
 const SyncSummary = Type.Object(
   {
@@ -136,7 +132,7 @@ export const serviceRoutes = [
         throwIfAny([
           ...checkSettingsChange(change, before),
           ...checkCurrencyChange(effect, confirmCurrencyChange, 'Send `confirmCurrencyChange: true` to change it.'),
-          ...(await findMissingReferences(tx, service, change)),
+          ...checkMappedReferences(change, await findMappedReferences(tx, service, change)),
         ])
         await changeSettings(tx, service, change)
         const warnings = effect === undefined ? [] : [{ code: 'amounts_not_converted', detail: effect }]

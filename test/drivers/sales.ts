@@ -56,6 +56,23 @@ export const codesOf = ({ json }: TestResponse): [pointer: string, code: string]
 
 /** Contract of orders and returns, the same for every driver. */
 export function saleContract(shop: () => Shop) {
+  test('an order with taxes on top is placed or rejected by capability', async () => {
+    const { api } = shop()
+    const { capabilities } = (await api.get('/capabilities')).json.data
+    const taxes = capabilities.find(({ name }: { name: string }) => name === 'orderTaxes')
+    const { items } = await wares(shop())
+    const amount = toDollars(toCents(items[0].price) + 83)
+    const payments = [{ gateway: 'paypal', amount, reference: 'PAYID-1' }]
+    const answer = await place(shop(), 1, { taxLines: [{ name: 'Tax', amount: '0.83' }], payments })
+    if (taxes.available) assert.deepEqual([answer.status, answer.json.data.total], [201, amount])
+    else {
+      assertProblem(answer, 'capability_unavailable', api.baseUrl, '/orders')
+      assert.deepEqual(answer.json.errors, [
+        { pointer: '/taxLines', code: 'capability_unavailable', detail: taxes.reason },
+      ])
+    }
+  })
+
   test('an order is calculated, placed and found again', async () => {
     const { api } = shop()
     const { items, customerId } = await wares(shop())

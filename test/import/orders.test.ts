@@ -127,7 +127,7 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
   assert.deepEqual(
     reasons.map(reason => reason.trim()),
     [
-      'total is not what the lines and the freight come to: 11.00',
+      'total must be the sum of lines, freight and tax: 11.00',
       'paymentAmount is not what is due, taken together: 9.00, not 10.00',
       whole,
       'quantity is no whole number',

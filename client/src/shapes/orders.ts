@@ -15,6 +15,8 @@ export interface OrderInput {
   lines: OrderLineInput[]
   /** The delivery charge. */
   freight?: string | null | undefined
+  /** Sales taxes on top of the prices. Leave them out if the prices include tax. Their amounts are part of the amount due. */
+  taxLines?: TaxLineInput[] | null | undefined
   /** The payments. They must total exactly the amount due. */
   payments: OrderPaymentInput[]
 }
@@ -58,6 +60,15 @@ export interface DiscountInput {
   amount: string
   /** The discount in per cent. */
   percentage?: string | null | undefined
+}
+
+export interface TaxLineInput {
+  /** The name of the tax. */
+  name: string
+  /** The rate in per cent. */
+  percentage?: string | null | undefined
+  /** The amount of the tax, in addition to the prices. */
+  amount: string
 }
 
 export interface OrderPaymentInput {
@@ -114,7 +125,9 @@ export interface Order {
   lines: OrderLine[]
   /** The delivery charge. */
   freight: string
-  /** The amount due: lines and freight. */
+  /** Sales taxes on top of the prices. Empty if the prices include tax. */
+  taxLines: TaxLine[]
+  /** The amount due: lines, freight and taxes on top. */
   total: string
   payments: OrderPayment[]
   /** When the order was placed. */
@@ -170,6 +183,15 @@ export interface OrderLine {
   value: string
   /** The status of the line. `returned`: all units were returned. */
   status: Open<'processing' | 'shipped' | 'cancelled' | 'returned'>
+}
+
+export interface TaxLine {
+  /** The name of the tax. */
+  name: string
+  /** The rate in per cent. */
+  percentage: string | null
+  /** The amount of the tax, in addition to the prices. */
+  amount: string
 }
 
 export interface OrderPayment {

@@ -1,5 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
+import type { TaxLine } from './orders.ts'
 
 export interface RetailTransaction {
   /** The back office's ID of the transaction. */
@@ -25,6 +26,8 @@ export interface RetailTransaction {
   /** The sum of the lines. */
   total: string
   lines: TransactionLine[]
+  /** Sales taxes on top of `total`. Absent if the prices include tax, or if the source has no taxes. */
+  taxLines?: TaxLine[]
   /** When the record last changed. */
   updateTimeStamp: string
 }

@@ -8,6 +8,7 @@ import {
   type ServiceConfiguration,
 } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
+import { noOrderTaxesReason } from './mapping/order-to-xml.ts'
 import { noErasureReason } from './operations/customers.ts'
 
 const alwaysAvailable: readonly CapabilityName[] = [
@@ -38,6 +39,7 @@ export const exportCapabilities: ReadonlyMap<CapabilityName, string> = new Map([
 /** Capabilities that no release has, with the reason and the alternative. */
 const neverAvailable: readonly Capability[] = [
   capability('customerErasure', noErasureReason),
+  capability('orderTaxes', noOrderTaxesReason),
   capability(
     'paymentGatewayList',
     "The Retail API doesn't list payment gateways. `GET /payment-gateways` returns those of the setting `gateways`.",

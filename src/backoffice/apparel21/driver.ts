@@ -10,9 +10,8 @@ import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settin
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError, asApiError } from '../../errors/api-error.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
-import { findMissingReferences } from '../../store/tenancy/settings.ts'
 import type { BackOffice } from '../port/back-office.ts'
-import type { ServiceConfiguration } from '../port/capabilities.ts'
+import { findMissingReferences, type ServiceConfiguration } from '../port/capabilities.ts'
 import type { Driver, DriverLog, OnCall, OnCredentials, ProbeResult } from '../port/driver.ts'
 import { exportCapabilities, loadCapabilities } from './capabilities.ts'
 import type { Client } from './client/client.ts'
@@ -54,7 +53,7 @@ async function loadConfiguration({ giftCards }: Upstream, db: Db, service: Servi
   const [gateways, skuId, missingReferences] = await Promise.all([
     listGatewayNames(db, service),
     resolveGiftCardSkuId(db, service),
-    findMissingReferences(db, service, service.settings),
+    findMissingReferences(db, service),
   ])
   const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
   // If the back office is unavailable, only the stored data counts.

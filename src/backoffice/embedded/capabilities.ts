@@ -2,12 +2,12 @@ import type { Db } from '../../database/db.ts'
 import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
-import { findMissingReferences } from '../../store/tenancy/settings.ts'
 import type { Capabilities, CapabilityName } from '../port/back-office.ts'
 import {
   buildCommonCapabilities,
   buildReturnsCapability,
   capability,
+  findMissingReferences,
   type ServiceConfiguration,
 } from '../port/capabilities.ts'
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
@@ -24,6 +24,7 @@ const always: readonly CapabilityName[] = [
   'customerErasure',
   'returnStatus',
   'orders',
+  'orderTaxes',
 ]
 
 /** Returns the capabilities of a service, with the reasons for missing ones. With the embedded back office they depend on settings only. */
@@ -44,7 +45,7 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
 export const loadConfiguration = async (db: Db, service: Service): Promise<ServiceConfiguration> => ({
   gateways: await listGatewayNames(db, service),
   hasGiftCard: (await findGiftCardSkuId(db, service)) !== undefined,
-  missingReferences: await findMissingReferences(db, service, service.settings),
+  missingReferences: await findMissingReferences(db, service),
 })
 
 const emailSenderCapability = ({ emailSender }: Settings) =>

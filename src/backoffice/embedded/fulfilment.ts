@@ -6,7 +6,7 @@ import { formatAmount } from '../../domain/values/money.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change-timestamp.ts'
 import { advanceLines, type LockedLine, lockOrderWithLines, touchOrder } from '../../store/orders/lines.ts'
-import { type LockedOrder, readFreight } from '../../store/orders/orders.ts'
+import { type LockedOrder, readCharges } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
 import { refundVouchers } from './vouchers/redeem.ts'
@@ -50,13 +50,13 @@ export async function shipOrder(tx: Db, service: Service, number: string): Promi
 }
 
 /**
- * Cancels the unshipped lines of an order: returns their stock and refunds the vouchers that paid for them. The freight is refunded too
- * if nothing was shipped. Returns the order. Throws if it has no unshipped lines.
+ * Cancels the unshipped lines of an order: returns their stock and refunds the vouchers that paid for them. Freight and taxes are refunded
+ * too if nothing was shipped. Returns the order. Throws if it has no unshipped lines.
  */
 export async function cancelOrder(tx: Db, service: Service, number: string): Promise<LockedOrder> {
   const { order, unshipped, isUnsent } = await lockUnshippedLines(tx, service, number, 'cancelled')
-  const freight = isUnsent ? await readFreight(tx, service, order) : 0n
-  await refundVouchers(tx, service, order, sumValues(unshipped) + freight)
+  const charges = isUnsent ? await readCharges(tx, service, order) : 0n
+  await refundVouchers(tx, service, order, sumValues(unshipped) + charges)
   const moves = unshipped.flatMap(({ storeId, skuId, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, quantity }],
   )

@@ -21,6 +21,7 @@ export type CapabilityName =
   | 'smsSubscriptionMapping'
   | 'rewards'
   | 'orders'
+  | 'orderTaxes'
   | 'transactions'
   | 'returns'
   | 'paymentGateways'

@@ -1,7 +1,10 @@
-import type { Settings } from '../../domain/tenancy/service-settings.ts'
+import type { Db } from '../../database/db.ts'
+import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
+import { checkMappedReferences } from '../../domain/tenancy/settings-rules.ts'
 import { isAtLeast } from '../../domain/values/release.ts'
 import { explainNoGateways, explainNoVouchers, type VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { FieldError } from '../../errors/api-error.ts'
+import { findMappedReferences } from '../../store/catalog/references.ts'
 import type { Capability, CapabilityName } from './back-office.ts'
 
 /** Builds a capability. It is missing if there is a reason. */
@@ -33,6 +36,10 @@ export interface ServiceConfiguration extends VoucherConfiguration {
   /** Errors about references of the subscription mapping that don't exist. */
   missingReferences: readonly FieldError[]
 }
+
+/** Returns an error for each reference of the subscription mapping that doesn't exist. */
+export const findMissingReferences = async (db: Db, service: Service): Promise<FieldError[]> =>
+  checkMappedReferences(service.settings, await findMappedReferences(db, service, service.settings))
 
 const buildSubscriptionCapabilities = (
   { subscriptionMapping }: Settings,

@@ -27,7 +27,9 @@ export const orderColumns = {
   ...addressColumns('billing'),
   ...addressColumns('delivery'),
   freight: Type.Optional(Money('The delivery charge.', '9.95')),
-  total: Type.Optional(Money('The amount due: lines and freight.', '65.93')),
+  tax: Type.Optional(Money('The sales tax on top of the prices. Leave it out if the prices include tax.', '0.00')),
+  taxName: Type.Optional(Text('The name of the tax. Default: `Tax`.', 'NY State Tax', 100)),
+  total: Type.Optional(Money('The amount due: lines, freight and tax on top.', '65.93')),
 }
 
 /** Columns of an order line. */

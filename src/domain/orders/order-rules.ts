@@ -75,7 +75,8 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
 
   const freight = toMinorUnits(input.freight ?? formatAmount(0n, decimals), decimals)
   const values = lines.map(line => line.value)
-  const total = computeAmountDue(values, freight)
+  const taxes = (input.taxLines ?? []).map(({ amount }) => toMinorUnits(amount, decimals))
+  const total = computeAmountDue(values, freight, taxes)
   const paid = sum(input.payments.map(payment => toMinorUnits(payment.amount, decimals)))
   // If a line is invalid, the total is unknown.
   if (lines.length === input.lines.length && paid !== total)

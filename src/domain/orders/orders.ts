@@ -3,6 +3,7 @@ import { addressee, OrderAddress, postcode } from '../values/address.ts'
 import { notBlank, notPadded } from '../values/characters.ts'
 import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 import { Discount, DiscountInput } from './discounts.ts'
+import { TaxLine, TaxLineInput } from './tax.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
 export type LineStatus = (typeof lineStatuses)[number]
@@ -79,6 +80,13 @@ export const OrderInput = Type.Object(
       { description: 'The ordered items.', minItems: 1, maxItems: 200 },
     ),
     freight: Optional(freight),
+    taxLines: Optional(
+      Type.Array(TaxLineInput, {
+        description:
+          'Sales taxes on top of the prices. Leave them out if the prices include tax. Their amounts are part of the amount due.',
+        maxItems: 20,
+      }),
+    ),
     payments: Type.Array(
       Type.Object(
         {
@@ -144,7 +152,10 @@ export const Order = Type.Object(
       ),
     ),
     freight,
-    total: Money('The amount due: lines and freight.', '35.94'),
+    taxLines: Type.Array(TaxLine, {
+      description: 'Sales taxes on top of the prices. Empty if the prices include tax.',
+    }),
+    total: Money('The amount due: lines, freight and taxes on top.', '38.25'),
     payments: Type.Array(
       Type.Object(
         { gateway, amount: paid, reference: Nullable(reference), voucherNumber: Nullable(voucherNumber) },

@@ -13,7 +13,8 @@ export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, each) 
 export const computeLineValue = (price: bigint, quantity: number, discounts: readonly bigint[]) =>
   price * BigInt(quantity) - sum(discounts)
 
-export const computeAmountDue = (lineValues: readonly bigint[], freight: bigint) => sum(lineValues) + freight
+export const computeAmountDue = (lineValues: readonly bigint[], freight: bigint, taxes: readonly bigint[]) =>
+  sum(lineValues) + freight + sum(taxes)
 
 /** A paid line with its returns so far. Amounts in minor units. */
 interface PaidLine {

@@ -12,6 +12,7 @@ import {
   UnitPrice,
   Units,
 } from '../values/fields.ts'
+import { TaxLine } from './tax.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -96,6 +97,11 @@ export const RetailTransaction = Type.Object(
     currency: Currency,
     total: Money('The sum of the lines.', '25.99'),
     lines: Type.Array(TransactionLine),
+    taxLines: Type.Optional(
+      Type.Array(TaxLine, {
+        description: 'Sales taxes on top of `total`. Absent if the prices include tax, or if the source has no taxes.',
+      }),
+    ),
     updateTimeStamp: LocalTime('When the record last changed.'),
   },
   { $id: 'RetailTransaction', additionalProperties: false },

@@ -147,11 +147,11 @@ export interface MappedReferences {
 
 /** Returns an error for each type and value of a subscription mapping that is not in the reference cache. */
 export const checkMappedReferences = (
-  mapping: Settings['subscriptionMapping'],
+  { subscriptionMapping: mapping }: Pick<SettingsChange, 'subscriptionMapping'>,
   stored: readonly MappedReferences[],
 ): FieldError[] =>
   stored.flatMap(({ channel, ...exists }) => {
-    const { type = '', yes = '', no = '' } = mapping[channel] ?? {}
+    const { type = '', yes = '', no = '' } = mapping?.[channel] ?? {}
     const notFound = (field: string, name: string): FieldError => ({
       pointer: `/subscriptionMapping/${channel}/${field}`,
       code: 'invalid_field',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { addressFields, orderColumns, toAddressColumn } from '../../domain/orders/order-row.ts'
-import { computeLineValue, computeRefund, sum, toMinorUnits } from '../../domain/orders/pricing.ts'
+import { computeAmountDue, computeLineValue, computeRefund, sum, toMinorUnits } from '../../domain/orders/pricing.ts'
 import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import type { ImportedLine, ImportedOrder } from '../../store/orders/imported-orders.ts'
 import type { SoldVariant } from '../../store/orders/place.ts'
@@ -51,6 +51,10 @@ export function orderFrom(rows: readonly Row[], items: SoldItems, currency: stri
     billingAddress: addressOf(header, 'billing'),
     deliveryAddress: addressOf(header, 'delivery'),
     freight: textOf(header.freight) ?? '0',
+    taxLines:
+      typeof header.tax === 'string' && toMinorUnits(header.tax, decimals) !== 0n
+        ? [{ name: textOf(header.taxName) ?? 'Tax', percentage: null, amount: header.tax }]
+        : [],
     total: textOf(header.total) ?? '0',
   }
   if (!faults.size) judgeSums(header, { ...order, lines, payments }, decimals, reject)
@@ -169,16 +173,26 @@ function paymentsOf(rows: readonly Row[]): ImportedOrder['payments'] {
 /** An order says what it comes to, so that one of which a line is missing is not taken for the whole. */
 function judgeSums(
   header: Row,
-  { lines, freight, total, payments }: Pick<ImportedOrder, 'lines' | 'freight' | 'total' | 'payments'>,
+  {
+    lines,
+    freight,
+    taxLines,
+    total,
+    payments,
+  }: Pick<ImportedOrder, 'lines' | 'freight' | 'taxLines' | 'total' | 'payments'>,
   decimals: number,
   reject: Refuse,
 ) {
   const minor = (text: string) => toMinorUnits(text, decimals)
-  const due = sum(lines.map(line => minor(line.value))) + minor(freight)
+  const due = computeAmountDue(
+    lines.map(line => minor(line.value)),
+    minor(freight),
+    taxLines.map(({ amount }) => minor(amount)),
+  )
   const paid = sum(payments.map(payment => minor(payment.amount)))
   if (!lines.length) reject(header, 'has no line that names a SKU', 'orderNumber')
   else if (due !== minor(total))
-    reject(header, 'is not what the lines and the freight come to', 'total', formatAmount(due, decimals))
+    reject(header, 'must be the sum of lines, freight and tax', 'total', formatAmount(due, decimals))
   else if (payments.length && paid !== due)
     reject(
       header,

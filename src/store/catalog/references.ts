@@ -1,6 +1,6 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
-import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
-import type { MappedReferences } from '../../domain/tenancy/settings-rules.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { MappedReferences, SettingsChange } from '../../domain/tenancy/settings-rules.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { beginChange, countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
@@ -14,13 +14,17 @@ const references: MergeTable = {
 }
 
 /** Returns which references of a subscription mapping are in the reference cache, by channel. */
-export const findMappedReferences = (db: Db, service: Service, mapping: Settings['subscriptionMapping']) => {
+export const findMappedReferences = (
+  db: Db,
+  service: Service,
+  { subscriptionMapping: mapping }: Pick<SettingsChange, 'subscriptionMapping'>,
+) => {
   const isStored = (condition: Sql) =>
     sql`exists (select from reference where service_id = ${service.id} and type = m.type ${condition})`
   return db.rows<MappedReferences>(sql`
     select m.channel, ${isStored(sql``)} as type, ${isStored(sql`and reference_value_id = m.yes`)} as yes,
            ${isStored(sql`and reference_value_id = m.no`)} as no
-      from json_to_recordset(${JSON.stringify(Object.entries(mapping).map(([channel, mapped]) => ({ channel, ...mapped })))})
+      from json_to_recordset(${JSON.stringify(Object.entries(mapping ?? {}).map(([channel, mapped]) => ({ channel, ...mapped })))})
              as m (channel text, type text, yes text, no text)`)
 }
 

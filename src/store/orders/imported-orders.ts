@@ -21,7 +21,8 @@ export interface ImportedLine extends Omit<Line, 'id'> {
 }
 
 /** A complete order from an earlier system. */
-export interface ImportedOrder extends Pick<Order, 'pickupStoreNumber' | 'freight' | 'total' | 'payments'> {
+export interface ImportedOrder
+  extends Pick<Order, 'pickupStoreNumber' | 'freight' | 'taxLines' | 'total' | 'payments'> {
   customerId: string
   number: string
   /** Null: keeps the stored ID, or creates one. */
@@ -97,12 +98,12 @@ async function insertOrders(
     digest: digest.toString('hex'),
   }))
   await tx.run(sql`
-    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total,
+    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, tax_lines, total,
                              imported_at, import_digest)
-    select ${service.id}, id, ${at}::timestamptz, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${getDecimals(currency)}::integer, freight, total,
+    select ${service.id}, id, ${at}::timestamptz, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${getDecimals(currency)}::integer, freight, "taxLines", total,
            ${at}::timestamptz, decode(digest, 'hex')
       from json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
-           freight numeric, total numeric, digest text)`)
+           freight numeric, "taxLines" json, total numeric, digest text)`)
   const lines = orders.flatMap(order => order.lines.map(line => ({ ...line, orderId: order.id })))
   await tx.run(sql`
     insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id, returned, refunded)

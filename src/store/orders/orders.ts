@@ -22,7 +22,7 @@ export const orderJson = (service: Service) => sql`
               l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity, l.returned,
               ${orderMoney(sql`l.price`)} as price, l.discounts, ${orderMoney(sql`l.value`)} as value, l.status
          from order_line l where l.service_id = o.service_id and l.order_id = o.id order by l.sequence`)} as lines,
-     ${orderMoney(sql`o.freight`)} as freight, ${orderMoney(sql`o.total`)} as total,
+     ${orderMoney(sql`o.freight`)} as freight, o.tax_lines as "taxLines", ${orderMoney(sql`o.total`)} as total,
      ${jsonArray(sql`
        select p.gateway, ${orderMoney(sql`p.amount`)} as amount, p.reference, p.voucher_number as "voucherNumber"
          from order_payment p where p.service_id = o.service_id and p.order_id = o.id order by p.sequence`)} as payments,
@@ -137,10 +137,10 @@ export const readVoucherPayments = (tx: Db, service: Service, order: LockedOrder
     select voucher_number as number
       from order_payment where service_id = ${service.id} and order_id = ${order.id} and voucher_number is not null order by voucher_number`)
 
-/** Returns the delivery charge of an order, in minor units. */
-export const readFreight = async (tx: Db, service: Service, order: LockedOrder): Promise<bigint> => {
-  const row = await tx.row<{ freight: string }>(
-    sql`select freight::text from sales_order where service_id = ${service.id} and id = ${order.id}`,
-  )
-  return toMinorUnits(row?.freight ?? '0', order.decimals)
+/** Returns the freight and taxes of an order, in minor units: the part of its total that no line has. */
+export const readCharges = async (tx: Db, service: Service, order: LockedOrder): Promise<bigint> => {
+  const row = await tx.row<{ charges: string }>(sql`
+    select (o.total - (select coalesce(sum(l.value), 0) from order_line l where l.service_id = o.service_id and l.order_id = o.id))::text as charges
+      from sales_order o where o.service_id = ${service.id} and o.id = ${order.id}`)
+  return toMinorUnits(row?.charges ?? '0', order.decimals)
 }

@@ -90,7 +90,7 @@ interface OrderIdentity {
 type PartialAddress = { [name in keyof OrderAddress]?: OrderAddress[name] | undefined }
 
 /** The stored fields of an order, except for lines and payments. */
-interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
+interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber' | 'taxLines'> {
   billingAddress: PartialAddress
   deliveryAddress: PartialAddress
 }
@@ -100,7 +100,7 @@ export const insertOrder = (
   tx: Db,
   service: Service,
   { number, id = randomUUIDv7(), placedAt }: OrderIdentity,
-  { customerId, pickupStoreNumber = null, billingAddress, deliveryAddress }: OrderHeader,
+  { customerId, pickupStoreNumber = null, billingAddress, deliveryAddress, taxLines }: OrderHeader,
   {
     currency,
     decimals,
@@ -109,12 +109,16 @@ export const insertOrder = (
   }: { currency: string; decimals: number } & Pick<PricedOrder, 'freight' | 'total'>,
 ) =>
   tx.row<LockedOrder>(sql`
-    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
+    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, tax_lines, total)
     select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${buildAddress(billingAddress)}::json, ${buildAddress(deliveryAddress)}::json,
-           ${currency}, ${decimals}::integer, ${formatAmount(freight, decimals)}::numeric, ${formatAmount(total, decimals)}::numeric
+           ${currency}, ${decimals}::integer, ${formatAmount(freight, decimals)}::numeric, ${buildTaxLines(taxLines)}::json, ${formatAmount(total, decimals)}::numeric
       from ${nextChangeTimestamp(service, ['sales_order'])} now
     on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", pickup_store_number as "pickupStoreNumber", currency, decimals`)
+
+/** Builds the stored `TaxLine`s of a request. */
+const buildTaxLines = (taxLines: OrderInput['taxLines']) =>
+  JSON.stringify((taxLines ?? []).map(({ name, percentage = null, amount }) => ({ name, percentage, amount })))
 
 /** Builds a complete `OrderAddress`, with its fields in order. */
 function buildAddress(address: PartialAddress) {

@@ -2,10 +2,14 @@ import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type Change, localTime } from '../lists/change-timestamp.ts'
 import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
+import { returnPrefix, salePrefix } from './own-sales.ts'
 import { returnedDiscounts } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
-/** Adds the sale of shipped order lines: it appears in the purchase history and in `GET /orders/transactions/search`. */
+/**
+ * Adds the sale of shipped order lines: it appears in the purchase history and in `GET /orders/transactions/search`. Adds none if an import
+ * has already brought the sale of this order.
+ */
 export const addSale = (
   tx: Db,
   service: Service,
@@ -19,7 +23,7 @@ export const addSale = (
     service,
     change,
     sql`
-    select 'order-' || o.id as id, o.order_number as number, ${header(service, change)},
+    select ${salePrefix}::text || o.id as id, o.order_number as number, ${header(service, change)},
            (select ${orderMoney(sql`sum(l.value)`)} from order_line l where ${sold}) as total,
            ${jsonArray(sql`
              select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
@@ -27,7 +31,9 @@ export const addSale = (
                     ${orderMoney(sql`l.price`)} as price, ${orderMoney(sql`l.value`)} as value, null::text as "taxPercent", l.discounts
                from order_line l where ${sold} order by l.sequence`)} as lines
       from sales_order o left join store s on ${soldBy(sold)}
-     where o.service_id = ${service.id} and o.id = ${order.id}`,
+     where o.service_id = ${service.id} and o.id = ${order.id} and not o.has_imported_sale`,
+    sql`(select case when o.tax_lines::text = '[]' then '' else ',"taxLines":' || o.tax_lines::text end
+           from sales_order o where o.service_id = ${service.id} and o.id = ${order.id})`,
   )
 }
 
@@ -45,7 +51,7 @@ export const addReturn = (
     service,
     change,
     sql`
-    select 'return-' || r.id || ${cancelled ? '-cancelled' : ''} as id, r.return_number as number, ${header(service, change)},
+    select ${returnPrefix}::text || r.id || ${cancelled ? '-cancelled' : ''} as id, r.return_number as number, ${header(service, change)},
            (select ${orderMoney(sql`sum(${sign}l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
            ${jsonArray(sql`
              select b.sequence::text as id, b.sequence, sold.sku, sold.product_code as "productCode", sold.product_name as "productName",

@@ -9,6 +9,7 @@ import { type Change, type Upserted, withoutClosingBrace, withTimestamp } from '
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
+import { isOwnTransaction, replaceOwnSales } from './own-sales.ts'
 
 type StoredTransaction = Omit<RetailTransaction, 'updateTimeStamp'>
 
@@ -20,7 +21,15 @@ const maxTransactionsPerBatch = 200
  * has its sale date as change time. Returns counts of rows.
  */
 export const upsertTransactions = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
-  mergeTransactions(db, service, rows, (_, batchRows) => batchRows)
+  mergeTransactions(db, service, rows, (_, batchRows) => batchRows, replaceSoldOrders)
+
+/** Replaces Tillbridge's own sales of the orders that these rows sold. A row with a negative quantity is a return. */
+async function replaceSoldOrders(tx: Db, service: Service, change: Change, rows: readonly TransactionParts[]) {
+  const orderNumbers = rows.flatMap(({ header: { id, orderNumber }, line: { quantity = 0 } }) =>
+    orderNumber && quantity > 0 && !isOwnTransaction(id) ? [orderNumber] : [],
+  )
+  if (orderNumbers.length) await replaceOwnSales(tx, service, change, [...new Set(orderNumbers)])
+}
 
 /** Like `upsertTransactions`, for rows of a back office's API or exports: the fields that the other source has already set stay. */
 export const upsertBackOfficeSales = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
@@ -31,6 +40,7 @@ function mergeTransactions(
   service: Service,
   rows: readonly TransactionParts[],
   applySource: typeof withoutOtherSource,
+  beforeMerge?: typeof replaceSoldOrders,
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: rows that a concurrent merge inserts could not be seen or locked.
@@ -41,6 +51,7 @@ function mergeTransactions(
     const readBatch = (i: number) => lockStored(tx, service, batches[i] ?? [])
     let [stored, nextStored] = [readBatch(0), readBatch(1)]
     const [change, erased] = await Promise.all([changePromise, erasedPromise, stored, nextStored])
+    await beforeMerge?.(tx, service, change, rows)
     const sum = { inserted: 0, changed: 0 }
     for (const [i, batch] of batches.entries()) {
       const storedRows = await stored
@@ -122,11 +133,14 @@ function writeTransactions(
 /** JSON without closing brace: the change timestamp isByChange. */
 const withoutBrace = (transaction: StoredTransaction) => JSON.stringify(transaction).slice(0, -1)
 
-/** Inserts transactions that Tillbridge creates. `source` selects the fields of `RetailTransaction` except for the change timestamp. */
-export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
+/**
+ * Inserts transactions that Tillbridge creates. `source` selects the fields of `RetailTransaction` except for the change timestamp.
+ * `optionalFields`: JSON of further fields, each with a comma before it.
+ */
+export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql, optionalFields = sql`''`) =>
   tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, order_number, sale_date, changed_at, record)
-    select ${service.id}, t.id, t."customerId", t."orderNumber", t."saleDate"::timestamp, ${change.at}, ${withTimestamp(withoutClosingBrace(sql`row_to_json(t)`), change)}
+    select ${service.id}, t.id, t."customerId", t."orderNumber", t."saleDate"::timestamp, ${change.at}, ${withTimestamp(sql`${withoutClosingBrace(sql`row_to_json(t)`)} || ${optionalFields}`, change)}
       from (${source}) t`)
 
 /** Returns the customers of the sales with this order number, ignoring case. */

@@ -3,14 +3,11 @@ import { defaultSettings, type Service, type Settings } from '../../domain/tenan
 import {
   type AmountKind,
   amountKinds,
-  checkMappedReferences,
   explainCurrencyChange,
   type SettingsChange,
   type ShownSettings,
 } from '../../domain/tenancy/settings-rules.ts'
-import type { FieldError } from '../../errors/api-error.ts'
 import { renderProducts } from '../catalog/products.ts'
-import { findMappedReferences } from '../catalog/references.ts'
 import { updateSubscriptions } from '../customers/subscriptions.ts'
 import { rerenderAllStock } from '../inventory/stale-stock.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
@@ -49,16 +46,6 @@ export async function findCurrencyEffect(
     after ?? defaultSettings.currency,
     amountKinds.filter(kind => stored?.[kind]),
   )
-}
-
-/** Returns an error for each reference of a changed subscription mapping that is not stored. */
-export async function findMissingReferences(
-  db: Db,
-  service: Service,
-  { subscriptionMapping }: Pick<SettingsChange, 'subscriptionMapping'>,
-): Promise<FieldError[]> {
-  if (!subscriptionMapping) return []
-  return checkMappedReferences(subscriptionMapping, await findMappedReferences(db, service, subscriptionMapping))
 }
 
 /** Changes settings of a service, and with them what its records say. Returns the service as it is then. */

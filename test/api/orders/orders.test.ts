@@ -94,6 +94,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
       },
     ],
     freight: '9.95',
+    taxLines: [],
     total: '75.93',
     payments: [
       { gateway: 'paypal', amount: '70.00', reference: 'PAYID-1', voucherNumber: null },

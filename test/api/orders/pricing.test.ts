@@ -23,13 +23,14 @@ test('a line total is price times quantity less all discounts', () => {
   )
 })
 
-test('the amount due is lines plus freight, in any order', () => {
+test('the amount due is lines plus freight and taxes, in any order', () => {
   fc.assert(
-    fc.property(fc.array(money), money, (values, freight) => {
-      assert.equal(computeAmountDue(values, freight) - freight, computeAmountDue(values.toReversed(), 0n))
+    fc.property(fc.array(money), money, fc.array(money), (values, freight, taxes) => {
+      const withoutCharges = computeAmountDue(values.toReversed(), 0n, [])
+      assert.equal(computeAmountDue(values, freight, taxes) - freight - sum(taxes), withoutCharges)
     }),
   )
-  assert.equal(computeAmountDue([], 995n), 995n)
+  assert.equal(computeAmountDue([], 995n, [5n]), 1000n)
 })
 
 test('refunds of a line in any parts add up to its price', () => {

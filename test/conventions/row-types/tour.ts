@@ -16,6 +16,7 @@ import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { countToday } from '../../../src/store/audit/audit.ts'
 import { lockStoredBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { findMappedReferences } from '../../../src/store/catalog/references.ts'
 import { findSkusById, findStockKey } from '../../../src/store/catalog/skus.ts'
 import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/stores.ts'
@@ -23,6 +24,7 @@ import { readCurrentPositions, readCurrentState } from '../../../src/store/chang
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
+import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../../src/store/lists/statistics.ts'
 import { findPurgedAfter } from '../../../src/store/lists/tombstones.ts'
@@ -37,7 +39,8 @@ import {
 import { findMapping } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.ts'
-import { readFreight, readVoucherPayments } from '../../../src/store/orders/orders.ts'
+import { readCharges, readVoucherPayments } from '../../../src/store/orders/orders.ts'
+import { replaceOwnSales } from '../../../src/store/orders/own-sales.ts'
 import { findReturnByNumber, findReturnedStock } from '../../../src/store/orders/returns.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
@@ -54,7 +57,7 @@ import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/st
 import { findSyncedByEnvironment, readFinishedAt } from '../../../src/store/sync/status.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { listDeleting, listServices, readService } from '../../../src/store/tenancy/services.ts'
-import { readSettings } from '../../../src/store/tenancy/settings.ts'
+import { findCurrencyEffect, readSettings } from '../../../src/store/tenancy/settings.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/vouchers/ledger.ts'
 import { purgeResponses } from '../../../src/store/writes/idempotency.ts'
 import { claimInDoubtWrite, claimIntent, renewClaim } from '../../../src/store/writes/intents.ts'
@@ -177,7 +180,13 @@ export async function tour(api: TestService) {
   assert.equal(await db.transaction(tx => refundVoucher(tx, service, none)), 0n)
   await mergeImportedOrders(db, service, [])
   const noOrder = { id: '', number: '', customerId: '', pickupStoreNumber: null, currency: 'AUD', decimals: 2 }
-  await Promise.all([readVoucherPayments(db, service, noOrder), readFreight(db, service, noOrder)])
+  await Promise.all([readVoucherPayments(db, service, noOrder), readCharges(db, service, noOrder)])
+  await findCurrencyEffect(db, service, service.settings.currency, { currency: 'XAF' })
+  const mapped = { type: 'newsletter', yes: '1', no: '2' }
+  await findMappedReferences(db, service, { subscriptionMapping: { email: mapped } })
+  await db.transaction(async tx =>
+    replaceOwnSales(tx, service, await beginChange(tx, service, ['retail_transaction']), ['none']),
+  )
   await Promise.all([findReturnByNumber(db, service, ''), findReturnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 

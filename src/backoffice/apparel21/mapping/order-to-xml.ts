@@ -137,9 +137,17 @@ export function isSameOrder(candidate: Xml, { personId, input, lines, decimals, 
 /** The longest country name that the back office accepts, in characters. */
 export const maxCountryLength = 20
 
+export const noOrderTaxesReason =
+  'Prices include tax in the Retail API, and an order has no element for a tax on top. Orders with `taxLines` are rejected.'
+
 /** Returns the field errors of values that the back office doesn't accept. */
-export function checkOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
-  const errors: FieldError[] = []
+export function checkOrder(
+  { pickupStoreNumber, billingAddress, deliveryAddress, taxLines }: OrderInput,
+  freight: bigint,
+) {
+  const errors: FieldError[] = taxLines?.length
+    ? [{ pointer: '/taxLines', code: 'capability_unavailable', detail: noOrderTaxesReason }]
+    : []
   const addError = (pointer: string, detail: string) => errors.push({ pointer, code: 'invalid_field', detail })
   for (const [pointer, { country }] of [
     ['/billingAddress', billingAddress],

@@ -1,0 +1,27 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { Change } from '../lists/change-timestamp.ts'
+import { removeRecords } from '../lists/tombstones.ts'
+
+/** The prefixes of transactions that Tillbridge creates. The rest of the ID is that of the order or return. */
+export const salePrefix = 'order-'
+export const returnPrefix = 'return-'
+
+/** True if Tillbridge itself created a transaction with this ID, for a shipment or a return. */
+export const isOwnTransaction = (id: string) => id.startsWith(salePrefix) || id.startsWith(returnPrefix)
+
+/**
+ * Lets imported sales replace the sales that Tillbridge recorded for the same orders, so that no order counts twice. Locks the orders, so
+ * that a concurrent shipment records no sale either.
+ */
+export async function replaceOwnSales(tx: Db, service: Service, change: Change, orderNumbers: readonly string[]) {
+  const orders = await tx.rows<{ id: string }>(sql`
+    with locked as (
+      select id from sales_order where service_id = ${service.id} and order_number = any(${orderNumbers}) order by id for no key update)
+    update sales_order o set has_imported_sale = true from locked
+     where o.service_id = ${service.id} and o.id = locked.id
+    returning o.id`)
+  if (!orders.length) return
+  const ids = orders.map(({ id }) => `${salePrefix}${id}`)
+  await removeRecords(tx, service, change, { list: 'retail_transaction', id: sql`id`, where: sql`id = any(${ids})` })
+}

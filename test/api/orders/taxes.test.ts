@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { cancelOrder, shipOrder } from '../../../src/backoffice/embedded/fulfilment.ts'
+import { importing } from '../../import/import-command.ts'
+import { buildOrder, getCreated, getSales, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { assertProblem, getFieldErrors } from '../../support/problem.ts'
+import { post } from '../../support/write.ts'
+
+const { api, createShop } = await startOrderShop()
+after(() => api.stop())
+const load = importing(api)
+
+const stateTax = { name: 'NY State Tax', percentage: '4', amount: '0.40' }
+const cityTax = { name: 'NYC Tax', percentage: null, amount: '0.43' }
+const lines = [{ sku: 'TEE', quantity: 1 }]
+const pay = (amount: string) => ({ payments: [{ gateway: 'paypal', amount, reference: 'PAYID-1' }] })
+
+test('sales taxes are part of the amount due and of the sale', async () => {
+  const shop = await createShop()
+  const body = buildOrder(lines, { taxLines: [stateTax, { name: 'NYC Tax', amount: '0.43' }], ...pay('10.83') })
+  const trial = await shop.request('/orders', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: 'tx=rollback' },
+    body: JSON.stringify(body),
+  })
+  const order = getCreated(await post(shop, '/orders', body))
+  assert.deepEqual([trial.json.data.taxLines, trial.json.data.total], [order.taxLines, order.total])
+  assert.deepEqual([order.taxLines, order.total], [[stateTax, cityTax], '10.83'])
+  assert.deepEqual((await shop.get(`/orders/${order.id}`)).json.data, order)
+  const [sale] = await getSales(shop, order.orderNumber)
+  assert.deepEqual([sale.total, sale.taxLines], ['10.00', [stateTax, cityTax]])
+  assert.deepEqual((await shop.get(`/transactions/order-${order.id}`)).json.data, sale)
+  const accept = { accept: 'application/x-ndjson' }
+  const exported = (await shop.get('/customers/65432/orders', accept)).text.trimEnd()
+  assert.deepEqual(JSON.parse(exported).taxLines, [stateTax, cityTax])
+  const without = await placeOrder(shop, lines)
+  assert.deepEqual(without.taxLines, [])
+  assert.ok(!('taxLines' in ((await getSales(shop, without.orderNumber))[0] ?? {})))
+})
+
+test('payments must include the taxes, and taxes must be amounts', async () => {
+  const shop = await createShop()
+  const place = (more: object) => post(shop, '/orders', buildOrder(lines, more))
+  const short = await place({ taxLines: [stateTax], ...pay('10.00') })
+  assertProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
+  assert.match(short.json.detail, /must total 10\.40 AUD; they total 10\.00 AUD/)
+  for (const [taxLine, field] of [
+    [{ ...stateTax, amount: '-0.40' }, 'amount'],
+    [{ ...stateTax, amount: '0.4' }, 'amount'],
+    [{ ...stateTax, percentage: 'a lot' }, 'percentage'],
+    [{ ...stateTax, name: '' }, 'name'],
+  ] as const) {
+    const rejected = await place({ taxLines: [taxLine], ...pay('10.40') })
+    assert.ok(getFieldErrors(rejected).includes(`/taxLines/0/${field} invalid_field`), rejected.text)
+  }
+})
+
+test('cancelling an unshipped order refunds its taxes', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  const { orderNumber } = getCreated(
+    await post(shop, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
+  )
+  const { id } = await api.db.transaction(tx => cancelOrder(tx, shop.service, orderNumber))
+  const { data } = (await shop.get(`/orders/${id}`)).json
+  assert.deepEqual([data.lines[0].status, data.total], ['cancelled', '10.40'])
+})
+
+test('orders with a tax column are imported with their taxes', async () => {
+  const shop = await createShop()
+  const header = 'orderNumber,customerId,placedAt,tax,taxName,total,sku,quantity,price,paymentGateway,paymentAmount'
+  const row = (number: string, tax: string, name: string, total: string) =>
+    `${number},65432,2024-05-10 09:30,${tax},${name},${total},TEE,1,10.00,paypal,${total}`
+  const { counts, reasons } = await load(
+    shop,
+    'orders',
+    [
+      header,
+      row('T-1', '0.83', 'NY Tax', '10.83'),
+      row('T-2', '0.83', '', '10.83'),
+      row('T-3', '0.83', '', '10.00'),
+      row('T-4', '0.00', '', '10.00'),
+      '',
+    ].join('\n'),
+  )
+  assert.deepEqual(counts, [4, 3, 0, 0, 1])
+  assert.deepEqual(reasons, ['total must be the sum of lines, freight and tax: 10.83'])
+  const taxLinesOf = async (number: string) => (await shop.get(`/orders/${number}`)).json.data.taxLines
+  assert.deepEqual(await taxLinesOf('T-1'), [{ name: 'NY Tax', percentage: null, amount: '0.83' }])
+  assert.deepEqual(await taxLinesOf('T-2'), [{ name: 'Tax', percentage: null, amount: '0.83' }])
+  assert.deepEqual(await taxLinesOf('T-4'), [])
+})
+
+test('an order shipped later has its taxes in the sale', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  const { orderNumber } = getCreated(
+    await post(shop, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
+  )
+  assert.deepEqual(await getSales(shop, orderNumber), [])
+  await api.db.transaction(tx => shipOrder(tx, shop.service, orderNumber))
+  assert.deepEqual((await getSales(shop, orderNumber))[0].taxLines, [stateTax])
+})

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
+import { createReturn, getCreated, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import type { Caller } from '../support/service.ts'
+import { importing } from './import-command.ts'
+
+const { api, createShop } = await startOrderShop()
+after(() => api.stop())
+const load = importing(api)
+
+const header = 'id,saleDate,orderNumber,lineId,sku,quantity,price,channel,customerId'
+const lines = [{ sku: 'TEE', quantity: 4 }]
+
+/** Imports rows of sales: ID, order number, line ID and quantity. */
+const importSales = (shop: Caller, ...rows: readonly (readonly [string, string, string, number])[]) =>
+  load(
+    shop,
+    'transactions',
+    [
+      header,
+      ...rows.map(
+        ([id, order, line, quantity]) => `${id},2026-11-26 16:05,${order},${line},TEE,${quantity},10.00,web,65432`,
+      ),
+      '',
+    ].join('\n'),
+  )
+
+/** Returns the customer's sales: ID and total. */
+async function listSales(shop: Caller): Promise<[id: string, total: string][]> {
+  const { data } = (await shop.get('/customers/65432/transactions')).json
+  return data.map(({ id, total }: { id: string; total: string }) => [id, total]).sort()
+}
+
+test('an imported sale replaces the sale of its order, once', async () => {
+  const shop = await createShop()
+  const order = await placeOrder(shop, lines)
+  assert.deepEqual(await listSales(shop), [[`order-${order.id}`, '40.00']])
+  const { endCursor } = (await shop.get('/changes?kinds=transaction')).json.meta
+  const first = await importSales(shop, ['POS77', order.orderNumber, '1', 4])
+  assert.deepEqual(first.counts, [1, 1, 0, 0, 0])
+  assert.deepEqual(await listSales(shop), [['POS77', '40.00']])
+  const changes = (await shop.get(`/changes?kinds=transaction&after_cursor=${endCursor}`)).json.data
+  assert.deepEqual(changes.map(({ id, action }: { id: string; action: string }) => `${id} ${action}`).sort(), [
+    'POS77 changed',
+    `order-${order.id} removed`,
+  ])
+  assert.deepEqual((await importSales(shop, ['POS77', order.orderNumber, '1', 4])).counts, [1, 0, 0, 1, 0])
+  assert.equal((await shop.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
+})
+
+test('partial shipments of an order are all kept', async () => {
+  const shop = await createShop()
+  const order = await placeOrder(shop, lines)
+  await importSales(shop, ['POS1', order.orderNumber, '1', 3])
+  await importSales(shop, ['POS2', order.orderNumber, '1', 1])
+  assert.deepEqual(await listSales(shop), [
+    ['POS1', '30.00'],
+    ['POS2', '10.00'],
+  ])
+})
+
+test('an order that ships after its sale was imported adds no second sale', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  const order = await placeOrder(shop, lines)
+  await importSales(shop, ['POS5', order.orderNumber, '1', 4])
+  await api.db.transaction(tx => shipOrder(tx, shop.service, order.orderNumber))
+  assert.deepEqual(await listSales(shop), [['POS5', '40.00']])
+  assert.equal((await shop.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
+})
+
+test('returns and sales of other orders leave the sale of an order', async () => {
+  const [shop, other] = [await createShop(), await createShop()]
+  const order = await placeOrder(shop, lines)
+  const otherOrder = await placeOrder(other, lines)
+  assert.equal(otherOrder.orderNumber, order.orderNumber)
+  const { id } = getCreated(await createReturn(shop, order.id, { TEE: 1 }))
+  await importSales(shop, ['POS8', order.orderNumber, '1', -1], ['POS9', 'W-OTHER', '1', 1])
+  assert.deepEqual(await listSales(shop), [
+    ['POS8', '-10.00'],
+    ['POS9', '10.00'],
+    [`order-${order.id}`, '40.00'],
+    [`return-${id}`, '-10.00'],
+  ])
+  await importSales(shop, ['POS7', order.orderNumber, '1', 4])
+  assert.deepEqual(await listSales(other), [[`order-${otherOrder.id}`, '40.00']])
+})
+
+test('an exported sale of our own can be imported again', async () => {
+  const shop = await createShop()
+  const order = await placeOrder(shop, lines)
+  const { text } = await shop.get('/customers/65432/transactions', { accept: 'application/x-ndjson' })
+  const { code } = await load(shop, 'transactions', text, { file: 'sales.ndjson' })
+  assert.equal(code, 0)
+  assert.deepEqual(await listSales(shop), [[`order-${order.id}`, '40.00']])
+})
