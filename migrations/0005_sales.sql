@@ -109,7 +109,7 @@ create table order_line (
   foreign key (service_id, order_id) references sales_order on delete cascade,
   constraint order_line_returned check (returned between 0 and quantity),
   constraint order_line_refunded check (refunded between 0 and value),
-  constraint order_line_sold check (case status when 'shipped' then returned < quantity when 'returned' then returned = quantity else returned = 0 end)
+  constraint order_line_sold check (case status when 'shipped' then true when 'returned' then returned = quantity else returned = 0 end)
 );
 comment on table order_line is 'Lines of an order. SKU, product, colour and size keep their names of that time.';
 comment on column order_line.sequence is 'From 1.';
@@ -123,7 +123,7 @@ comment on column order_line.returned is
 comment on column order_line.refunded is 'Refunded amount: the returned units'' share of `value`.';
 comment on constraint order_line_returned on order_line is 'No more units are returned than were sold.';
 comment on constraint order_line_refunded on order_line is 'No more is refunded than was paid.';
-comment on constraint order_line_sold on order_line is 'Only shipped lines can be returned, and the status is `returned` if all units are.';
+comment on constraint order_line_sold on order_line is 'Only shipped lines can be returned. A line is `returned` if all its units have come back; announced units leave it `shipped`.';
 
 create table order_payment (
   service_id integer not null,
@@ -150,13 +150,18 @@ create table sales_return (
   authorisation_number text collate "C" not null,
   status text collate "C" not null check (status in ('requested', 'received', 'refunded', 'cancelled')),
   restock boolean not null,
+  back_office_id text collate "C",
+  back_office_status text,
   primary key (service_id, id),
   unique (service_id, return_number),
   foreign key (service_id, order_id) references sales_order on delete cascade
 );
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 create index sales_return_changed on sales_return (service_id, changed_at, id);
+create index sales_return_open on sales_return (service_id, order_id, id) where status in ('requested', 'received') and back_office_id is not null;
 comment on table sales_return is 'Returns, as GET /returns/:id shows them.';
+comment on column sales_return.back_office_id is 'The back office''s ID of the return, by which its status is requested. Null: unknown, or there is no back office.';
+comment on column sales_return.back_office_status is 'The back office''s word for the status, as it was last read.';
 comment on column sales_return.changed_at is 'Change timestamp.';
 comment on column sales_return.authorisation_number is 'Number that the shopper writes on the parcel.';
 comment on column sales_return.restock is 'True if the units can be sold again and go back into stock.';

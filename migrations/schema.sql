@@ -683,8 +683,8 @@ create table order_line (
   constraint order_line_refunded check (refunded >= 0 and refunded <= value),
   -- No more units are returned than were sold.
   constraint order_line_returned check (returned >= 0 and returned <= quantity),
-  -- Only shipped lines can be returned, and the status is `returned` if all units are.
-  constraint order_line_sold check (case status when 'shipped' then returned < quantity when 'returned' then returned = quantity else returned = 0 end)
+  -- Only shipped lines can be returned. A line is `returned` if all its units have come back; announced units leave it `shipped`.
+  constraint order_line_sold check (case status when 'shipped' then true when 'returned' then returned = quantity else returned = 0 end)
 );
 
 -- Payments of an order.
@@ -712,12 +712,16 @@ create table sales_return (
   authorisation_number text collate "C" not null,  -- Number that the shopper writes on the parcel.
   status text collate "C" not null,
   restock boolean not null,                        -- True if the units can be sold again and go back into stock.
+  back_office_id text collate "C",                 -- The back office's ID of the return, by which its status is requested. Null: unknown,
+                                                   -- or there is no back office.
+  back_office_status text,                         -- The back office's word for the status, as it was last read.
   primary key (service_id, id),
   unique (service_id, return_number),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
   check (status in ('requested', 'received', 'refunded', 'cancelled'))
 );
 create index sales_return_changed on sales_return (service_id, changed_at, id);
+create index sales_return_open on sales_return (service_id, order_id, id) where (status in ('requested', 'received')) and back_office_id is not null;
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 
 -- Units that a return takes back from one order line.

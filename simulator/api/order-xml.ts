@@ -19,7 +19,7 @@ interface Shown {
 export function lineElement(line: OrderLine, shop: Shop, { asPosted, lineWarehouse }: Shown): Element {
   const sku = shop.skus.get(line.skuId)
   const { colour } = sku ?? {}
-  const shipped = !asPosted && (line.status === 'Shipped' || line.status === 'Returned')
+  const shipped = !asPosted && ['Shipped', 'Returned', 'Completed'].includes(line.status)
   const conNote = asPosted ? '' : line.conNote
   return el('OrderDetail', [
     ...fields({ Id: line.id, Sequence: line.sequence, ProductId: colour?.style.id, ColourId: colour?.id }),

@@ -4,7 +4,7 @@ import { allotDueVouchers } from '../api/voucher-sales.ts'
 import { saleOf } from '../generate/sales.ts'
 import { readWall } from '../shop/clock.ts'
 import type { Sku, Store } from '../shop/records.ts'
-import type { Order } from '../shop/sales.ts'
+import type { LineStatus, Order, Return } from '../shop/sales.ts'
 import { cents, next, type Shop } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
 
@@ -18,7 +18,9 @@ export type Change =
   | { kind: 'edit-voucher'; number: string; fields: Fields }
   | { kind: 'add-reference'; typeId: number; code: string; name: string }
   | { kind: 'despatch-order'; id: number; conNote?: string }
-  | { kind: 'cancel-order' | 'forget-order' | 'receive-return'; id: number }
+  | { kind: 'cancel-order' | 'forget-order' | 'receive-return' | 'complete-return' | 'cancel-return'; id: number }
+  /** Sets the status word of all lines of a return. */
+  | { kind: 'mark-return'; id: number; status: string }
   | { kind: 'withdraw-style' | 'export-style' | 'withdraw-sku' | 'remove-person' | 'restore-person'; id: number }
   | { kind: 'allot-vouchers' }
 
@@ -143,6 +145,15 @@ function receive(world: World, id: number): string {
   return String(id)
 }
 
+/** Sets the status of a return that doesn't move stock. */
+function markReturn(world: World, id: number, status: Return['status'], word: string): string {
+  const found = required(world.shop.returns.get(id), 'return', id)
+  found.status = status
+  for (const line of found.lines) line.status = word as LineStatus
+  world.note('return changed', id, { status: word })
+  return String(id)
+}
+
 const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
   'set-stock': (world, { skuId, storeId, quantity }) => {
     moveStock(world, skuOf(world.shop, skuId), storeOf(world.shop, storeId), quantity)
@@ -238,6 +249,9 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
     return String(id)
   },
   'receive-return': (world, { id }) => receive(world, id),
+  'complete-return': (world, { id }) => markReturn(world, id, 5, 'Completed'),
+  'cancel-return': (world, { id }) => markReturn(world, id, 7, 'Cancelled'),
+  'mark-return': (world, { id, status }) => markReturn(world, id, 9, status),
   'allot-vouchers': world => String(allotDueVouchers(world, true)),
 }
 

@@ -1,7 +1,8 @@
 import type { Wall } from './clock.ts'
 import type { Address, Contacts } from './records.ts'
 
-export type LineStatus = 'Processing' | 'Shipped' | 'Cancelled' | 'Returned'
+/** Only lines of returns are `Completed`. */
+export type LineStatus = 'Processing' | 'Shipped' | 'Cancelled' | 'Returned' | 'Completed'
 
 export interface LineDiscount {
   typeId: number
@@ -106,8 +107,8 @@ export interface Return {
   personId: number
   created: Wall
   stockUpdate: boolean
-  /** 9 merged, 10 received. */
-  status: 9 | 10
+  /** 5 completed, 7 cancelled, 9 merged, 10 received. */
+  status: 5 | 7 | 9 | 10
   lines: OrderLine[]
   payments: Payment[]
 }

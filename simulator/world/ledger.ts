@@ -8,6 +8,7 @@ export type EffectKind =
   | 'return created'
   | 'return deleted'
   | 'return received'
+  | 'return changed'
   | 'transaction created'
   | 'stock changed'
   | 'product changed'

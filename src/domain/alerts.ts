@@ -35,6 +35,12 @@ export const alertKinds = {
     path: '/syncs/{subject}/runs',
     autoResolves: true,
   },
+  unknown_return_status: {
+    title: "The back office has a return status that Tillbridge doesn't know: {subject}",
+    remedy:
+      'Returns with this status keep their last known status. Report the word, or complete these returns in the back office.',
+    autoResolves: false,
+  },
   export_folder_unreadable: {
     title: 'Export folder is unreadable',
     remedy: 'Check address, user and key with `tillbridge back-office test {service}`.',

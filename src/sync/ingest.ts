@@ -20,6 +20,7 @@ import {
   storesByNumberOrCode,
 } from '../store/sync/lookups.ts'
 import { followOrders } from '../store/sync/open-orders.ts'
+import { followReturns } from '../store/sync/open-returns.ts'
 
 /** How pulled rows of a kind get into the store. */
 export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows[K]> {
@@ -104,5 +105,6 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   rewardAccounts: plain<SyncRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: plain<SyncRows['rewardLots']>(replaceRewardLots),
   orders: plain<SyncRows['orders']>(followOrders),
+  returns: plain<SyncRows['returns']>(followReturns),
   transactions: { prepare: identified, write: upsertBackOfficeSales, list: 'retail_transaction' },
 }

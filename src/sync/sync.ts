@@ -8,6 +8,7 @@ import { findStoresById } from '../store/catalog/stores.ts'
 import { databaseNow } from '../store/lists/change-timestamp.ts'
 import { unknownReferences } from '../store/sync/lookups.ts'
 import { openOrders } from '../store/sync/open-orders.ts'
+import { openReturns } from '../store/sync/open-returns.ts'
 import { addAllRefreshes, findDueRefreshes, markStaleRefreshes } from '../store/sync/refreshes.ts'
 import { removeUnseen } from '../store/sync/remove-unseen.ts'
 import { beginRun, leaseLost, type SyncLease } from '../store/sync/runs.ts'
@@ -137,6 +138,7 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
       keys.length ? unknownReferences(db, service, keys) : [],
     storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
     openOrders: () => openOrders(db, service),
+    openReturns: () => openReturns(db, service),
     now: () => databaseNow(db),
     refreshes: refreshesOf(run),
     signal,

@@ -45,10 +45,6 @@ const neverAvailable: readonly Capability[] = [
     "The Retail API doesn't list payment gateways. `GET /payment-gateways` returns those of the setting `gateways`.",
   ),
   capability(
-    'returnStatus',
-    "The Retail API doesn't return the outcome of a return. Its status stays `requested`, and its units count as returned.",
-  ),
-  capability(
     'voucherNumberAtSale',
     'The back office creates number and PIN after the sale and emails them itself. `POST /vouchers` returns 202.',
   ),
@@ -83,6 +79,7 @@ export async function loadCapabilities(
         featureReleases.voucherDeliveryDate,
         'A `deliveryDate` other than today',
       ),
+      capabilitySince('returnStatus', installed, featureReleases.returns, 'The status of a return'),
       settings.returnReasons.length
         ? capabilitySince('returns', installed, featureReleases.returns, 'A return')
         : buildReturnsCapability(settings),

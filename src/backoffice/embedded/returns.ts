@@ -106,7 +106,8 @@ export async function advanceReturn(
   const moves = action === 'cancel' ? await reverseRestock(tx, service, stored) : []
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
-  await setReturnStatus(tx, service, stored.id, status, change.at)
+  const returnedLines = await setReturnStatus(tx, service, stored.id, status, change.at)
+  if (returnedLines) await touchOrder(tx, service, order, change)
   if (action !== 'cancel') return { id: stored.id, refunds }
   await subtractReturnLines(tx, service, stored.id)
   await moveStock(tx, service, change, moves)

@@ -12,7 +12,7 @@ export type LineStatus = (typeof lineStatuses)[number]
 export const lineTransitions = {
   ship: { from: 'processing', to: 'shipped' },
   cancel: { from: 'processing', to: 'cancelled' },
-  return: { from: 'shipped', to: 'returned' },
+  receiveReturn: { from: 'shipped', to: 'returned' },
   cancelReturn: { from: 'returned', to: 'shipped' },
 } as const satisfies Record<string, { from: LineStatus; to: LineStatus }>
 

@@ -14,6 +14,16 @@ export const nextReturnStatus: Readonly<Record<ReturnStatus, readonly ReturnStat
   cancelled: [],
 }
 
+/** Returns the statuses through which a return reaches `to`, or an empty list if it can't, or has reached it already. */
+export function findReturnPath(from: ReturnStatus, to: ReturnStatus): ReturnStatus[] {
+  if (nextReturnStatus[from].includes(to)) return [to]
+  for (const next of nextReturnStatus[from]) {
+    const path = findReturnPath(next, to)
+    if (path.length) return [next, ...path]
+  }
+  return []
+}
+
 /** The actions of `tillbridge order return`, and the status that each leads to. */
 export const returnActions = { receive: 'received', refund: 'refunded', cancel: 'cancelled' } as const satisfies Record<
   string,

@@ -5,6 +5,7 @@ import type { StoreKind, StoreRow } from '../catalog/stores.ts'
 import type { CustomerRow } from '../customers/customers.ts'
 import type { TransactionParts } from '../orders/merge-lines.ts'
 import type { LineStatus } from '../orders/orders.ts'
+import type { ReturnStatus } from '../orders/returns.ts'
 import type { RewardAccountRow, RewardLotRow, RewardProgramRow } from '../rewards/rewards.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 
@@ -56,6 +57,8 @@ export interface SyncRows {
   rewardAccounts: Clearing<typeof RewardAccountRow>
   /** Lines of a Tillbridge order that are no longer `processing`. */
   orders: { orderId: string; steps: { sequence: number; status: LineStatus }[] }
+  /** The status of a Tillbridge return in the back office, with the back office's word for it. `status`: null if the word is unknown. */
+  returns: { returnId: string; orderId: string; status: ReturnStatus | null; word: string }
   /** All open lots of an account. Stored lots that are not in the list have ended. */
   rewardLots: {
     accountId: string
@@ -85,6 +88,14 @@ export interface OpenOrder {
   id: string
   customerId: string
   lines: { sequence: number; skuId: string; quantity: number; isOpen: boolean }[]
+}
+
+/** A return that is neither refunded nor cancelled, with the IDs by which the back office can be asked for it. */
+export interface OpenReturn {
+  id: string
+  backOfficeId: string
+  orderId: string
+  customerId: string
 }
 
 /** Reward accounts that no longer exist: one by its ID, or all of a customer except those in `has`. */
@@ -132,6 +143,7 @@ export interface SyncRequest {
   /** Returns the kinds of stored stores, by ID. */
   storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>
   openOrders(): Promise<OpenOrder[]>
+  openReturns(): Promise<OpenReturn[]>
   /** Returns the current instant by Tillbridge's clock. */
   now(): Promise<string>
   /** The due refreshes of this sync. */

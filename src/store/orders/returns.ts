@@ -76,16 +76,24 @@ export const isReturnNumberTaken = async (tx: Db, service: Service, number: stri
     ),
   )
 
+interface NewReturn {
+  number: string
+  restock: boolean
+  authorisation?: string
+  /** The back office's ID of the return, by which its status can be requested. */
+  backOfficeId?: string | null
+}
+
 /** Inserts a return without lines. Returns undefined if another return has the number. */
 export const insertReturn = (
   tx: Db,
   service: Service,
   order: LockedOrder,
-  { number, restock, authorisation = `RA-${number}` }: { number: string; restock: boolean; authorisation?: string },
+  { number, restock, authorisation = `RA-${number}`, backOfficeId = null }: NewReturn,
 ) =>
   tx.row<{ id: string; number: string }>(sql`
-    insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
-    select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${authorisation}, 'requested', ${restock}::boolean
+    insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock, back_office_id)
+    select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${authorisation}, 'requested', ${restock}::boolean, ${backOfficeId}
       from ${nextChangeTimestamp(service, ['sales_return'])} now
     on conflict (service_id, return_number) do nothing
     returning id, return_number as number`)
@@ -118,12 +126,14 @@ export async function insertReturnLines(
 export const subtractReturnLines = (tx: Db, service: Service, returnId: string) =>
   updateReturnedQuantities(tx, service, returnId, sql`-`)
 
-/** Adds the lines of a return to the returned quantities of the order lines, or subtracts them. */
+/**
+ * Adds the lines of a return to the returned quantities of the order lines, or subtracts them. A line from which units are subtracted is no
+ * longer `returned`.
+ */
 const updateReturnedQuantities = (tx: Db, service: Service, returnId: string, sign: Sql) =>
   tx.run(sql`
     update order_line l
-       set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value,
-           status = case when l.returned ${sign} b.quantity = l.quantity then ${lineTransitions.return.to} else ${lineTransitions.cancelReturn.to} end
+       set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value, status = ${lineTransitions.cancelReturn.to}
       from (select order_id, order_sequence, sum(quantity) as quantity, sum(value) as value
               from return_line where service_id = ${service.id} and return_id = ${returnId} group by 1, 2) b
      where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)
@@ -139,11 +149,16 @@ export interface StoredReturn {
 }
 
 export const findReturnByNumber = (tx: Db, service: Service, number: string) =>
+  selectReturn(tx, service, sql`r.return_number = ${number}`)
+
+export const findStoredReturn = (tx: Db, service: Service, id: string) => selectReturn(tx, service, sql`r.id = ${id}`)
+
+const selectReturn = (tx: Db, service: Service, condition: Sql) =>
   tx.row<StoredReturn>(sql`
     select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock,
            (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
-     where r.service_id = ${service.id} and r.return_number = ${number}`)
+     where r.service_id = ${service.id} and ${condition}`)
 
 /** Returns the stock that a return adds. */
 export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
@@ -152,7 +167,26 @@ export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
       from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
      where b.service_id = ${service.id} and b.return_id = ${returnId} and l.store_id is not null`)
 
-export const setReturnStatus = (tx: Db, service: Service, returnId: string, status: ReturnStatus, at: string) =>
-  tx.run(
+/** Sets the status of a return of a locked order. Returns the number of order lines that are completely returned now. */
+export async function setReturnStatus(
+  tx: Db,
+  service: Service,
+  returnId: string,
+  status: ReturnStatus,
+  at: string,
+): Promise<number> {
+  await tx.run(
     sql`update sales_return set (status, changed_at) = (${status}, ${at}) where service_id = ${service.id} and id = ${returnId}`,
   )
+  return status === 'received' || status === 'refunded' ? markReturnedLines(tx, service, returnId) : 0
+}
+
+/** Sets the status `returned` of the order lines of a return if all their units have come back. Announced units don't count. */
+const markReturnedLines = (tx: Db, service: Service, returnId: string) =>
+  tx.run(sql`
+    update order_line l set status = ${lineTransitions.receiveReturn.to}
+     where l.service_id = ${service.id} and l.status = ${lineTransitions.receiveReturn.from} and l.returned = l.quantity
+       and exists (select from return_line b
+                    where b.service_id = l.service_id and b.return_id = ${returnId} and b.order_id = l.order_id and b.order_sequence = l.sequence)
+       and not exists (select from return_line b join sales_return r on r.service_id = b.service_id and r.id = b.return_id
+                        where b.service_id = l.service_id and b.order_id = l.order_id and b.order_sequence = l.sequence and r.status = 'requested')`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { advanceReturn } from '../../../src/backoffice/embedded/returns.ts'
 import { sql } from '../../../src/database/db.ts'
 import {
   buildOrder,
@@ -75,6 +76,13 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
   const lines = (await own.get(`/orders/${id}`)).json.data.lines
   assert.deepEqual(
     lines.map((line: { status: string }) => line.status),
+    ['shipped', 'shipped'],
+    'announced units are not returned yet',
+  )
+  for (const { returnNumber } of back)
+    await api.db.transaction(tx => advanceReturn(tx, own.service, returnNumber, 'receive'))
+  assert.deepEqual(
+    (await own.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status),
     ['returned', 'returned'],
   )
 })
@@ -120,7 +128,7 @@ test('a cancelled return restores units, stock, refund and history', async () =>
   const stock = await getStock(own)
   const first = getCreated(await createReturn(own, id, { TEE: 1 }))
   const second = getCreated(await createReturn(own, id, { TEE: 2 }))
-  assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'returned')
+  assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
   await cancelReturn(api, own, first.returnNumber)
   const { status, updateTimeStamp, ...rest } = (await own.get(`/returns/${first.id}`)).json.data
   assert.equal(status, 'cancelled')

@@ -142,6 +142,7 @@ test('the full stock contains the declared number of styles or fails', async () 
           unknownReferences: async () => [],
           storeKinds: async (ids: readonly string[]) => new Map(ids.map(id => [id, 'store' as const])),
           openOrders: async () => [],
+          openReturns: async () => [],
           now: async () => '',
           refreshes: (async function* () {})(),
         }

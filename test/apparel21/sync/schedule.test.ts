@@ -6,10 +6,9 @@ const fed = await fedOfTests()
 
 test('a first sync imports everything from the back office', async () => {
   const { state } = fed.simulator
-  const shops = [...state.stores.values()].filter(store => store.kind === 'shop')
   const styles = [...state.styles.values()].filter(style => style.special !== 'freight')
   const bought = state.transactions.filter(sale => sale.personId !== null)
-  assert.equal(await count(fed, 'store'), shops.length)
+  assert.equal(await count(fed, 'store'), state.stores.size)
   assert.equal(await count(fed, 'product'), styles.length)
   assert.equal(
     await count(fed, 'variant'),
@@ -69,7 +68,7 @@ test('a second run changes no timestamp', async () => {
 test('the next run imports changes', async () => {
   const { simulator } = fed
   const [first = 0, second = 0] = personIds(fed)
-  const [item] = stocked(fed)
+  const item = stocked(fed).find(({ storeId }) => simulator.state.stores.get(storeId)?.kind === 'shop')
   assert.ok(item)
   simulator.change({ kind: 'edit-person', id: first, fields: { surname: 'Changed', privacy: true } })
   simulator.change({ kind: 'set-stock', skuId: item.skuId, storeId: item.storeId, quantity: -3 })

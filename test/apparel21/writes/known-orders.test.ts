@@ -39,9 +39,8 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
   const key = withKey()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  await api.db.run(
-    sql`update variant set price = price + 1 where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`,
-  )
+  simulator.change({ kind: 'edit-sku', id: sku.id, fields: { price: sku.price + 1 } })
+  await shop.sync('products')
   assertRejected(api, await post(api, '/orders', body, withKey()), 'payment_total_mismatch', '/payments')
   const repeat = getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), repeat.total, repeat.lines[0]?.price], [1, price, price])
@@ -49,6 +48,7 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
   await api.db.run(sql`delete from variant where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`)
   assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
   assertRejected(api, await post(api, '/orders', body, withKey()), 'unknown_sku', '/lines/0/sku')
+  simulator.change({ kind: 'edit-sku', id: sku.id, fields: { price: sku.price - 1 } })
   await shop.sync('products')
 })
 

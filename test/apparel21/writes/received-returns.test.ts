@@ -27,17 +27,6 @@ test('items already returned another way cannot be returned again', async () => 
   getCreated(await giveBack(own.id, { [tee.sku]: 1 }))
 })
 
-test('the progress of a return is unavailable, as capabilities state', async () => {
-  const order = await bought({ [tee.sku]: 1 })
-  const { id } = getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
-  simulator.change({ kind: 'receive-return', id: lastReturn().id })
-  await shop.sync('orders')
-  assert.equal((await api.get(`/returns/${id}`)).json.data.status, 'requested')
-  const { capabilities } = (await api.get('/capabilities')).json.data
-  const found = capabilities.find(({ name }: { name: string }) => name === 'returnStatus')
-  assert.equal(found?.available, false)
-})
-
 test('a lost return whose lines are already marked is found later', async () => {
   for (const finish of ['repeat', 'follow up'] as const) {
     simulator.ledger.clear()

@@ -68,7 +68,7 @@ export const createReturn =
     if (!isCreated) throwIfAny(sortErrors(errors))
     const { allocations, lines: returned } = isCreated ? byStoredLines : byReturnableLines
 
-    const authorisation = await submitReturn(upstream.client, write, key, isCreated, {
+    const created = await submitReturn(upstream.client, write, key, isCreated, {
       restock,
       lines: returned,
       reasonIds,
@@ -77,7 +77,7 @@ export const createReturn =
     return async tx => {
       const locked = await lockOrder(tx, service, { id: order.id })
       if (!locked) throw new Error(`order ${order.id} has been deleted`)
-      const inserted = await insertReturn(tx, service, locked, { number, restock, authorisation })
+      const inserted = await insertReturn(tx, service, locked, { number, restock, ...created })
       if (!inserted) throw toApiError([numberTakenError])
       await insertReturnLines(tx, service, locked, inserted.id, returned, allocations)
       await touchOrder(tx, service, locked, await beginChange(tx, service, ['sales_order']))
@@ -151,8 +151,9 @@ const isAboutUnits = ({ code }: FieldError) => code === 'sku_not_on_order' || co
 const createUnknownOutcome = () => new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
 
 /**
- * Submits a return, unless an earlier attempt has. Only this service can create its number. Returns the authorisation number that the
- * shopper writes on the parcel. If it can't be read, returns the return's own number, which the back office also accepts.
+ * Submits a return, unless an earlier attempt has. Only this service can create its number. Returns the back office's ID, if known, and the
+ * authorisation number that the shopper writes on the parcel. If it can't be read, the return's own number takes its place, which the back
+ * office also accepts.
  */
 async function submitReturn(
   client: Client,
@@ -160,10 +161,10 @@ async function submitReturn(
   key: ReturnKey,
   isCreated: boolean,
   body: Pick<NewReturn, 'restock' | 'lines' | 'reasonIds' | 'skuIds'>,
-): Promise<string> {
+): Promise<{ authorisation: string; backOfficeId: string | null }> {
   const { order, number } = key
   const path = buildReturnsPath(order)
-  if (write.isDryRun) return number
+  if (write.isDryRun) return { authorisation: number, backOfficeId: null }
   const create = async () => {
     try {
       const request = { endpoint: 'returns', method: 'POST', path } as const
@@ -179,12 +180,12 @@ async function submitReturn(
   else id = await create()
   try {
     id ??= readText(await fetchOrderByNumber(client, number), 'Id') ?? undefined
-    if (id === undefined) return number
+    if (id === undefined) return { authorisation: number, backOfficeId: null }
     const created = await client.document({ endpoint: 'returns', path: [...path, id], roots: ['ReturnOrder', 'Order'] })
-    return readText(created, 'ReturnAuthorisationNumber') ?? number
+    return { authorisation: readText(created, 'ReturnAuthorisationNumber') ?? number, backOfficeId: id }
   } catch (error) {
     // The return exists even if it can't be read now. A retry could not find out more.
-    if (error instanceof ApiError) return number
+    if (error instanceof ApiError) return { authorisation: number, backOfficeId: id ?? null }
     throw error
   }
 }

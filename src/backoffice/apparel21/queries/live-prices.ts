@@ -10,9 +10,9 @@ import type { Upstream } from './upstream.ts'
 /** Products that are requested for one order. */
 const maxProducts = 20
 
-/** True if an order was rejected for a reason that a changed price explains. */
+/** True if an order was rejected only for reasons that a changed price explains. */
 export const isAboutPrices = (error: ApiError) =>
-  (error.errors.length ? error.errors : [error]).some(
+  (error.errors.length ? error.errors : [error]).every(
     each =>
       each.code === 'payment_total_mismatch' || ('pointer' in each && /^\/lines\/\d+\/price$/.test(each.pointer ?? '')),
   )

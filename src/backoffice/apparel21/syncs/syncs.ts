@@ -9,6 +9,7 @@ import { fetchOrders } from './orders.ts'
 import { fetchPersons, findExistingPersons, refetchPersons } from './persons.ts'
 import { fetchProducts } from './products.ts'
 import { refreshRecords } from './refreshes.ts'
+import { fetchReturns } from './returns.ts'
 import { fetchRewardAccounts, fetchRewardPrograms } from './rewards.ts'
 import { fetchStock } from './stock.ts'
 
@@ -76,6 +77,7 @@ const defineSyncs = (client: Client, release: ReleaseReader): SyncDefinition[] =
     fetch: request => fetchTransactions(client, request),
   },
   { name: 'orders', intervalSeconds: minute, fetch: request => fetchOrders(client, request) },
+  { name: 'returns', intervalSeconds: 5 * minute, fetch: request => fetchReturns(client, release, request) },
 ]
 
 async function* fetchStores(client: Client, { signal }: SyncRequest): AsyncGenerator<SyncBatch> {

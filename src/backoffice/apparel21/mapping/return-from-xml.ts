@@ -1,0 +1,54 @@
+import type { ReturnStatus } from '../../../domain/orders/returns.ts'
+import { findElements, readText } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+
+/**
+ * The status of a return by the Retail API's words. The codes are those of its web-sales rows, which some releases may show instead.
+ * Merged means that the return is known to the back office, but the goods have not arrived.
+ */
+const statuses: Readonly<Record<string, ReturnStatus>> = {
+  processing: 'requested',
+  pending: 'requested',
+  imported: 'requested',
+  exchange: 'requested',
+  merged: 'requested',
+  shipped: 'requested',
+  'returned merged': 'requested',
+  returned: 'received',
+  received: 'received',
+  'returned received': 'received',
+  completed: 'refunded',
+  refunded: 'refunded',
+  cancelled: 'cancelled',
+  '0': 'requested',
+  '2': 'requested',
+  '3': 'requested',
+  '6': 'requested',
+  '9': 'requested',
+  '10': 'received',
+  '5': 'refunded',
+  '7': 'cancelled',
+}
+
+/** Cancelled lines count only if all lines are cancelled. Otherwise a return is as far as its slowest line. */
+const byProgress = ['requested', 'received', 'refunded', 'cancelled'] as const
+
+/** The longest word that is stored. */
+const maxWordLength = 50
+
+/**
+ * Reads the status of a return: its own, if the response has one, otherwise that of its lines. `word` is the back office's word. `status` is
+ * null if the word is unknown.
+ */
+export function readReturnStatus(root: Xml): { status: ReturnStatus | null; word: string } {
+  const own = readText(root, 'Status')
+  const words = own
+    ? [own]
+    : findElements(root, 'OrderDetails', 'OrderDetail').map(line => readText(line, 'Status') ?? '')
+  const known = words.map(word => statuses[word.trim().toLowerCase()])
+  const unknown = words.find((_, i) => known[i] === undefined)
+  const slowest = byProgress.find(status => known.includes(status))
+  if (unknown !== undefined || slowest === undefined)
+    return { status: null, word: (unknown || 'none').slice(0, maxWordLength) }
+  return { status: slowest, word: (words[known.indexOf(slowest)] ?? '').slice(0, maxWordLength) }
+}

@@ -1,0 +1,58 @@
+import { type Database, type Db, sql } from '../../database/db.ts'
+import { findReturnPath } from '../../domain/orders/returns.ts'
+import type { OpenReturn, SyncRows } from '../../domain/sync/port.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { raiseAlert } from '../alerts/alerts.ts'
+import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
+import { touchOrder } from '../orders/lines.ts'
+import { lockOrder } from '../orders/orders.ts'
+import { findStoredReturn, setReturnStatus, subtractReturnLines } from '../orders/returns.ts'
+
+/** Returns the returns that are neither refunded nor cancelled, order by order. Omits those without a change for a year. */
+export const openReturns = (db: Db, service: Service) =>
+  db.rows<OpenReturn>(sql`
+    select r.id, r.back_office_id as "backOfficeId", r.order_id as "orderId", o.customer_id as "customerId"
+      from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
+     where r.service_id = ${service.id} and r.status in ('requested', 'received') and r.changed_at > now() - interval '1 year'
+       and r.back_office_id is not null and o.customer_id is not null
+     order by r.order_id, r.id`)
+
+/**
+ * Applies the status of returns in the back office, one transaction per return. A status is never taken back. A word that the driver doesn't
+ * know is stored and raises an alert once; the return keeps its status.
+ */
+export async function followReturns(
+  db: Database,
+  service: Service,
+  rows: readonly SyncRows['returns'][],
+): Promise<Upserted> {
+  let changed = 0
+  for (const { returnId, orderId, status, word } of rows)
+    changed += await db.transaction(async tx => {
+      const order = await lockOrder(tx, service, { id: orderId })
+      const stored = order && (await findStoredReturn(tx, service, returnId))
+      if (!stored) return 0
+      const isNewWord = await tx.run(sql`
+        update sales_return set back_office_status = ${word}
+         where service_id = ${service.id} and id = ${returnId} and back_office_status is distinct from ${word}`)
+      if (status === null) {
+        if (isNewWord)
+          await raiseAlert(tx, service.id, {
+            kind: 'unknown_return_status',
+            subject: word,
+            detail: `Return ${stored.number} has the status ${word} in the back office.`,
+          })
+        return 0
+      }
+      const path = findReturnPath(stored.status, status)
+      if (!path.length) return 0
+      const change = await beginChange(tx, service, ['sales_order', 'sales_return'])
+      let hasReturnedLines = false
+      for (const next of path)
+        hasReturnedLines = (await setReturnStatus(tx, service, returnId, next, change.at)) > 0 || hasReturnedLines
+      if (status === 'cancelled') await subtractReturnLines(tx, service, returnId)
+      if (status === 'cancelled' || hasReturnedLines) await touchOrder(tx, service, order, change)
+      return 1
+    })
+  return { inserted: 0, changed }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
+import { returnsOf } from '../writes/returns.ts'
+
+const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
+const { api, simulator } = shop
+const orders = await ordersOf(shop)
+const { tee } = orders
+const { bought, giveBack, returnable, statuses, lastReturn } = returnsOf(shop, orders)
+
+/** A return of one tee, with its identifier there. */
+async function requested(units = 1, sold = units) {
+  const order = await bought({ [tee.sku]: sold })
+  const created = await giveBack(order.id, { [tee.sku]: units })
+  assert.equal(created.status, 201, created.text)
+  return { order, id: created.json.data.id as string, there: lastReturn().id }
+}
+const statusOf = async (id: string) => (await api.get(`/returns/${id}`)).json.data.status
+const endOfFeed = async () => (await api.get('/changes?kinds=return&limit=1000')).json.meta.endCursor
+const changesAfter = async (cursor: string) =>
+  (await api.get(`/changes?kinds=return&after_cursor=${encodeURIComponent(cursor)}`)).json.data
+
+test('a return is received and refunded as the back office completes it', async () => {
+  const { order, id, there } = await requested()
+  assert.equal(await statusOf(id), 'requested')
+  assert.deepEqual(await statuses(order.id), ['shipped'], 'goods that are on their way are not returned yet')
+  assert.equal((await returnable(order.id))[0].returnable, 0)
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'requested')
+
+  simulator.change({ kind: 'receive-return', id: there })
+  const before = await endOfFeed()
+  await shop.sync('returns')
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'received')
+  assert.deepEqual(await statuses(order.id), ['returned'])
+  assert.deepEqual(
+    (await changesAfter(before)).map((change: { id: string }) => change.id),
+    [id],
+    'a state is published once',
+  )
+
+  simulator.change({ kind: 'complete-return', id: there })
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'refunded')
+  simulator.ledger.clear()
+  await shop.sync('returns')
+  assert.equal(
+    simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).length,
+    0,
+    'a refunded return is not asked for',
+  )
+})
+
+test('a return that is completed between two polls passes all states', async () => {
+  const { order, id, there } = await requested()
+  simulator.change({ kind: 'complete-return', id: there })
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'refunded')
+  assert.deepEqual(await statuses(order.id), ['returned'])
+})
+
+test('a return cancelled in the back office releases its units', async () => {
+  const { order, id, there } = await requested()
+  simulator.change({ kind: 'cancel-return', id: there })
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'cancelled')
+  assert.equal((await returnable(order.id))[0].returnable, 1)
+  assert.deepEqual(await statuses(order.id), ['shipped'])
+})
+
+test('an unknown status word keeps the status and raises one alert', async () => {
+  const { id, there } = await requested()
+  simulator.change({ kind: 'mark-return', id: there, status: 'Quarantined' })
+  await shop.sync('returns')
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'requested')
+  const admin = await api.createAccount('admin')
+  const alerts = (await admin.get('/alerts')).json.data.filter(
+    (alert: { kind: string }) => alert.kind === 'unknown_return_status',
+  )
+  assert.deepEqual(
+    alerts.map(({ subject, times }: { subject: string; times: number }) => [subject, times]),
+    [['Quarantined', 1]],
+  )
+  simulator.change({ kind: 'receive-return', id: there })
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'received')
+})
+
+test('a return that the back office has purged keeps its status', async () => {
+  const { id, there } = await requested()
+  simulator.state.returns.delete(there)
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'requested')
+})
+
+test('capabilities say that the status of returns is known', async () => {
+  const { capabilities } = (await api.get('/capabilities')).json.data
+  assert.equal(capabilities.find(({ name }: { name: string }) => name === 'returnStatus').available, true)
+})
