@@ -32,7 +32,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, ${service} || 'u' || i, 'visitor', ${moment} ${upTo(times(300))}`,
     'webhook (service_id, webhook_id, url, kinds, secret, cursor)': sql`
       select ${service}, 'w' || i, 'https://shop.example/hooks', '["customer"]', '', 'x' ${upTo(times(200))}`,
-    'webhook_attempt (service_id, webhook_id, changed_at, delivery_id, changes, status, answer, milliseconds)': sql`
+    'webhook_attempt (service_id, webhook_id, changed_at, delivery_id, changes, status, response, milliseconds)': sql`
       select ${service}, ${one('w', times(200))}, ${moment}, 'd' || i, 100, 200, 'ok', 20 ${upTo(times(30_000))}`,
     'account_password (username, password_hash)': sql`select ${service} || 'u' || i, '' ${upTo(times(300))}`,
     'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
