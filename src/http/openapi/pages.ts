@@ -95,7 +95,9 @@ export const pages: readonly PageOperation[] = [
     params: {
       code: { description: 'The code of the error.', example: 'not_found', words: Object.keys(errorCodes) },
     },
-    responses: { 200: { description: 'The error page as HTML.' } },
+    responses: {
+      200: { description: 'The error page as HTML.', headers: ['Content-Security-Policy', 'Referrer-Policy'] },
+    },
     errors: ['not_found'],
   },
   {

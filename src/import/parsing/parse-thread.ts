@@ -3,8 +3,7 @@ import type { Dialect } from '../formats/dialect.ts'
 import type { Field } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
 import { RowError } from '../pipeline/row-error.ts'
-import type { Sheet } from '../pipeline/sheet.ts'
-import type { ValidatedRow } from '../pipeline/validate.ts'
+import type { Sheet, ValidatedRow } from '../pipeline/sheet.ts'
 import type { ParseTask, Reply } from './parse-worker.ts'
 
 /**

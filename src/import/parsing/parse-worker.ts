@@ -1,10 +1,12 @@
-import '../../module-hooks.js'
 import type { FileHandle } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Dialect } from '../formats/dialect.ts'
+import { openSheet } from '../formats/sheet.ts'
+import { batchesOf } from '../pipeline/batches.ts'
 import type { Field } from '../pipeline/columns.ts'
-import type { Sheet } from '../pipeline/sheet.ts'
-import type { ValidatedRow } from '../pipeline/validate.ts'
+import { ImportError } from '../pipeline/import-error.ts'
+import { findImportType } from '../pipeline/import-types.ts'
+import type { Sheet, ValidatedRow } from '../pipeline/sheet.ts'
 import type { Format } from '../sources/file.ts'
 
 /** The thread that parses an uploaded file. It sends one reply for each message of `parse-thread.ts`. */
@@ -33,14 +35,6 @@ export type Reply = {
   | { batch: ValidatedRow[] | undefined }
   | { failed: { message: string; kept: string | undefined } }
 )
-
-// After the hooks, so that the modules load quickly.
-const [{ batchesOf }, { openSheet }, { findImportType }, { ImportError }] = await Promise.all([
-  import('../pipeline/batches.ts'),
-  import('../formats/sheet.ts'),
-  import('../pipeline/import-types.ts'),
-  import('../pipeline/import-error.ts'),
-])
 
 const { handle, name, format, typeName, dialect, currency, maxUnpackedBytes } = workerData as ParseTask
 let remarks: string[] = []

@@ -1,8 +1,8 @@
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
-import type { Sheet } from './sheet.ts'
-import { type ValidatedRow, validateLine } from './validate.ts'
+import type { Sheet, ValidatedRow } from './sheet.ts'
+import { validateLine } from './validate.ts'
 
 /** Lines of a batch: with half of them an import takes a tenth longer, and more take memory. */
 const linesAtOnce = 2_000

@@ -11,8 +11,7 @@ import type { Prepared } from './ingest.ts'
 import { ingestPrepared } from './ingest-rows.ts'
 import { countRejections, type Rejection } from './rejections.ts'
 import { RowError } from './row-error.ts'
-import type { Line, Sheet } from './sheet.ts'
-import type { ValidatedRow } from './validate.ts'
+import type { Line, Sheet, ValidatedRow } from './sheet.ts'
 import type { Violation } from './violations.ts'
 
 /** Where rejected lines go, to be mended and imported again. */

@@ -1,6 +1,6 @@
 import type { Field } from './columns.ts'
+import type { Row } from './ingest.ts'
 import type { RowError } from './row-error.ts'
-import type { ValidatedRow } from './validate.ts'
 
 /** A line of text, taken apart. */
 export interface Line {
@@ -17,6 +17,13 @@ export interface Line {
   /** What is wrong with it apart from its cells. */
   reasons?: RowError[]
   size: number
+}
+
+/** A line with its row, or with all that is wrong with it. */
+export interface ValidatedRow {
+  line: Line
+  row?: Row
+  reasons?: RowError[]
 }
 
 /** Lines, and which of their cells are ours: a file that is opened as far as its header, or what is made of an export. */

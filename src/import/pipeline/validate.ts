@@ -1,17 +1,9 @@
 import { textOf } from './cells.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
-import type { Row } from './ingest.ts'
 import { RowError } from './row-error.ts'
-import type { Line } from './sheet.ts'
+import type { Line, ValidatedRow } from './sheet.ts'
 import { withClock } from './times.ts'
-
-/** A line with its row, or with all that is wrong with it. */
-export interface ValidatedRow {
-  line: Line
-  row?: Row
-  reasons?: RowError[]
-}
 
 /** Reads the row of a line, and judges it by the shapes of its columns and the rule of its type. */
 export function validateLine(line: Line, fields: readonly Field[], type: ImportType): ValidatedRow {

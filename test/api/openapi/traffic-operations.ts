@@ -68,7 +68,7 @@ export function testOperations(traffic: () => Traffic) {
         assert.equal(status, 202)
         paths.push([caller, String(headers.location)])
       }
-      await refused('too_many_imports', send('payment-gateways'))
+      await refused('too_many_imports', send('payment-gateways', 'text/csv', others[0]))
     } finally {
       for (const each of letGo) each()
     }
