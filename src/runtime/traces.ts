@@ -20,8 +20,8 @@ export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => export
 export async function startTracing(config: Config, log: Logger): Promise<() => Promise<void>> {
   const endpoint = config.otelExporterOtlpEndpoint
   if (endpoint === undefined) return async () => {}
-  const { exporterTo } = await import('../telemetry/exporter.ts')
-  const own = exporterTo({
+  const { createExporter } = await import('../telemetry/exporter.ts')
+  const own = createExporter({
     url: `${endpoint}/v1/traces`,
     headers: config.otelExporterOtlpHeaders,
     version,

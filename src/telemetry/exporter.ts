@@ -1,157 +1,130 @@
-import http from 'node:http'
-import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addSpan, requestOf } from './otlp.ts'
-import { type Message, newMessage } from './protobuf.ts'
+import { type HrTime, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Attributes, Span } from './spans.ts'
 
-interface Exporting {
-  /** Where requests go, with its path. */
+interface ExporterOptions {
+  /** The collector's URL, with its path. */
   url: string
   headers: Readonly<Record<string, string>>
   resource: Attributes
   version: string
-  /** Told when spans begin to be lost, and when they arrive again. */
+  /** Called when the collector begins to reject spans or is unreachable, and when it accepts them again. */
   onChange: (isDelivered: boolean, reason: string) => void
 }
 
-/** Spans that wait; what comes beyond is lost, so that a collector that is away costs some megabytes and no more. */
-const mostWaiting = 8_192
-/** Spans of one request: it costs as much as some hundred spans do. */
-const mostAtOnce = 2_048
-/** Room that most batches do with. */
-const bytesOfBatch = 1 << 19
-const everyMs = 1_000
-const patienceMs = 10_000
+/** Maximum spans that wait for the collector. Further spans are lost, so an unavailable collector costs a few megabytes at most. */
+const maxQueuedSpans = 8_192
+const maxSpansPerRequest = 2_048
+const intervalMs = 1_000
+const timeoutMs = 10_000
 
-/** What a collector answers that may take it later (OTLP/HTTP, "Failures"). */
-const later = new Set([429, 502, 503, 504])
+export type Exporter = ReturnType<typeof createExporter>
 
-export type Exporter = ReturnType<typeof exporterTo>
+const spanKinds = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  consumer: SpanKind.CONSUMER,
+} as const
 
-/** Spans of one request. */
-interface Batch {
-  spans: number
-  message: Message
+const noParts = { links: [], events: [], droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 }
+
+/** Converts milliseconds since 1970 to seconds and nanoseconds. The clock has microseconds. */
+function toHrTime(milliseconds: number): HrTime {
+  const microseconds = Math.round(milliseconds * 1_000)
+  return [Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1_000]
 }
 
-/**
- * Posts on a connection that stays open, and tells the status of the answer. Not by `fetch`, whose code takes longer to load, and more memory,
- * than all of this.
- */
-function poster(url: string, headers: Readonly<Record<string, string>>) {
-  const { Agent, request } = url.startsWith('https:') ? https : http
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  return function post(body: Buffer): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const told = { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } }
-      const asked = request(url, { ...told, signal: AbortSignal.timeout(patienceMs) }, answer =>
-        answer
-          .resume()
-          .on('end', () => resolve(answer.statusCode ?? 0))
-          .on('error', reject),
-      )
-      asked.on('error', (error: NodeJS.ErrnoException) => {
-        // It was closed over there just now.
-        if (asked.reusedSocket && error.code === 'ECONNRESET') post(body).then(resolve, reject)
-        else reject(error)
-      })
-      asked.end(body)
-    })
-  }
+/** Removes undefined values, which the encoder would send as empty ones. */
+function withoutUndefined(attributes: Record<string, Attributes[string]>) {
+  for (const key in attributes) if (attributes[key] === undefined) delete attributes[key]
+  return attributes
 }
 
-/** Sends spans in the background, some hundred in a request; nobody ever waits for it. What waits is bytes, not objects. */
-export function exporterTo({ url, headers, resource, version, onChange }: Exporting) {
-  /** Room of a batch that has gone, for the next one: half a megabyte that is new each time has garbage collected more often. */
-  let spare: Message | undefined
-  const newBatch = (): Batch => {
-    const message = spare ?? newMessage(bytesOfBatch)
-    spare = undefined
-    return { spans: 0, message }
+/** Sends spans to an OTLP collector in the background. No request waits for it. */
+export function createExporter({ url, headers, resource, version, onChange }: ExporterOptions) {
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs })
+  const shared = {
+    ...noParts,
+    resource: resourceFromAttributes(resource, { schemaUrl: 'https://opentelemetry.io/schemas/1.37.0' }),
+    instrumentationScope: { name: 'tillbridge', version },
+    ended: true,
   }
-  /** The last one is being filled. */
-  const batches: Batch[] = [newBatch()]
+  const queue: ReadableSpan[] = []
   const counts = { sent: 0, lost: 0 }
-  let waiting = 0
-  let wasDelivered = true
-  const post = poster(url, { ...headers, 'content-type': 'application/x-protobuf' })
-  const told = (isDelivered: boolean, reason = '') => {
-    if (isDelivered !== wasDelivered) onChange(isDelivered, reason)
-    wasDelivered = isDelivered
+  let isDelivered = true
+
+  // The clock can be set while the process runs.
+  const getOrigin = () => Date.now() - performance.now()
+  let origin = getOrigin()
+
+  const toReadableSpan = (span: Span): ReadableSpan => {
+    const { traceId, fault, endedAt = span.startedAt } = span
+    const toContext = (spanId: string) => ({ traceId, spanId, traceFlags: TraceFlags.SAMPLED })
+    return {
+      ...shared,
+      name: span.name,
+      kind: spanKinds[span.kind],
+      spanContext: () => toContext(span.spanId),
+      ...(span.parentId !== undefined && { parentSpanContext: toContext(span.parentId) }),
+      startTime: toHrTime(origin + span.startedAt),
+      endTime: toHrTime(origin + endedAt),
+      duration: toHrTime(endedAt - span.startedAt),
+      status: { code: fault === undefined ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
+      attributes: withoutUndefined({ ...span.attributes, ...span.lateAttributes, 'error.type': fault }),
+    }
   }
 
-  /** Sends a request. Undefined: its spans wait for another time; else whether they were taken. */
-  async function send(body: Buffer): Promise<boolean | undefined> {
-    let status = 0
-    let reason = ''
-    try {
-      status = await post(body)
-      reason = `It answers ${status}.`
-    } catch (error) {
-      const { name, code } = error as NodeJS.ErrnoException
-      reason = `It cannot be reached: ${code ?? name}.`
-    }
-    const isTaken = status >= 200 && status < 300
-    told(isTaken, reason)
-    return status === 0 || later.has(status) ? undefined : isTaken
-  }
-
-  /** Sends all but what is being filled, until nobody takes it. */
-  async function sendAll() {
-    for (let [batch] = batches; batch && batches.length > 1; [batch] = batches) {
-      const isTaken = await send(requestOf(resource, version, batch.message))
-      if (isTaken === undefined) return
-      batches.shift()
-      waiting -= batch.spans
-      counts[isTaken ? 'sent' : 'lost'] += batch.spans
-      batch.message.length = 0
-      spare = batch.message
-    }
+  /** Sends one request. True if its spans were sent or rejected. False if they wait for the next attempt. */
+  async function send(spans: ReadableSpan[]): Promise<boolean> {
+    const { code, error } = await new Promise<ExportResult>(resolve => exporter.export(spans, resolve))
+    const wasSent = code === ExportResultCode.SUCCESS
+    const status = (error as { code?: unknown } | undefined)?.code
+    if (wasSent !== isDelivered) onChange(wasSent, error?.message ?? '')
+    isDelivered = wasSent
+    const wasRejected = typeof status === 'number' && status < 500 && status !== 429
+    if (wasSent || wasRejected) counts[wasSent ? 'sent' : 'lost'] += spans.length
+    return wasSent || wasRejected
   }
 
   let sending: Promise<void> | undefined
+  /** Sends the spans that are queued now, in requests of at most `maxSpansPerRequest`, until the collector is unavailable. */
   const flush = () => {
+    const sendAll = async () => {
+      for (let rest = queue.length; rest > 0; ) {
+        const spans = queue.slice(0, Math.min(rest, maxSpansPerRequest))
+        if (!(await send(spans))) return
+        queue.splice(0, spans.length)
+        rest -= spans.length
+      }
+    }
     sending ??= sendAll().finally(() => {
       sending = undefined
     })
     return sending
   }
-  // Behind one that nobody takes it may as well become full.
-  const flushRest = () => {
-    if (batches.length === 1 && waiting) batches.push(newBatch())
-    return flush()
-  }
-  // The clock may be set while the process runs.
-  const originNow = () => Date.now() - performance.now()
-  let origin = originNow()
   const timer = setInterval(() => {
-    origin = originNow()
-    void flushRest()
-  }, everyMs).unref()
+    origin = getOrigin()
+    void flush()
+  }, intervalMs).unref()
 
   return {
     record(span: Span) {
-      const batch = batches.at(-1)
-      if (!batch || waiting >= mostWaiting) {
-        counts.lost++
-        return
-      }
-      addSpan(batch.message, span, origin)
-      waiting++
-      if (++batch.spans < mostAtOnce) return
-      batches.push(newBatch())
-      if (wasDelivered) void flush()
+      if (queue.length >= maxQueuedSpans) counts.lost++
+      else if (queue.push(toReadableSpan(span)) >= maxSpansPerRequest && isDelivered) void flush()
     },
-    /** How many spans were taken, and how many are lost, so far. */
+    /** Returns how many spans were sent and how many were lost. */
     counts: () => ({ ...counts }),
-    /** Sends what is left, for at most so long. */
+    /** Sends the remaining spans, for at most `withinMs`. */
     async close(withinMs: number) {
       clearInterval(timer)
       const rest = async () => {
         await sending
         await flush()
-        await flushRest()
       }
       await Promise.race([rest(), delay(withinMs, undefined, { ref: false })])
     },

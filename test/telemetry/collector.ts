@@ -15,6 +15,8 @@ const AnyValue = Type.Union([
   Type.Object({ intValue: Type.String({ pattern: '^-?[0-9]+$' }) }, closed),
   Type.Object({ doubleValue: Type.Number() }, closed),
 ])
+/** Zero, or absent. */
+const Dropped = Type.Optional(Type.Literal(0))
 const Attributes = Type.Array(Type.Object({ key: Type.String({ minLength: 1 }), value: AnyValue }, closed))
 const Span = Type.Object(
   {
@@ -27,6 +29,9 @@ const Span = Type.Object(
     startTimeUnixNano: nanoseconds,
     endTimeUnixNano: nanoseconds,
     attributes: Attributes,
+    droppedAttributesCount: Dropped,
+    droppedEventsCount: Dropped,
+    droppedLinksCount: Dropped,
     status: Type.Optional(Type.Object({ code: Type.Integer({ minimum: 0, maximum: 2 }) }, closed)),
   },
   closed,
@@ -37,7 +42,7 @@ const ExportTraceServiceRequest = Type.Object(
     resourceSpans: Type.Array(
       Type.Object(
         {
-          resource: Type.Object({ attributes: Attributes }, closed),
+          resource: Type.Object({ attributes: Attributes, droppedAttributesCount: Dropped }, closed),
           schemaUrl: Type.String(),
           scopeSpans: Type.Array(
             Type.Object(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { exporterTo } from '../../src/telemetry/exporter.ts'
+import { createExporter } from '../../src/telemetry/exporter.ts'
 import type { Span } from '../../src/telemetry/spans.ts'
 import { newSpanId, newTraceId } from '../../src/telemetry/trace-context.ts'
 import { startCollector } from './collector.ts'
@@ -26,7 +26,7 @@ const span = (): Span => ({
 
 test('spans are exported in batches and once each', async () => {
   const url = `${collector.url}/v1/traces`
-  const exporter = exporterTo({ url, headers: {}, resource: {}, version: '1.2.3', onChange: () => assert.fail() })
+  const exporter = createExporter({ url, headers: {}, resource: {}, version: '1.2.3', onChange: () => assert.fail() })
   const began = performance.now()
   const spans = Array.from({ length: 6_000 }, span)
   for (let i = 0; i < spans.length; i += 100) {

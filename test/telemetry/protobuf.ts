@@ -11,7 +11,7 @@ const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
     2: ['scopeSpans', 'ScopeSpans', 'repeated'],
     3: ['schemaUrl', 'string'],
   },
-  Resource: { 1: ['attributes', 'KeyValue', 'repeated'] },
+  Resource: { 1: ['attributes', 'KeyValue', 'repeated'], 2: ['droppedAttributesCount', 'number'] },
   ScopeSpans: { 1: ['scope', 'InstrumentationScope'], 2: ['spans', 'Span', 'repeated'] },
   InstrumentationScope: { 1: ['name', 'string'], 2: ['version', 'string'] },
   Span: {
@@ -23,6 +23,9 @@ const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
     7: ['startTimeUnixNano', 'fixed64'],
     8: ['endTimeUnixNano', 'fixed64'],
     9: ['attributes', 'KeyValue', 'repeated'],
+    10: ['droppedAttributesCount', 'number'],
+    12: ['droppedEventsCount', 'number'],
+    14: ['droppedLinksCount', 'number'],
     15: ['status', 'Status'],
     16: ['flags', 'fixed32'],
   },
