@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
-import { getConnection, getSocket } from './pg/internals.ts'
+import { getConnection, rejectConnection } from './pg/internals.ts'
 
 /** A database: a URL, or a configuration of `pg`. */
 export type Connection = string | pg.ClientConfig
@@ -52,7 +52,7 @@ export function connectToServer(server: pg.ClientConfig): Connector {
   return { tries: 1, Client }
 }
 
-/** Calls `callback` once if a client can't connect, or connects to a standby; destroys a connection to a standby. PostgreSQL reports it on connecting. */
+/** Calls `callback` once if a client can't connect, or connects to a standby. Connecting to a standby fails: PostgreSQL reports its role on connecting. */
 function onUnusable(client: pg.Client, callback: () => void) {
   const connection = getConnection(client)
   let isDecided = false
@@ -65,8 +65,17 @@ function onUnusable(client: pg.Client, callback: () => void) {
   })
   for (const event of ['error', 'errorMessage', 'end']) connection.on(event, report)
   connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
-    if (parameterName === 'in_hot_standby' && parameterValue === 'on') getSocket(client).destroy()
+    if (parameterName !== 'in_hot_standby' || parameterValue !== 'on' || isDecided) return
+    rejectConnection(client, new StandbyReached(client))
   })
+}
+
+/** A server that accepts no writes answered instead of the primary. SQLSTATE 08001: the session can't be established. */
+class StandbyReached extends Error {
+  readonly code = '08001'
+  constructor({ host, port }: pg.Client) {
+    super(`${host}:${port} is a standby, not the primary`)
+  }
 }
 
 /** Tries to connect once per server. Doesn't retry if the pool is exhausted: another server would not help. */

@@ -70,6 +70,17 @@ export const getConnection = (client: pg.ClientBase) =>
 /** Returns the socket of a client. Destroying it fails whatever is in flight. */
 export const getSocket = (client: pg.ClientBase): Duplex => getConnection(client).stream
 
+/**
+ * Makes connecting fail, and destroys the connection. The rest of the server's greeting has usually arrived with its beginning, and `pg`
+ * would report a connection after the error.
+ */
+export function rejectConnection(client: pg.ClientBase, error: Error) {
+  const connection = getConnection(client)
+  connection.removeAllListeners('readyForQuery')
+  connection.emit('error', error)
+  connection.stream.destroy()
+}
+
 /** Returns the process ID of the server process that greeted a client. */
 export const getServerPid = (client: pg.ClientBase) => (client as unknown as { processID: number }).processID
 
