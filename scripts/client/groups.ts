@@ -5,7 +5,7 @@
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The first: its records are those of all others.
   changes: { list: 'listChanges' },
-  stores: { list: 'listStores', get: 'getStore' },
+  stores: { list: 'listStores', get: 'getStore', update: 'updateStore' },
   staff: { list: 'listStaff', get: 'getStaffMember' },
   inventory: { list: 'listInventory', get: 'getStockLevel' },
   products: { list: 'listProducts', get: 'getProduct' },

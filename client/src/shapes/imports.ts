@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
 
-export interface Import {
+export interface ImportRun {
   /** The ID of the run. */
   id: string
   /** The sync, or the import type of a file. */

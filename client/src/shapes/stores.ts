@@ -2,6 +2,11 @@
 import type { Open } from './general.ts'
 import type { Address } from './customers.ts'
 
+export interface StoreChange {
+  /** Units of each SKU that are not sold online from this store. Null: the service's buffer applies. A buffer of a SKU at the store overrides it. */
+  inventoryBuffer: number | null
+}
+
 export interface Store {
   /** The back office's ID of the store. */
   storeId: string

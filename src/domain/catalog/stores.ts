@@ -40,6 +40,22 @@ export const Store = Type.Object(
   { $id: 'Store', additionalProperties: false },
 )
 
+/** The body of a change of a store. */
+export const StoreChange = Type.Object(
+  {
+    inventoryBuffer: Nullable(
+      Type.Integer({
+        description:
+          "Units of each SKU that are not sold online from this store. Null: the service's buffer applies. A buffer of a SKU at the store overrides it.",
+        minimum: 0,
+        maximum: 1_000_000,
+        examples: [1],
+      }),
+    ),
+  },
+  { $id: 'StoreChange', additionalProperties: false },
+)
+
 export const StoreRow = Type.Object({
   storeId,
   storeNumber,

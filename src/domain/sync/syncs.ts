@@ -93,7 +93,7 @@ export const ImportRun = Type.Object(
     type: Text('The import type.', 'stores'),
     dryRun: Flag('True for a dry run: no records are written.', false),
   },
-  { $id: 'Import', additionalProperties: false },
+  { $id: 'ImportRun', additionalProperties: false },
 )
 
 export const RejectedLines = Type.Object(

@@ -131,6 +131,12 @@ export const findStore = (db: Db, service: Service, storeNumber: string) =>
     sql`select record from store where service_id = ${service.id} and store_number = ${storeNumber}`,
   )
 
+/** Locks a store until the transaction ends. */
+export const lockStore = (tx: Db, service: Service, storeNumber: string) =>
+  tx.row<{ storeId: string; record: string }>(sql`
+    select store_id as "storeId", record from store
+     where service_id = ${service.id} and store_number = ${storeNumber} for no key update`)
+
 /** Returns the stores with these IDs. Omits unknown IDs. */
 export const findStoresById = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ id: string; number: string; kind: StoreKind }>(

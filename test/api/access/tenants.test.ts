@@ -46,6 +46,7 @@ test("writing another service's record returns the same 404 as an unknown record
   for (const [write, path, body] of [
     [put, '/customers/{id}', { title: 'Mr' }],
     [post, '/orders/{id}/returns', returned],
+    [put, '/stores/{id}', { inventoryBuffer: 1 }],
     [put, '/mappings/stores/{id}', { ecommerceLocationId: '1' }],
     [put, '/mappings/skus/{id}', { ecommerceSku: '1' }],
     [put, '/mappings/customers/{id}', { ecommerceAdminId: '1' }],

@@ -13,6 +13,9 @@ export function testConfiguration(traffic: () => Traffic) {
     await refused('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
     await refused('invalid_body', put('/settings', { colour: 'red' }))
     await refused('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
+    const store = `/stores/${(await get('/stores?limit=1')).json.data[0].storeNumber}`
+    assert.equal((await put(store, { inventoryBuffer: 1 })).status, 200)
+    await refused('invalid_field', put(store, { inventoryBuffer: -1 }))
     const lines = (await get('/audit?limit=100')).json
     assert.ok(lines.data.length > 5)
     await get(`/audit?limit=2&updated_after=${lines.meta.asOf}`)
