@@ -38,9 +38,9 @@ declare module 'tillbridge/mappings' {
 
 declare module 'tillbridge/formulas' {
   /** Returns a cell that is safe in a spreadsheet: a formula gets an apostrophe in front. */
-  export const withoutFormula: (text: string) => string
-  /** Reverses `withoutFormula`. */
-  export const asItWas: (text: string) => string
+  export const escapeFormula: (text: string) => string
+  /** Reverses `escapeFormula`. */
+  export const unescapeFormula: (text: string) => string
 }
 
 declare module 'tillbridge/import-types' {

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { withoutFormula } from 'tillbridge/formulas'
+import { escapeFormula } from 'tillbridge/formulas'
 import { html } from '../lib/html.js'
 import { Problem } from './problem.js'
 import { getCellText } from './table.js'
@@ -29,7 +29,7 @@ export function Export({ load, columns, caption, file, csv = rows => toCsvRows(c
         setLoaded(rows.length)
       }
       // Spreadsheets need the byte order mark to detect UTF-8, and would run formulas in a customer's name.
-      download(`${file}.csv`, `\ufeff${toCsv(csv(rows).map(cells => cells.map(withoutFormula)))}`)
+      download(`${file}.csv`, `\ufeff${toCsv(csv(rows).map(cells => cells.map(escapeFormula)))}`)
     } catch (reason) {
       if (!control.signal.aborted) setError(reason)
     }

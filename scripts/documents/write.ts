@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { envExample } from '../../src/config/config.ts'
 import type { AppContext } from '../../src/http/app-context.ts'
-import { importTypesDocument } from '../../src/import/formats/document.ts'
+import { renderImportFormats } from '../../src/import/formats/document.ts'
 import { buildServer } from '../../src/runtime/server.ts'
 import { buildCommandsPage } from './commands.ts'
 import {
@@ -32,7 +32,7 @@ export async function buildDocuments(): Promise<Record<string, string>> {
     'docs/reference/cli.md': await buildCommandsPage(),
     'docs/reference/environment.md': buildEnvironmentPage(),
     'docs/reference/errors.md': buildErrorsPage(),
-    'docs/reference/import-formats.md': importTypesDocument(),
+    'docs/reference/import-formats.md': renderImportFormats(),
     'docs/reference/permissions.md': buildPermissionsPage(),
     'docs/reference/service-settings.md': buildSettingsPage(),
   }

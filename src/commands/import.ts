@@ -4,7 +4,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Dialect } from '../import/formats/dialect.ts'
-import { dialectOf, joined, readProfile, saveProfile } from '../import/formats/profile.ts'
+import { mergeProfiles, readProfile, saveProfile, toDialect } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
 import { ImportError } from '../import/pipeline/import-error.ts'
 import { findImportType, importTypes } from '../import/pipeline/import-types.ts'
@@ -71,8 +71,8 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
     )
     .action(async (type: string, files: string[], options: Options) => {
       const saved = options.profile === undefined ? {} : await readProfile(options.profile, type)
-      const profile = joined(saved, toProfile(options))
-      const dialect = dialectOf(profile)
+      const profile = mergeProfiles(saved, toProfile(options))
+      const dialect = toDialect(profile)
       await withDatabase(async ({ keys, services }) => {
         const placed = await services.find(options.service)
         const { service, db } = placed
@@ -114,7 +114,7 @@ async function importOneFile(file: string, importing: Importing) {
     ...dialect,
     keys,
     rejectedPath: rejected,
-    edited: options.overwriteRejected ? 'written over' : 'left',
+    edited: options.overwriteRejected ? 'overwritten' : 'kept',
     dryRun: options.dryRun,
     resume: options.resume,
     stopAfter: options.stopAfter,

@@ -8,8 +8,8 @@ import { issueCsvCells, issueCsvHeaders } from '../domain/mappings/issue-csv.ts'
 import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
 import { errorCodes } from '../errors/api-error.ts'
-import { asItWas, withoutFormula } from '../import/formats/formulas.ts'
-import { columnsOf } from '../import/pipeline/columns.ts'
+import { escapeFormula, unescapeFormula } from '../import/formats/formulas.ts'
+import { getColumns } from '../import/pipeline/columns.ts'
 import type { ImportType } from '../import/pipeline/import-type.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
 
@@ -50,7 +50,7 @@ const listImportTypes = () =>
       {
         description: type.description,
         role: (type as ImportType).role ?? 'maintainer',
-        columns: columnsOf(type).map(
+        columns: getColumns(type).map(
           ({ name: column, required, shape: { type: jsonType, format, description, examples } }) => ({
             name: column,
             required,
@@ -59,7 +59,7 @@ const listImportTypes = () =>
             description,
             example: String(examples[0] ?? ''),
             titles: (type as ImportType).titles?.[column],
-            role: (type as ImportType).ofAdmins?.includes(column) ? 'admin' : undefined,
+            role: (type as ImportType).adminColumns?.includes(column) ? 'admin' : undefined,
           }),
         ),
       },
@@ -78,7 +78,8 @@ const sources: Record<Package, () => string> = {
   'tillbridge/import-types': () => `export const importTypes = ${JSON.stringify(listImportTypes())}\n`,
   'tillbridge/mappings': () =>
     `export const platformImportTypes = ${JSON.stringify(platformImportTypes)}\nexport const issueCsvHeaders = ${JSON.stringify(issueCsvHeaders)}\nexport ${issueCsvCells}\n`,
-  'tillbridge/formulas': () => `export const withoutFormula = ${withoutFormula}\nexport const asItWas = ${asItWas}\n`,
+  'tillbridge/formulas': () =>
+    `export const escapeFormula = ${escapeFormula}\nexport const unescapeFormula = ${unescapeFormula}\n`,
 }
 
 const types: Record<string, string> = {

@@ -3,7 +3,7 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import { beginFileRun, endFileRun, type FileRun, updateFileRun } from '../store/sync/file-runs.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import type { ImportCounts } from './pipeline/counts.ts'
-import type { Left } from './pipeline/import.ts'
+import type { ImportResult } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
 import type { Rejection } from './pipeline/rejections.ts'
 
@@ -19,7 +19,7 @@ interface FileRunOptions {
 }
 
 /** Runs `work` as a run of its import type: stores the counts while it runs, and its result. */
-export async function withFileRun<T extends Left>(
+export async function withFileRun<T extends ImportResult>(
   { db, service, run, isDryRun, onCancel }: FileRunOptions,
   counts: ImportCounts,
   work: () => Promise<T>,
@@ -43,7 +43,7 @@ export async function withFileRun<T extends Left>(
   } catch (error) {
     // If the database is unavailable, the run has no end and counts as interrupted.
     await ignoreError(
-      end(error instanceof ImportError ? error.kept : 'Something went wrong on our side.'),
+      end(error instanceof ImportError ? error.messageWithoutContent : 'Something went wrong on our side.'),
       'stale loads are reaped later',
     )
     throw error
@@ -53,4 +53,4 @@ export async function withFileRun<T extends Left>(
 }
 
 /** Content of lines is never stored. */
-const withoutContent = ({ column, kept, lines, numbers }: Rejection) => ({ column, reason: kept, lines, numbers })
+const withoutContent = ({ column, message, lines, numbers }: Rejection) => ({ column, reason: message, lines, numbers })

@@ -4,66 +4,67 @@ import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable, DiskFull } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
-import { behind, reachedIn } from './checkpoint.ts'
+import { openCheckpoint, skipLines } from './checkpoint.ts'
 import { withFileRun } from './file-run.ts'
 import type { Dialect } from './formats/dialect.ts'
-import { openSheet, type Reading } from './formats/sheet.ts'
+import { openSheet, type SheetOptions } from './formats/sheet.ts'
 import { type ImportCounts, noCounts, note } from './pipeline/counts.ts'
-import { importSheet, type Left } from './pipeline/import.ts'
+import { type ImportResult, importSheet } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
 import { lockImportType } from './pipeline/import-type-lock.ts'
 import { findImportType, importTypes } from './pipeline/import-types.ts'
 import type { Sheet } from './pipeline/sheet.ts'
-import { keepDraft, openRejectedFile } from './rejected-file.ts'
+import { openRejectedFile, saveDraft } from './rejected-file.ts'
 import type { Source } from './sources/file.ts'
 
-/** What became of the lines of a file, the header apart. */
-export interface Summary extends ImportCounts, Left {
-  /** There already, just so; in a dry run, whatever is good. */
+/** The result of an import. The header isn't counted. */
+export interface ImportSummary extends ImportCounts, ImportResult {
+  /** Lines that equal the stored record. In a dry run, all valid lines. */
   unchanged: number
-  /** The line behind which it went on; 0: it began at the beginning. */
+  /** The line after which the import was resumed. 0: it started at the beginning. */
   resumedAfter: number
-  /** Where it was stopped, it can be gone on with. */
+  /** True if a stopped import can be resumed. */
   canResume: boolean
 }
 
 export interface Progress {
-  /** Lines dealt with. */
+  /** Lines processed. */
   lines: number
-  /** Bytes taken from the file, of `size` where that is known. */
+  /** Bytes read. */
   bytes: number
+  /** Bytes of the file. Undefined for a stream. */
   size: number | undefined
 }
 
 export interface ImportOptions extends Dialect {
-  /** For kinds with secrets. */
+  /** Required for import types with secrets. */
   keys?: Keys | undefined
-  /** Where rejected lines go; nowhere when absent. */
+  /** The file for rejected lines. Absent: they are only counted. */
   rejectedPath?: string | undefined
-  /** Leave there what somebody has edited of an earlier import, or write over that too. Absent: nobody edits it. */
-  edited?: 'left' | 'written over'
-  /** Ends it early, behind what is under way. */
+  /** Keep or overwrite an edited file of rejected lines. Absent: edits aren't detected. */
+  edited?: 'kept' | 'overwritten'
+  /** Stops the import after the current batches. */
   signal?: AbortSignal
-  /** Find what is wrong, write nothing. */
+  /** Validate without writing. */
   dryRun?: boolean | undefined
-  /** Go on behind the last line that an interrupted import of the same file has put in. */
+  /** Continue after the last imported line of an interrupted import of the same file. */
   resume?: boolean | undefined
-  /** End it early once so many lines are rejected. */
+  /** Stop after this many rejected lines. */
   stopAfter?: number | undefined
-  /** Hears what has to be said before the end. */
+  /** Receives remarks before the end of the import. */
   onRemark?: (text: string) => void
   onProgress?: (progress: Progress) => void
-  /** Called when another import of this kind has to end first. */
+  /** Called if the import must wait for another one of its type. */
   onWait?: () => void
-  /** Opens the file in another way than by its stream. */
-  open?: (reading: Reading & { signal: AbortSignal }) => Promise<Sheet>
-  /** The run's ID, if the caller needs it. A dry run is stored only if it is given. */
+  /** Replaces the default way to open the file from its stream. */
+  open?: (sheetOptions: SheetOptions & { signal: AbortSignal }) => Promise<Sheet>
+  /** The ID of the run, if the caller needs it. A dry run is stored only if it is given. */
   run?: string
 }
 
 /**
- * Imports a file: what is new is added, what differs is changed, what is there just so is left alone. Throws `ImportError` when the
- * file or the database does not let it go on; what was put in until then stays, and importing the file again is safe.
+ * Imports a file: adds new records, updates records that differ. Throws `ImportError` if the file is malformed or the database is
+ * unavailable. The lines imported until then stay, and importing the file again is safe.
  */
 export async function importFile(
   db: Database,
@@ -71,88 +72,92 @@ export async function importFile(
   typeName: string,
   source: Omit<Source, 'stream'> & Partial<Pick<Source, 'stream'>>,
   options: ImportOptions = {},
-): Promise<Summary> {
+): Promise<ImportSummary> {
   const { keys, rejectedPath: path, edited, dryRun = false, resume = false, stopAfter = Infinity } = options
   const { onProgress, onWait, onRemark = () => {} } = options
   const type = findImportType(typeName)
   if (!type)
     throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
-  const taken = noCounts()
+  const counts = noCounts()
   let bytes = 0
   const onRead = (lineCount: number) => {
     bytes += lineCount
   }
-  const enough = new AbortController()
-  const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
   const run = { importType: typeName, id: options.run ?? randomUUID() }
   // One import of a type runs at a time in a service, and the next one can resume it. A concurrent dry run has its own draft.
-  const draft = { run: `${service.id}-${typeName}${dryRun ? '-dry-run' : ''}`, of: `${typeName} of ${service.name}` }
+  const draft = {
+    run: `${service.id}-${typeName}${dryRun ? '-dry-run' : ''}`,
+    description: `${typeName} of ${service.name}`,
+  }
   const read = async () => {
     let sheet: Sheet | undefined
-    const letGo = dryRun ? undefined : await lockImportType(db, service, typeName, { onWait, signal })
+    const release = dryRun ? undefined : await lockImportType(db, service, typeName, { onWait, signal })
     try {
-      const reached = dryRun ? undefined : await reachedIn(db, service, typeName, source, { resume, onRemark })
-      const from = reached?.from ?? 0
+      const checkpoint = dryRun ? undefined : await openCheckpoint(db, service, typeName, source, { resume, onRemark })
+      const resumedAfter = checkpoint?.resumeAfter ?? 0
       const { currency, timeZone } = service.settings
       const dialect = { ...options, today: Temporal.Now.plainDateISO(timeZone).toString() }
-      const reading = { dialect, currency, onRead, onRemark, signal }
-      const open = options.open ?? (() => openSheet(source as Source, type, reading))
-      sheet = await open(reading)
-      const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
-      const rejectedFile = path === undefined ? undefined : openRejectedFile(path, sheet, draft, marked)
-      const kept = path !== undefined && from > 0 ? await keepDraft(path, draft) : undefined
-      if (kept) onRemark(`What was rejected until then is in ${kept}.`)
+      const sheetOptions = { dialect, currency, onRead, onRemark, signal }
+      const open = options.open ?? (() => openSheet(source as Source, type, sheetOptions))
+      sheet = await open(sheetOptions)
+      const detectEdits = edited && { overwrite: edited === 'overwritten', isResumed: resumedAfter > 0 }
+      const rejectedFile = path === undefined ? undefined : openRejectedFile(path, sheet, draft, detectEdits)
+      const savedDraft = path !== undefined && resumedAfter > 0 ? await saveDraft(path, draft) : undefined
+      if (savedDraft) onRemark(`Lines rejected before the interruption are in ${savedDraft}.`)
       const onBatch = async (line: number) => {
-        onProgress?.({ lines: taken.read, bytes, size: source.size })
-        await reached?.reached(line, () => rejectedFile?.flush())
-        if (taken.rejected >= stopAfter) enough.abort()
+        onProgress?.({ lines: counts.read, bytes, size: source.size })
+        await checkpoint?.save(line, () => rejectedFile?.flush())
+        if (counts.rejected >= stopAfter) stop.abort()
       }
-      const rest = from ? behind(from, sheet) : sheet
+      const remainder = resumedAfter ? skipLines(resumedAfter, sheet) : sheet
       const end = dryRun ? undefined : await type.open?.(db, service)
-      const mayEnd = stopAfter < Infinity
-      const putIn = importSheet(rest, { db, service, type, keys, dryRun, rejectedFile, onBatch, mayEnd, signal }, taken)
-      const left = await putIn.catch(async error => {
-        // What is in stays. Where the database is away as well, the file that is imported again sees to it.
+      const canStop = stopAfter < Infinity
+      const importing = { db, service, type, keys, dryRun, rejectedFile, onBatch, canStop, signal }
+      const result = await importSheet(remainder, importing, counts).catch(async error => {
+        // If the database is unavailable too, the next import of the file does this.
         if (end) await ignoreError(end({ isComplete: false, hasImportedLines: false }), 'stale loads are reaped later')
         throw error
       })
-      await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
-      const isOver = left.stoppedAfter === undefined
-      const isWhole = isOver && !from && !sheet.isRest && taken.rejected === 0
-      const gone = await end?.({ isComplete: isWhole, hasImportedLines: isOver && taken.read > taken.rejected })
-      if (gone) note(taken.notes, 'removed because they are no longer in the file', gone)
-      const unchanged = taken.read - taken.skipped - taken.rejected - taken.inserted - taken.changed
-      return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
+      const { stoppedAfter } = result
+      const isAtEnd = stoppedAfter === undefined
+      await (isAtEnd ? checkpoint?.clear() : checkpoint?.saveNow(Math.max(resumedAfter, stoppedAfter)))
+      const isComplete = isAtEnd && !resumedAfter && !sheet.isRejectedFile && counts.rejected === 0
+      const removed = await end?.({ isComplete, hasImportedLines: isAtEnd && counts.read > counts.rejected })
+      if (removed) note(counts.notes, 'removed because they are no longer in the file', removed)
+      const unchanged = counts.read - counts.skipped - counts.rejected - counts.inserted - counts.changed
+      return { ...counts, ...result, unchanged, resumedAfter, canResume: checkpoint !== undefined }
     } finally {
       await sheet?.close?.()
-      await letGo?.()
+      await release?.()
     }
   }
   const isRecorded = !dryRun || options.run !== undefined
   try {
     return await (isRecorded
-      ? withFileRun({ db, service, run, isDryRun: dryRun, onCancel: () => enough.abort() }, taken, read)
+      ? withFileRun({ db, service, run, isDryRun: dryRun, onCancel: () => stop.abort() }, counts, read)
       : read())
   } catch (error) {
-    throw cutShort(error, dryRun ? 0 : taken.read - taken.rejected)
+    throw toInterruption(error, dryRun ? 0 : counts.read - counts.rejected)
   } finally {
     source.stream?.destroy()
   }
 }
 
-/** Why an import broke off, with how many lines are in. */
-function cutShort(error: unknown, imported: number): unknown {
-  const stay = `${imported} lines were imported and stay`
+/** Adds the number of imported lines to the error that interrupted an import. */
+function toInterruption(error: unknown, imported: number): unknown {
+  const stay = `${imported} lines were imported and stay.`
   if (error instanceof ImportError && imported)
-    return new ImportError(`${error.message} ${stay}; importing the file again is safe.`, error.kept)
+    return new ImportError(`${error.message} ${stay} Importing the file again is safe.`, error.messageWithoutContent)
   if (!(error instanceof DatabaseUnavailable)) return error
-  const [what, until] =
+  const [cause, condition] =
     error instanceof DiskFull
-      ? [error.message, 'there is room']
-      : ['The database cannot be reached any more.', 'it is back']
-  const told = new ImportError(
-    `${what} ${stay}; import the file again when ${until}, with --resume unless it is a stream.`,
+      ? [error.message, 'has free space']
+      : ['The database is unavailable.', 'is available again']
+  const interruption = new ImportError(
+    `${cause} ${stay} Import the file again when the database ${condition}, with --resume unless it is a stream.`,
   )
-  told.cause = error
-  return told
+  interruption.cause = error
+  return interruption
 }

@@ -1,124 +1,128 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { csvLine } from './formats/csv-line.ts'
-import { mark, removeMarked, takeUnedited, takeUnused, unedited } from './formats/edits.ts'
-import { withoutFormula } from './formats/formulas.ts'
-import { rejectedColumns, whyFields } from './formats/header.ts'
+import { claimUneditedPath, claimUnusedPath, findUneditedPath, removeWithDigest, writeDigest } from './formats/edits.ts'
+import { escapeFormula } from './formats/formulas.ts'
+import { getReasonFields, rejectedColumns } from './formats/header.ts'
 import type { Field } from './pipeline/columns.ts'
 import type { RejectedFile } from './pipeline/import.ts'
 import type { RowError } from './pipeline/row-error.ts'
 import type { Line, Sheet } from './pipeline/sheet.ts'
 
-/** Cells as they can be opened in a spreadsheet. */
-const shown = (cells: readonly unknown[]) => csvLine(cells.map(cell => withoutFormula(String(cell ?? ''))))
+const toSpreadsheetLine = (cells: readonly unknown[]) => csvLine(cells.map(cell => escapeFormula(String(cell ?? ''))))
 
-/** A text made of a line, as bytes like those of the line. */
-const bytesOf = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
+/** Encodes a text in the encoding of its line. */
+const encodeLike = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
 
-/** A rejected line behind why it was, as it is written down. */
-interface Form {
-  /** The line that names the columns. */
-  begins: string
-  written(why: readonly unknown[], cells: readonly unknown[]): string
+/** The format of a file of rejected lines. */
+interface RejectedFormat {
+  headerLine: string
+  /** `reason`: the values of `rejectedColumns`. */
+  formatLine(reason: readonly unknown[], cells: readonly unknown[]): string
 }
 
-const asCsv = (header: readonly string[]): Form => ({
-  begins: shown([...rejectedColumns, ...header]),
-  written: (reasons, cells) => shown([...reasons, ...cells]),
+const createCsvFormat = (header: readonly string[]): RejectedFormat => ({
+  headerLine: toSpreadsheetLine([...rejectedColumns, ...header]),
+  formatLine: (reason, cells) => toSpreadsheetLine([...reason, ...cells]),
 })
 
-/** JSON has no number for one that is too large, and would say null, which clears. */
-const sayable = (cell: unknown) => (Number.isFinite(cell) || typeof cell !== 'number' ? cell : String(cell))
+/** Converts infinite numbers to text, because JSON would have null, which clears the stored value. */
+const toJsonValue = (cell: unknown) => (Number.isFinite(cell) || typeof cell !== 'number' ? cell : String(cell))
 
-/** Lines that need not all give the same columns are records: in CSV what one of them does not give would be an empty cell, which clears. */
-function asRecords(header: readonly string[]): Form {
-  const front = whyFields(name => header.includes(name))
+/** NDJSON for lines with different columns. In CSV, a missing column would become an empty cell, which clears the stored value. */
+function createNdjsonFormat(header: readonly string[]): RejectedFormat {
+  const reasonFields = getReasonFields(name => header.includes(name))
   return {
-    begins: '',
-    written(reasons, cells) {
-      const told = front.map(name => [name, reasons[rejectedColumns.indexOf(name)]] as const)
-      const own = header.map((name, place) => [name, sayable(cells[place])] as const)
-      return `${JSON.stringify(Object.fromEntries([...told, ...own]))}\n`
+    headerLine: '',
+    formatLine(reason, cells) {
+      const reasons = reasonFields.map(name => [name, reason[rejectedColumns.indexOf(name)]] as const)
+      const content = header.map((name, place) => [name, toJsonValue(cells[place])] as const)
+      return `${JSON.stringify(Object.fromEntries([...reasons, ...content]))}\n`
     },
   }
 }
 
-/** Line number, columns and reasons: what stands in front of a rejected line. */
-function why(line: Line, reasons: readonly RowError[], headers: ReadonlyMap<string, string>, left = line.text) {
-  const named = reasons.map(({ column, text }) => [headers.get(column) ?? column, text] as const)
+/** Returns the values of `rejectedColumns`: line number, columns and reasons, with an optional remark. */
+function describeErrors(
+  line: Line,
+  errors: readonly RowError[],
+  headers: ReadonlyMap<string, string>,
+  remark = line.text,
+) {
+  const named = errors.map(({ column, messageWithValue }) => [headers.get(column) ?? column, messageWithValue] as const)
   const [first] = named
   const reason =
     named.length === 1 && first ? first[1] : named.map(([column, text]) => `${column} ${text}`.trim()).join('; ')
   const separator = line.unreadable ? ' ' : '; '
-  return [line.number, named.map(([column]) => column).join('; '), [reason, left].filter(Boolean).join(separator)]
+  return [line.number, named.map(([column]) => column).join('; '), [reason, remark].filter(Boolean).join(separator)]
 }
 
-/** The line as it may be written down: of a kind with a secret only what is certainly none, and what has to be entered again. */
-function withoutSecrets(
+/** Returns the line without secrets, and a remark about what to enter again. */
+function removeSecrets(
   line: Line,
   { header, fields, sparse }: Omit<Sheet, 'lines'>,
-): { line: Line; left: string | undefined } {
+): { line: Line; remark: string | undefined } {
   const isSecret = ({ shape }: Field) => shape.format === 'secret'
   const secret = fields.find(isSecret)
-  if (!secret) return { line, left: undefined }
-  // In a line that cannot be read the secret may stand anywhere.
+  if (!secret) return { line, remark: undefined }
+  // In a malformed line, the secret can be in any cell.
   if (line.unreadable)
     return {
       line: { ...line, cells: sparse ? [] : header.map(() => '') },
-      left: `It is left out, since it holds a ${secret.name}: mend it where it comes from.`,
+      remark: `Its content is omitted, because it has a ${secret.name}. Correct the line in the original file.`,
     }
   const readable = new Set(fields.filter(field => !isSecret(field)).map(({ place }) => place))
   readable.delete(secret.place)
   const cells = line.cells.map((cell, place) => (cell === undefined || readable.has(place) ? cell : ''))
-  const left = line.cells[secret.place] ? `enter the ${secret.header} again, which is left out here` : undefined
-  return { line: { ...line, cells }, left }
+  const remark = line.cells[secret.place] ? `enter the ${secret.header} again, because it is omitted here` : undefined
+  return { line: { ...line, cells }, remark }
 }
 
-/** Whose lines they are. */
+/** A file of rejected lines that is not complete yet. */
 interface Draft {
-  /** Of two that write at the same time each has its own: it is in the name of the draft. */
+  /** Part of the draft's name, so that concurrent imports have different drafts. */
   run: string
-  /** In words. */
-  of: string
+  /** The import, for the digest that detects edits. */
+  description: string
 }
 
-/** Until it is whole a file has another name: what is being imported may be the last import's. */
-const draftOf = (path: string, run: string) => `${path}.${run}.part`
+/** A separate name until the file is complete, because the file to import can be the last import's rejected lines. */
+const getDraftPath = (path: string, run: string) => `${path}.${run}.part`
 
-/** Gives what an import that was killed had rejected until then a place beside `path`; undefined where there is no such thing. */
-export async function keepDraft(path: string, { run, of }: Draft): Promise<string | undefined> {
-  const draft = draftOf(path, run)
+/** Gives the draft of a killed import a name next to `path`. Returns undefined if it does not exist. */
+export async function saveDraft(path: string, { run, description }: Draft): Promise<string | undefined> {
+  const draft = getDraftPath(path, run)
   const size = await stat(draft).then(
-    found => found.size,
+    file => file.size,
     () => 0,
   )
   if (!size) return
-  const place = await takeUnused(path)
+  const place = await claimUnusedPath(path)
   await rename(draft, place)
-  await mark(place, of)
+  await writeDigest(place, description)
   return place
 }
 
 /**
- * Writes the rejected lines of a sheet to `path`, each with why in front: as CSV, those of a sparse one as NDJSON. Where `marked`, a file
- * of an earlier import that somebody has edited since, or of other lines, is left as it is, unless that is to be overwritten, and these
- * lines go beside it; where an import goes on with an earlier one, beside any that there is.
+ * Writes the rejected lines of a sheet to `path`, with the reason in front: as CSV, or as NDJSON if the sheet is sparse. With
+ * `detectEdits`, a file that was edited or belongs to another import is kept, unless `overwrite` is set, and the lines go to the next
+ * numbered file. A resumed import never replaces a file.
  */
 export function openRejectedFile(
   path: string,
   { header, fields, sparse }: Omit<Sheet, 'lines'>,
-  { run, of }: Draft,
-  marked?: { overwrite: boolean; goesOn?: boolean },
+  { run, description }: Draft,
+  detectEdits?: { overwrite: boolean; isResumed?: boolean },
 ): RejectedFile {
   const headers = new Map(fields.map(field => [field.name, field.header]))
-  const { begins, written } = (sparse ? asRecords : asCsv)(header)
-  const draft = draftOf(path, run)
+  const { headerLine, formatLine } = (sparse ? createNdjsonFormat : createCsvFormat)(header)
+  const draft = getDraftPath(path, run)
   let file: FileHandle | undefined
   let buffered: Buffer[] = []
   let size = 0
 
-  const put = (piece: Buffer) => {
-    buffered.push(piece)
-    size += piece.length
+  const buffer = (bytes: Buffer) => {
+    buffered.push(bytes)
+    size += bytes.length
   }
   async function flush() {
     file ??= await open(draft, 'w', 0o600)
@@ -126,30 +130,33 @@ export function openRejectedFile(
     buffered = []
     size = 0
   }
-  function placeOf() {
-    if (!marked || marked.overwrite) return path
-    if (!file) return marked.goesOn ? path : unedited(path, of)
-    return marked.goesOn ? takeUnused(path) : takeUnedited(path, of)
+  function choosePath() {
+    if (!detectEdits || detectEdits.overwrite) return path
+    if (!file) return detectEdits.isResumed ? path : findUneditedPath(path, description)
+    return detectEdits.isResumed ? claimUnusedPath(path) : claimUneditedPath(path, description)
   }
 
   async function end() {
     if (size) await flush()
     await file?.close()
-    const place = await placeOf()
+    const target = await choosePath()
     if (!file) {
-      if (!marked?.goesOn) await removeMarked(place)
+      if (!detectEdits?.isResumed) await removeWithDigest(target)
     } else {
-      await rename(draft, place)
-      if (marked) await mark(place, of)
+      await rename(draft, target)
+      if (detectEdits) await writeDigest(target, description)
     }
-    return { ...(file && { rejectedPath: place }), ...(place !== path && !marked?.goesOn && { edited: path }) }
+    return {
+      ...(file && { rejectedPath: target }),
+      ...(target !== path && !detectEdits?.isResumed && { edited: path }),
+    }
   }
 
   return {
-    async add(rejected, reasons) {
-      const { line, left } = withoutSecrets(rejected, { header, fields, sparse })
-      if (!file && !size) put(Buffer.from(begins))
-      put(bytesOf(line, written(why(line, reasons, headers, left), line.cells)))
+    async add(rejected, errors) {
+      const { line, remark } = removeSecrets(rejected, { header, fields, sparse })
+      if (!file && !size) buffer(Buffer.from(headerLine))
+      buffer(encodeLike(line, formatLine(describeErrors(line, errors, headers, remark), line.cells)))
       if (size > 64 * 1024) await flush()
     },
     end,
@@ -157,8 +164,8 @@ export function openRejectedFile(
       if (size) await flush()
     },
     async discard() {
-      // Whoever goes on with what has failed does not find these lines again.
-      if (marked && (file || size)) await end()
+      // A resumed import doesn't read these lines again, so they must be kept.
+      if (detectEdits && (file || size)) await end()
       else await file?.close()
       await rm(draft, { force: true })
     },

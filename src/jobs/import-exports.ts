@@ -9,65 +9,65 @@ import { maxBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.t
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
 import { noCounts } from '../import/pipeline/counts.ts'
-import { type ExportPlace, ExportsUnreadable } from '../import/sources/export-source.ts'
+import { type ExportFolder, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
 import { forService, type Job, type ServiceJobRun } from './job.ts'
 
-/** Seconds between two looks into a place; and until a file that has just come is looked at again. */
-const lookSeconds = 60
-const soonSeconds = 5
-const failuresToTell = 5
+const pollIntervalSeconds = 60
+/** The delay while a file is still being written. */
+const recheckDelaySeconds = 5
+const failuresBeforeAlert = 5
 
 const unreadable = 'export_folder_unreadable'
 const rejected = 'export_file_rejected'
 
 /** A fingerprint of the folder. It means nothing at another address. */
-interface Looked {
+interface LastScan {
   address: string
   scan: FolderScan
 }
 
-/** Imports the files that a back office leaves for a service, each once: it is then in `done/`, or in `failed/` with what was rejected. */
+/** Imports each file in a service's export folder once, and moves it to `done/`, or to `failed/` with its rejected lines. */
 export const importExports = (offices: BackOffices): Job => {
-  const looks = new Map<number, Looked>()
+  const lastScans = new Map<number, LastScan>()
   return {
-    run: forService(work => run(offices, looks, work)),
-    // A server that does not answer keeps no other service waiting.
+    run: forService(work => run(offices, lastScans, work)),
+    // One unreachable server must not block the other services.
     concurrency: 2,
     retryDelaysSeconds: [15, 60, 300, 900],
   }
 }
 
-async function run(offices: BackOffices, looks: Map<number, Looked>, work: ServiceJobRun): Promise<void> {
+async function run(offices: BackOffices, lastScans: Map<number, LastScan>, work: ServiceJobRun): Promise<void> {
   const { db, service, attempt, signal, reschedule } = work
   const settings = offices.getSettings(service)
   const { exportFolder: address } = settings
   if (address === undefined) return
-  const before = looks.get(service.id)
+  const lastScan = lastScans.get(service.id)
   try {
-    const place = await openExports(settings, signal)
+    const folder = await openExports(settings, signal)
     try {
       const { scan, complete, isGrowing } = await scanFolder(
-        place,
-        before?.address === address ? before.scan : undefined,
+        folder,
+        lastScan?.address === address ? lastScan.scan : undefined,
       )
-      looks.set(service.id, { address, scan })
-      let left = isGrowing
+      lastScans.set(service.id, { address, scan })
+      let hasIncomplete = isGrowing
       for (const file of complete) {
         if (signal.aborted) return
-        if (!(await take(place, file, work))) left = true
+        if (!(await importFile(folder, file, work))) hasIncomplete = true
       }
       await resolveAlert(db, service.id, { kind: unreadable, subject: '' })
-      reschedule(left ? soonSeconds : lookSeconds)
+      reschedule(hasIncomplete ? recheckDelaySeconds : pollIntervalSeconds)
     } finally {
-      await place.close()
+      await folder.close()
     }
   } catch (error) {
     const isLasting = error instanceof ExportsUnreadable && error.isLasting
-    if (!signal.aborted && (isLasting || attempt >= failuresToTell) && !(error instanceof DatabaseUnavailable)) {
+    if (!signal.aborted && (isLasting || attempt >= failuresBeforeAlert) && !(error instanceof DatabaseUnavailable)) {
       const { code = 'no code' } = error as NodeJS.ErrnoException
-      const detail = error instanceof ExportsUnreadable ? error.message : `The exports cannot be taken: ${code}.`
+      const detail = error instanceof ExportsUnreadable ? error.message : `The exports can't be imported: ${code}.`
       await raiseAlert(db, service.id, { kind: unreadable, subject: '', detail: detail.slice(0, 500) })
     }
     throw error
@@ -75,34 +75,34 @@ async function run(offices: BackOffices, looks: Map<number, Looked>, work: Servi
 }
 
 /** Imports a file. Returns false if the file is still being written, so that it waits for another check. */
-async function take(
-  place: ExportPlace,
+async function importFile(
+  folder: ExportFolder,
   file: ExportFile,
   { db, service, log, signal }: ServiceJobRun,
 ): Promise<boolean> {
   const { type, name, mark } = file
-  const begun = performance.now()
-  const isWhole = async () => isSameVersion(await place.markOf(name), mark)
+  const startedAt = performance.now()
+  const isUnchanged = async () => isSameVersion(await folder.getVersion(name), mark)
   let imported: ExportResult = { ...noCounts(), error: tooLarge }
   if (mark.size <= maxBytes) {
-    const brought = await place.bring(name, mark)
-    if (!(await isWhole())) return false
-    imported = await importExport(db, service, { type, name, ...brought }, signal)
+    const localCopy = await folder.fetch(name, mark)
+    if (!(await isUnchanged())) return false
+    imported = await importExport(db, service, { type, name, ...localCopy }, signal)
   }
-  if (!(await isWhole())) return false
-  const { error: fault, notes: _, ...counts } = imported
-  const isGood = fault === undefined && counts.rejected === 0
-  if (!isGood) {
-    // Recorded before the file is moved, because no one would find it after that.
+  if (!(await isUnchanged())) return false
+  const { error, notes: _, ...counts } = imported
+  const isComplete = error === undefined && counts.rejected === 0
+  if (!isComplete) {
+    // Recorded before the file is moved, because a crash after the move would lose the alert.
     const detail =
-      fault ??
+      error ??
       `${counts.rejected} of ${counts.read} lines were rejected. They are in the file next to it, with reasons.`
     await raiseAlert(db, service.id, { kind: rejected, subject: name, detail: detail.slice(0, 500) })
   }
-  const left = await place.leave(name, isGood ? 'done' : 'failed')
-  const seconds = Math.round(performance.now() - begun) / 1_000
-  const about = { service: service.name, file: name, place: left, ...counts, seconds }
-  if (isGood) log.info(about, 'export file imported')
-  else log.error({ ...about, alert: rejected, fault }, 'export file not imported completely')
+  const place = await folder.moveTo(name, isComplete ? 'done' : 'failed')
+  const seconds = Math.round(performance.now() - startedAt) / 1_000
+  const fields = { service: service.name, file: name, place, ...counts, seconds }
+  if (isComplete) log.info(fields, 'export file imported')
+  else log.error({ ...fields, alert: rejected, fault: error }, 'export file not imported completely')
   return true
 }

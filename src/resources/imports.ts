@@ -7,7 +7,7 @@ import { requireRole } from '../http/admission/admit.ts'
 import { NoBody } from '../http/body/body.ts'
 import { get, post, upload } from '../http/routing/route-definitions.ts'
 import { isEncoding } from '../import/formats/encoding.ts'
-import { dialectOf, joined, type Profile, profileIn } from '../import/formats/profile.ts'
+import { mergeProfiles, type Profile, parseProfile, toDialect } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
 import { openSheetInThread } from '../import/parsing/parse-thread.ts'
 import { ImportError, OptionError } from '../import/pipeline/import-error.ts'
@@ -107,7 +107,7 @@ export const imports = [
       })
       // Read before the work begins: if this failed later, the client would not learn of the import.
       const created = await importRecord(db, service, run.id)
-      const withheld = includesRole(role, 'admin') ? [] : (type?.ofAdmins ?? [])
+      const forbiddenColumns = includesRole(role, 'admin') ? [] : (type?.adminColumns ?? [])
       const source = { name: 'The file', format } as const
       const options = {
         keys,
@@ -117,7 +117,7 @@ export const imports = [
         signal: AbortSignal.any([shutdownSignal, AbortSignal.timeout(maxImportMs)]),
         open: (reading: Parameters<typeof openSheetInThread>[1]) =>
           openSheetInThread({ handle, name: source.name, format, typeName }, reading),
-        withheld,
+        forbiddenColumns,
       }
       const work = importFile(db, service, typeName, source, Object.assign(options, dialect)).catch(error => {
         // The run has the cause.
@@ -209,20 +209,20 @@ async function readDialect(
   // One by one, so that all errors are collected.
   for (const [name, value] of options)
     try {
-      dialectOf({ [name]: value })
+      toDialect({ [name]: value })
     } catch (error) {
       errors.push(parameterError(error))
     }
   let saved: Profile = {}
   try {
-    if (profile !== undefined) saved = await profileIn(profile, typeName, 'It')
+    if (profile !== undefined) saved = await parseProfile(profile, typeName, 'It')
   } catch (error) {
     errors.push(parameterError(error))
   }
   throwIfAny(errors)
   const defaults: Profile = charset === undefined ? {} : { encoding: charset }
   try {
-    return dialectOf(joined(joined(defaults, saved), Object.fromEntries(options)))
+    return toDialect(mergeProfiles(mergeProfiles(defaults, saved), Object.fromEntries(options)))
   } catch (error) {
     throw toApiError([parameterError(error)])
   }

@@ -6,7 +6,7 @@ import { get, list, post } from '../http/routing/route-definitions.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
 import { Type } from '../schemas/schemas.ts'
 import { runPage } from '../store/sync/runs.ts'
-import { requestRun, syncExists, syncRecords } from '../store/sync/sync-list.ts'
+import { renderSyncs, requestRun, syncExists } from '../store/sync/sync-list.ts'
 
 const [tag, kind] = ['Syncs', 'sync'] as const
 const syncParams = { sync: syncName }
@@ -69,7 +69,7 @@ export const syncs = [
 
 /** Returns the records (`Sync`) of a service as one JSON array. */
 export const readSyncs = (db: Db, { service, driver }: Pick<ReadContext, 'service' | 'driver'>) =>
-  syncRecords(
+  renderSyncs(
     db,
     service,
     driver.syncs.map(({ name, intervalSeconds }) => ({ name, intervalSeconds })),

@@ -13,27 +13,27 @@ import type { List, Upserted } from '../store/lists/change-timestamp.ts'
 import { upsertBackOfficeSales } from '../store/orders/transactions.ts'
 import { replaceRewardLots, upsertGifts, upsertPrograms, upsertRewardAccounts } from '../store/rewards/rewards.ts'
 import {
+  findSkusOfSoldItems,
+  findStoresByNumberOrCode,
   resolveStock,
   type SoldItem,
-  skusOfSoldItems,
-  soldItemKey,
-  storesByNumberOrCode,
+  toSoldItemKey,
 } from '../store/sync/lookups.ts'
-import { followOrders } from '../store/sync/open-orders.ts'
+import { updateOrders } from '../store/sync/open-orders.ts'
 import { followReturns } from '../store/sync/open-returns.ts'
 
-/** How pulled rows of a kind get into the store. */
+/** How synced rows of a type are stored. */
 export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows[K]> {
-  /** The list whose records the inputs are, where only the database can tell which. */
-  // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
+  /** Set if the seen records are known only after `prepare`. */
+  // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
   shows?: { list: FullSyncList; idOf(input: any): string }
-  /** The same as `write`, of rows that may be older than what is there. */
-  // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
-  writeUnlessNewer?(db: Database, service: Service, inputs: readonly any[], asked: StaleRowGuard): Promise<Upserted>
+  /** Like `write`, for rows that can be older than the stored records. */
+  // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
+  writeUnlessNewer?(db: Database, service: Service, inputs: readonly any[], guard: StaleRowGuard): Promise<Upserted>
 }
 
 /** Resolves the store and the SKU of stock rows. Skips rows without them. The last of several rows for one store and SKU counts. */
-const resolved: Prepare<SyncRows['stock']> = async (db, service, rows) => {
+const prepareStock: Prepare<SyncRows['stock']> = async (db, service, rows) => {
   const skipped: Record<string, number> = {}
   const skip = (reason: string) => note(skipped, `${reason}: skipped`)
   const inputs = new Map<string, object>()
@@ -51,45 +51,45 @@ const resolved: Prepare<SyncRows['stock']> = async (db, service, rows) => {
   return { inputs: [...inputs.values()], skipped }
 }
 
-/** Lines of transactions, with the stores and the SKUs that their names and codes stand for. */
-const identified: Prepare<SyncRows['transactions']> = async (db, service, rows) => {
+/** Replaces store names and product codes by store numbers and SKUs. */
+const prepareTransactions: Prepare<SyncRows['transactions']> = async (db, service, rows) => {
   const names = rows.flatMap(({ header }) => header.storeNumber ?? [])
-  const stores = await storesByNumberOrCode(db, service, [...new Set(names)])
-  const items = rows.flatMap(({ line }) => itemOf(line) ?? [])
-  const skus = await skusOfSoldItems(db, service, items)
+  const stores = await findStoresByNumberOrCode(db, service, [...new Set(names)])
+  const items = rows.flatMap(({ line }) => getItem(line) ?? [])
+  const skus = await findSkusOfSoldItems(db, service, items)
   const inputs = rows.map(({ header, line }): TransactionParts => {
     const number = header.storeNumber
-    const item = itemOf(line)
-    const sku = item && skus.get(soldItemKey(item))
+    const item = getItem(line)
+    const sku = item && skus.get(toSoldItemKey(item))
     return {
       header: number ? { ...header, storeNumber: stores.get(number) ?? number } : header,
-      // One that is not found now may have been when it was sold.
+      // A stored SKU stays: the product can have been deleted since the sale.
       line: sku === undefined ? line : { ...line, sku },
     }
   })
   return { inputs }
 }
 
-function itemOf({ productCode, colourCode, sizeCode }: SyncRows['transactions']['line']): SoldItem | undefined {
+function getItem({ productCode, colourCode, sizeCode }: SyncRows['transactions']['line']): SoldItem | undefined {
   return productCode ? { productCode, colourCode: colourCode ?? null, sizeCode: sizeCode ?? null } : undefined
 }
 
-/** Rows that the store takes as they are. */
-const plain = <R extends object>(
+/** For rows that are stored unchanged. */
+const storeUnchanged = <R extends object>(
   write: (db: Database, service: Service, rows: readonly R[]) => Promise<Upserted>,
   list?: List,
 ) => ({ prepare: unchangedRows, write, ...(list && { list }) })
 
-/** How the rows of each kind get in: in this order, since some need others. */
+/** The ingestion of each row type, in the order of their dependencies. */
 export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
-  references: plain<SyncRows['references']>(upsertReferences),
-  stores: plain<SyncRows['stores']>(upsertStores, 'store'),
-  locations: plain<SyncRows['locations']>(upsertLocations, 'store'),
-  products: plain<SyncRows['products']>(upsertProducts, 'product'),
-  rewardPrograms: plain<SyncRows['rewardPrograms']>(upsertPrograms),
-  rewardGifts: plain<SyncRows['rewardGifts']>(upsertGifts),
+  references: storeUnchanged<SyncRows['references']>(upsertReferences),
+  stores: storeUnchanged<SyncRows['stores']>(upsertStores, 'store'),
+  locations: storeUnchanged<SyncRows['locations']>(upsertLocations, 'store'),
+  products: storeUnchanged<SyncRows['products']>(upsertProducts, 'product'),
+  rewardPrograms: storeUnchanged<SyncRows['rewardPrograms']>(upsertPrograms),
+  rewardGifts: storeUnchanged<SyncRows['rewardGifts']>(upsertGifts),
   stock: {
-    prepare: resolved,
+    prepare: prepareStock,
     write: upsertStock,
     list: 'stock',
     shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
@@ -99,12 +99,12 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
     write: upsertCustomers,
     writeUnlessNewer: upsertCustomersUnlessNewer,
     list: 'customer',
-    // Whoever had the address first keeps it.
+    // The first customer with an address keeps it.
     clears: { customer_email: 'email' },
   },
-  rewardAccounts: plain<SyncRows['rewardAccounts']>(upsertRewardAccounts),
-  rewardLots: plain<SyncRows['rewardLots']>(replaceRewardLots),
-  orders: plain<SyncRows['orders']>(followOrders),
-  returns: plain<SyncRows['returns']>(followReturns),
-  transactions: { prepare: identified, write: upsertBackOfficeSales, list: 'retail_transaction' },
+  rewardAccounts: storeUnchanged<SyncRows['rewardAccounts']>(upsertRewardAccounts),
+  rewardLots: storeUnchanged<SyncRows['rewardLots']>(replaceRewardLots),
+  orders: storeUnchanged<SyncRows['orders']>(updateOrders),
+  returns: storeUnchanged<SyncRows['returns']>(followReturns),
+  transactions: { prepare: prepareTransactions, write: upsertBackOfficeSales, list: 'retail_transaction' },
 }

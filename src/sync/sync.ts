@@ -6,8 +6,8 @@ import { ApiError } from '../errors/api-error.ts'
 import { note } from '../import/pipeline/counts.ts'
 import { findStoresById } from '../store/catalog/stores.ts'
 import { databaseNow } from '../store/lists/change-timestamp.ts'
-import { unknownReferences } from '../store/sync/lookups.ts'
-import { openOrders } from '../store/sync/open-orders.ts'
+import { findUnknownReferences } from '../store/sync/lookups.ts'
+import { findOpenOrders } from '../store/sync/open-orders.ts'
 import { openReturns } from '../store/sync/open-returns.ts'
 import { addAllRefreshes, findDueRefreshes, markStaleRefreshes } from '../store/sync/refreshes.ts'
 import { removeUnseen } from '../store/sync/remove-unseen.ts'
@@ -135,9 +135,9 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
     since: since ?? undefined,
     settings: service.settings,
     unknownReferences: async (keys: readonly ReferenceKey[]) =>
-      keys.length ? unknownReferences(db, service, keys) : [],
+      keys.length ? findUnknownReferences(db, service, keys) : [],
     storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
-    openOrders: () => openOrders(db, service),
+    openOrders: () => findOpenOrders(db, service),
     openReturns: () => openReturns(db, service),
     now: () => databaseNow(db),
     refreshes: refreshesOf(run),

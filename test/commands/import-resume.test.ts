@@ -73,10 +73,7 @@ test('a killed import keeps whole batches and --resume continues after them', as
   const { status, stdout, stderr } = run('killed.csv', '--resume')
   assert.equal(status, 2)
   const from = line.toLocaleString('en')
-  assert.match(
-    stderr,
-    new RegExp(`interrupted a moment ago, behind line ${from}: what is up to it is in\\. This one goes on`),
-  )
+  assert.match(stderr, new RegExp(`interrupted a moment ago, after line ${from}\\. Resuming after that line`))
   assert.match(stdout, new RegExp(`^killed\\.csv +${(count + 1 - line).toLocaleString('en')} `, 'm'))
   assert.match(stdout, new RegExp(`^Resumed after line ${from}\\.$`, 'm'))
   assert.deepEqual([await customers(), await reached()], [count - batches, 0])
@@ -87,7 +84,7 @@ test('a killed import keeps whole batches and --resume continues after them', as
   const again = run('killed.csv', '--resume')
   assert.match(
     again.stderr,
-    /^No import of killed\.csv was interrupted, as it is now: this one begins at the first line\.$/m,
+    /^No import of this content of killed\.csv was interrupted. Starting at the first line\.$/m,
   )
 })
 
@@ -97,16 +94,14 @@ test('a stopped import explains --resume, which requires the same file', async (
   const line = await reached()
   writeFileSync(join(shop.directory, 'stopped.csv'), file.replace('c0,', 'x0,'))
   const other = run('stopped.csv', '--resume', '--stop-after', '1')
-  assert.match(other.stderr, /No import of stopped\.csv was interrupted, as it is now/)
+  assert.match(other.stderr, /No import of this content of stopped\.csv was interrupted/)
   assert.match(other.stdout, /^stopped\.csv +2,000 /m)
 
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
   const anew = run('stopped.csv', '--stop-after', '1')
   assert.match(
     anew.stderr,
-    new RegExp(
-      `behind line ${line.toLocaleString('en')}: .* This one begins at the first line; --resume would go on from there\\.`,
-    ),
+    new RegExp(`after line ${line.toLocaleString('en')}\\. Starting at the first line\\. To resume, use --resume\\.`),
   )
   const rest = run('stopped.csv', '--resume')
   assert.match(rest.stdout, new RegExp(`^stopped\\.csv +${(count - atOnce).toLocaleString('en')} `, 'm'))
@@ -115,7 +110,10 @@ test('a stopped import explains --resume, which requires the same file', async (
 
 test('a stream cannot be resumed', () => {
   const { status, stderr } = run('-', '--resume')
-  assert.deepEqual([status, stderr], [1, 'tillbridge: standard input cannot be gone on with: --resume needs a file.\n'])
+  assert.deepEqual(
+    [status, stderr],
+    [1, "tillbridge: The import of standard input can't be resumed: --resume needs a file.\n"],
+  )
 })
 
 test('a kill may leave the later of two batches for --resume', async () => {

@@ -43,12 +43,12 @@ test('the exit code distinguishes success, rejected lines and failure', async ()
   assert.match(partly.stdout, /The rejected lines are in import-payment-gateways\.rejected\.csv/)
   assert.match(
     readFileSync(rejectedFile, 'utf8'),
-    /^line,column,reason,name\n3,,"The line has 2 cells, the header 1\.",stripe,1\n$/,
+    /^line,column,reason,name\n3,,"The line must have 1 cell like the header, but has 2\.",stripe,1\n$/,
   )
 
   const failed = run(['payment-gateways', '-'], 'nome\npaypal\n')
   assert.equal(failed.status, 1)
-  assert.match(failed.stderr, /The column "nome" is not known\. Is it name\?/)
+  assert.match(failed.stderr, /Column "nome" is unknown\. Is it name\?/)
   assert.equal(run(['payment-gateways', 'nowhere.csv']).status, 1)
   assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
 })

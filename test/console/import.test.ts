@@ -82,7 +82,7 @@ test('rejected lines are grouped, corrected singly or together and sent again', 
   await page.press('Import')
   await page.waitForText('New')
   await page.until(hasFact('Rejected 3'))
-  await page.waitForText('Filiale names no store')
+  await page.waitForText('Filiale must be an existing store')
   await page.until(`document.querySelector('details.card table')`)
   await assertAccessible(page, 'rejected lines')
   await page.appear({ width: 320 })
@@ -90,7 +90,7 @@ test('rejected lines are grouped, corrected singly or together and sent again', 
   await page.appear({})
   assert.match(
     await page.evaluate<string>(`document.querySelector('details.card').innerText.replace(/\\s+/g, ' ')`),
-    /names no store 2 lines/,
+    /must be an existing store 2 lines/,
   )
   await page.fill('Replace all 2 with', '102')
   await page.press('Replace all')

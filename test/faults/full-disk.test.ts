@@ -74,7 +74,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     assert.equal(code, 1)
     assert.match(
       err,
-      /The disk of the database is full\. \d+ lines were imported and stay; import the file again when there is room, with --resume/,
+      /The disk of the database is full\. \d+ lines were imported and stay\. Import the file again when the database has free space, with --resume/,
     )
   })
 

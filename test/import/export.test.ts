@@ -115,9 +115,9 @@ test('a record that is not a valid row is rejected with reason', async () => {
   assert.deepEqual([read, rejected], [4, 4])
   const text = await readFile(rejectedFile, 'utf8')
   for (const reason of [
-    /is in another currency than the service, [A-Z]{3}: XTS/,
-    /has no line/,
-    /has several discounts/,
+    /must be [A-Z]{3}, the currency of the service: XTS/,
+    /must have at least one line/,
+    /can have at most one discount/,
     /There is no such field/,
   ])
     assert.match(text, reason)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { exampleFile, importTypesDocument } from '../../src/import/formats/document.ts'
-import type { Summary } from '../../src/import/import-file.ts'
+import { renderExampleFile, renderImportFormats } from '../../src/import/formats/document.ts'
+import type { ImportSummary } from '../../src/import/import-file.ts'
 import { ImportError } from '../../src/import/pipeline/import-error.ts'
 import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { importTypes } from '../../src/import/pipeline/import-types.ts'
@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => shop.close())
 
-const counts = ({ read, inserted, changed, unchanged, rejected }: Summary) => [
+const counts = ({ read, inserted, changed, unchanged, rejected }: ImportSummary) => [
   read,
   inserted,
   changed,
@@ -27,13 +27,13 @@ const customer = async (id: string) =>
 
 test('the documented example of every type is imported idempotently', async () => {
   for (const kind of importTypeNames) {
-    const { rejected, rejectedFile } = await shop.importFile(kind, exampleFile(importTypes[kind]))
+    const { rejected, rejectedFile } = await shop.importFile(kind, renderExampleFile(importTypes[kind]))
     assert.deepEqual([kind, rejected, rejectedFile], [kind, 0, undefined])
   }
   const original = await shop.dumpTables()
   for (const kind of importTypeNames)
     assert.deepEqual(
-      [kind, ...counts(await shop.importFile(kind, exampleFile(importTypes[kind])))],
+      [kind, ...counts(await shop.importFile(kind, renderExampleFile(importTypes[kind])))],
       [kind, 2, 0, 0, 2, 0],
     )
   assert.equal(await shop.dumpTables(), original)
@@ -41,7 +41,7 @@ test('the documented example of every type is imported idempotently', async () =
 
 test('docs/reference/import-formats.md matches the code', async () => {
   const page = await readFile(new URL('../../docs/reference/import-formats.md', import.meta.url), 'utf8')
-  assert.ok(page === importTypesDocument(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
+  assert.ok(page === renderImportFormats(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
 })
 
 test('an absent column keeps, an empty cell clears, an empty flag keeps', async () => {
@@ -64,8 +64,8 @@ test("all errors of a line are reported under the file's names", async () => {
   const [header, line] = rejectedFile?.split('\n') ?? []
   assert.equal(header, 'line,column,reason,id,Verkauft,lineId,quantity,price,channel,customerId')
   assert.match(line ?? '', /^2,channel; Verkauft; quantity; price,/)
-  assert.match(line ?? '', /channel is none of store, headOffice, web; Verkauft is no day|Verkauft is no time/)
-  assert.match(line ?? '', /quantity is no number: [^;]+; price has more than 4 decimals/)
+  assert.match(line ?? '', /channel must be one of store, headOffice, web; Verkauft is no day|Verkauft is no time/)
+  assert.match(line ?? '', /quantity must be a number: [^;]+; price must have at most 4 decimals/)
   assert.match(line ?? '', /,1,2023-02-30,1,1.5kg,2.99999,phone,$/)
 })
 
@@ -109,17 +109,17 @@ test('a database rejection is reported in plain words', async () => {
     ['storeNumber', 'belongs to another store: 900'],
   ])
   assert.deepEqual(await reasons('reward-gifts', 'programId,giftId,name', '404,1,Socks'), [
-    ['programId', 'names no loyalty programme: 404'],
+    ['programId', 'must be an existing reward program: 404'],
   ])
   assert.deepEqual(await reasons('reward-accounts', 'id,customerId,programId', 'r1,404,1'), [
-    ['customerId', 'names no customer: 404'],
+    ['customerId', 'must be an existing customer: 404'],
   ])
   const lots = 'accountId,kind,lotId,createdAt,total,redeemed'
   assert.deepEqual(
     await reasons('reward-lots', lots, '22672,points,9,2026-01-01,5,6', '22672,points,9,2026-01-01,5.5,'),
     [
-      ['total', 'is less than what is redeemed and pending together'],
-      ['total', 'is no whole number of points up to 2147483647'],
+      ['total', 'must be at least the sum of redeemed and pending'],
+      ['total', 'must be an integer of at most 2147483647 points'],
     ],
   )
   assert.deepEqual(await reasons('sku-mapping', 'skuId,ecommerceSku', '12001,MH01-S-Black'), [
@@ -138,9 +138,9 @@ test('stock and mappings of unknown records are rejected', async () => {
       .slice(1, -1)
       .map(line => line.split(',').slice(0, 3)),
     [
-      ['2', 'storeNumber', 'names no store: 404'],
-      ['3', 'sku', 'names no SKU of a product: nope'],
-      ['4', 'sku', 'is required where there is no skuId'],
+      ['2', 'storeNumber', 'must be an existing store: 404'],
+      ['3', 'sku', 'must be an existing SKU: nope'],
+      ['4', 'sku', 'is required if the line has no skuId'],
     ],
   )
   for (const kind of ['store-mapping', 'sku-mapping', 'customer-mapping'] as const) {
@@ -215,7 +215,7 @@ test('a dry run finds errors and writes only the rejected file', async () => {
   const run = await shop.importFile('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', {
     dryRun: true,
   })
-  assert.deepEqual([counts(run), run.rejectedFile?.includes('names no store: 404')], [[2, 0, 0, 1, 1], true])
+  assert.deepEqual([counts(run), run.rejectedFile?.includes('must be an existing store: 404')], [[2, 0, 0, 1, 1], true])
   assert.equal(await shop.dumpTables(), original)
 })
 
@@ -232,7 +232,7 @@ test('an import stops at an outage and keeps its stored lines', async () => {
     assert.ok(error instanceof ImportError)
     assert.match(
       error.message,
-      /^The database cannot be reached any more\. \d+ lines were imported and stay; import the file again/,
+      /^The database is unavailable\. \d+ lines were imported and stay\. Import the file again/,
     )
     return true
   })

@@ -23,8 +23,8 @@ A3,65432,2024-05-10,6.00,TEE,1,6.0000
 test('a price finer than the currency rejects only its order', async () => {
   const tried = await shop.createShop()
   const reasons = [
-    'price has more decimals than AUD has: 2',
-    ' Another line of this order is rejected; an order is taken as a whole.',
+    'price must have at most 2 decimals, like AUD',
+    ' Another line of this order was rejected. An order is imported completely or not at all.',
   ]
   const dry = await load(tried, 'orders', tooFine, { args: ['--dry-run'] })
   assert.deepEqual([dry.code, dry.counts, dry.reasons], [2, [4, 2, 2], reasons])

@@ -90,7 +90,7 @@ test('an order import is idempotent and updates orders without local changes', a
   const { counts, reasons } = await orders(at, ...first)
   assert.deepEqual(counts, [2, 0, 0, 1, 1], 'O2 says what it said')
   assert.deepEqual(reasons, [
-    'orderNumber is of an order that was shipped, cancelled or returned here since it was imported',
+    'orderNumber belongs to an order that was shipped, cancelled or returned in Tillbridge since its import',
   ])
   assert.equal((await getReturnable(at, 'O1'))[0].returned, 1)
 })
@@ -102,14 +102,14 @@ test('imported orders cannot overwrite local ones, and numbering continues after
   const own = await placeOrder(at, [{ sku: 'TEE', quantity: 1 }])
   assert.equal(own.orderNumber, 'W0000042')
   const { code, reasons } = await orders(at, line('W0000042'), line('W0250000'))
-  assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed here']])
+  assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed in Tillbridge']])
   assert.equal((await placeOrder(at, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
   assert.deepEqual(await read(at, own.id), own)
 })
 
 test('an order with wrong sums or rejected lines is rejected completely', async () => {
   const at = await shop.createShop()
-  const whole = 'Another line of this order is rejected; an order is taken as a whole.'
+  const whole = 'Another line of this order was rejected. An order is imported completely or not at all.'
   const { counts, reasons } = await orders(
     at,
     'GOOD,65432,2024-05-10,,10.00,TEE,1,10.00,,,,,',
@@ -131,16 +131,16 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
     reasons.map(reason => reason.trim()),
     [
       'total must be the sum of lines, freight and tax: 11.00',
-      'paymentAmount is not what is due, taken together: 9.00, not 10.00',
+      'paymentAmount must add up to the total of the order: 9.00, not 10.00',
       whole,
-      'quantity is no whole number',
+      'quantity must be an integer',
       whole,
-      'customerId is not what the first line of the order says',
-      'customerId names no customer: 404',
-      'returned is more than the quantity',
-      'returned is more than 0 while the line is processing',
-      'has neither a SKU nor a paymentAmount',
-      'orderNumber has no line that names a SKU',
+      'customerId must be the same as in the first line of the order',
+      'customerId must be an existing customer: 404',
+      'returned must be at most the quantity',
+      'returned must be 0 if the line is processing',
+      'must have a SKU or a paymentAmount',
+      'orderNumber must have a line with a SKU',
       'customerId is required in the first line of an order',
     ],
   )
@@ -235,7 +235,7 @@ test('remarks concern imported lines only', async () => {
   const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
   const { counts, out } = await orders(at, line('R1', '10.00'), line('R2', '11.00'))
   assert.deepEqual(counts, [2, 1, 0, 0, 1])
-  assert.match(out, /^1 lines name a SKU that no product carries/m)
+  assert.match(out, /^1 +unknown SKU: stored as in the file/m)
 })
 
 test('a service with a back office cannot import orders and vouchers', async () => {

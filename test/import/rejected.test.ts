@@ -146,11 +146,11 @@ test('an NDJSON line that is not an object keeps its text', async () => {
       .filter(({ line }) => line !== 4)
       .map(({ line, reason }) => `${line} ${reason}`),
     [
-      '1 The line is not a JSON object. {"id":"j1","surname":',
-      '2 The line is not a JSON object. ["j2"]',
-      '3 The line is not a JSON object. "j3"',
-      '5 The line is not a JSON object. {"id":"j5","code":"A"',
-      '6 The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252. {"id":"ä"}',
+      '1 The line must be a JSON object. {"id":"j1","surname":',
+      '2 The line must be a JSON object. ["j2"]',
+      '3 The line must be a JSON object. "j3"',
+      '5 The line must be a JSON object. {"id":"j5","code":"A"',
+      '6 The line must be valid UTF-8. Save the file as UTF-8, or set its encoding, such as --encoding windows-1252. {"id":"ä"}',
     ],
   )
 })

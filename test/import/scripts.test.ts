@@ -48,11 +48,11 @@ test('a number with a comma is rejected with the suitable options', async () => 
   const lines = prices.map((price, i) => `c${i},1,2024-05-26,1,"${price}"\n`)
   const { rejections } = await shop.importFile('transactions', `id,lineId,saleDate,quantity,price\n${lines.join('')}`)
   assert.deepEqual(
-    rejections.map(({ text, numbers }) => [text, ...numbers]),
+    rejections.map(({ firstMessage: text, numbers }) => [text, ...numbers]),
     [
-      ['has a comma where a point is expected: --decimal , reads such numbers', 2, 3, 4],
-      ['has a comma between thousands: --decimal . reads such numbers', 5, 6],
-      ['has a comma: --decimal . reads it as a separator of thousands, --decimal , as the mark before decimals', 7],
+      ['must have a decimal point, not a comma. To read such numbers, use --decimal ,', 2, 3, 4],
+      ["can't have a comma between thousands. To read such numbers, use --decimal .", 5, 6],
+      ['has an ambiguous comma. Use --decimal . if it separates thousands, or --decimal , if it precedes decimals', 7],
     ],
   )
 })
@@ -101,7 +101,7 @@ test('a file with mixed encodings stops the import', async () => {
   const remarks: string[] = []
   await assert.rejects(
     shop.importFile('payment-gateways', file, { ignore: ['code'], onRemark: text => remarks.push(text) }),
-    /seemed to be in Windows-1252, and goes on as UTF-8: say which it is/,
+    /begins as Windows-1252 and continues as UTF-8/,
   )
   assert.equal(remarks.length, 1)
 })
@@ -113,6 +113,6 @@ test("a Windows-1252 letter is decoded even at the file's end", async () => {
     const file = Buffer.from(`name\ncaf\xe9${end}`, 'latin1')
     await shop.importFile('payment-gateways', file, { onRemark: text => remarks.push(text) })
     assert.deepEqual(await shop.rows('select name from payment_gateway'), [{ name: `café${end.trim()}` }])
-    assert.match(remarks.join(), /is no UTF-8: it is read as Windows-1252/)
+    assert.match(remarks.join(), /is not UTF-8. It is read as Windows-1252/)
   }
 })

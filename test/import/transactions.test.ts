@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { exampleFile } from '../../src/import/formats/document.ts'
+import { renderExampleFile } from '../../src/import/formats/document.ts'
 import { importTypes } from '../../src/import/pipeline/import-types.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { openImportShop, type Shop } from '../support/import-shop.ts'
@@ -8,7 +8,7 @@ import { openImportShop, type Shop } from '../support/import-shop.ts'
 let shop: Shop
 before(async () => {
   shop = await openImportShop()
-  for (const kind of ['stores', 'products'] as const) await shop.importFile(kind, exampleFile(importTypes[kind]))
+  for (const kind of ['stores', 'products'] as const) await shop.importFile(kind, renderExampleFile(importTypes[kind]))
 })
 after(() => shop.close())
 
@@ -62,7 +62,7 @@ test("lines that contradict their transaction's first line are reported", async 
   ]
   const file = `id,lineId,saleDate,storeNumber,customerId,quantity,price\n${lines.join('\n')}\n`
   const said =
-    'say another sale date, store or customer than the first line of their transaction, and the later line counts: see whether `id` tells all sales apart'
+    'the sale date, store or customer differs from the first line of the transaction, and the later line applies: check that `id` is unique for each sale'
   for (const dryRun of [true, false]) {
     const { rejected, notes } = await shop.importFile('transactions', file, { dryRun })
     assert.deepEqual([rejected, notes[said]], [0, 2])
@@ -74,7 +74,7 @@ test('a missing SKU becomes null with a remark; skuId overrides sku', async () =
   const lines = ['1,gone,', '2,gone,12001', '3,MH01-S-Black,', '4,,', '5,MH01-S-Black,404']
   const file = `id,saleDate,quantity,price,lineId,sku,skuId\n${lines.map(line => `sku,2024-05-01,1,1,${line}\n`).join('')}`
   const { rejected, notes } = await shop.importFile('transactions', file)
-  assert.deepEqual([rejected, notes], [0, { 'name a SKU that no product carries: shown as null': 2 }])
+  assert.deepEqual([rejected, notes], [0, { 'unknown SKU: stored as null': 2 }])
   const skus = (await transaction('sku')).lines.map((line: { sku: string }) => line.sku)
   assert.deepEqual(skus, [null, 'MH01-XS-Black', 'MH01-S-Black', null, null])
 })
@@ -82,7 +82,7 @@ test('a missing SKU becomes null with a remark; skuId overrides sku', async () =
 test("a transaction keeps its store's name at import time", async () => {
   const file = `${header},storeNumber\nst,2024-05-01,1,1,1,008\nun,2024-05-01,1,1,1,404\n`
   const { notes } = await shop.importFile('transactions', file)
-  assert.deepEqual(notes, { 'name a store number that no store has: shown without a name': 1 })
+  assert.deepEqual(notes, { 'unknown store number: stored without a name': 1 })
   await shop.importFile('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
   assert.equal((await shop.importFile('transactions', file)).changed, 0)
   const shown = [await transaction('st'), await transaction('un')].map(one => [one.storeNumber, one.storeName])
@@ -108,7 +108,7 @@ test('a missing value is calculated from price, quantity and discount', async ()
 
 test('a line whose value cannot be stored is rejected', async () => {
   const { rejectedFile } = await shop.importFile('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
-  assert.match(rejectedFile ?? '', /^2,price,times the quantity is more than an amount can be,/m)
+  assert.match(rejectedFile ?? '', /^2,price,"times the quantity must be less than 1,000,000,000,000",/m)
 })
 
 test("a line follows its sale's currency or is rejected individually", async () => {
@@ -122,7 +122,7 @@ test("a line follows its sale's currency or is rejected individually", async () 
   assert.equal(inserted, 2)
   assert.match(
     rejectedFile ?? '',
-    /^3,,has an amount with more decimals than the currency of its transaction has,yen,/m,
+    /^3,,Amounts must have at most the decimals of the currency of the transaction.,yen,/m,
   )
   const { lines: kept, total, currency } = await transaction('yen')
   assert.deepEqual(

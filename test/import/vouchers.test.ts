@@ -111,10 +111,10 @@ test('a voucher used or issued here is not overwritten', async () => {
   await lockVoucher(api, 'U1', validationId)
   const { code, reasons, counts } = await vouchers('U1,1111,50.00,,,', 'U1,1111,40.00,,,', `${own.number},1111,7.00,,,`)
   assert.deepEqual([code, counts], [2, [3, 0, 0, 1, 2]])
-  const again = 'enter the pin again, which is left out here'
+  const again = 'enter the pin again, because it is omitted here'
   assert.deepEqual(reasons, [
-    `number is of a voucher that was held, used or stopped here, or has expired, since it was imported; ${again}`,
-    `number belongs to a voucher that was issued here; ${again}`,
+    `number belongs to a voucher that was locked, redeemed or suspended in Tillbridge, or has expired, since its import; ${again}`,
+    `number belongs to a voucher that was issued in Tillbridge; ${again}`,
   ])
   assert.equal((await lookUp(own.number, own.pin)).json.data.availableAmount, '150.00')
 })
@@ -152,11 +152,11 @@ test('inconsistent amounts are rejected', async () => {
   assert.deepEqual(
     reasons.map(reason => reason.replace(/; enter.*/, '')),
     [
-      'balance is more than it was issued for',
-      'originalAmount is required, and more than 0, where nothing is left',
-      'balance is less than 0',
-      'status is redeemed, while something is left',
-      'status is pending, while something was drawn',
+      'balance must be at most the original amount',
+      'originalAmount is required and must be more than 0 if the balance is 0',
+      'balance must be at least 0',
+      "status can't be redeemed if the balance is more than 0",
+      "status can't be pending if the balance is less than the original amount",
       'pin is required',
     ],
   )
@@ -186,11 +186,11 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
   )
   assert.match(
     runs[0]?.rejectedFile ?? '',
-    /^3,balance,"is no amount.*; enter the pin again, which is left out here",P2,,ten,,,$/m,
+    /^3,balance,"must be an amount.*; enter the pin again, because it is omitted here",P2,,ten,,,$/m,
   )
   assert.match(
     runs[0]?.rejectedFile ?? '',
-    /^4,,"The line has 7 cells, the header 6\. It is left out, since it holds a pin.*",,,,,,$/m,
+    /^4,,"The line must have 6 cells like the header, but has 7\. Its content is omitted, because it has a pin.*",,,,,,$/m,
   )
   assert.match(runs[3]?.rejectedFile ?? '', /enter the code again.*,P8,,,-5$/m)
   await lookUp('P1', good ?? '')
@@ -224,5 +224,5 @@ test('only a voucher in a foreign currency is rejected', async () => {
   await api.db.transaction(tx => changeSettings(tx, shop.service, { currency: 'JPY' }))
   const { counts, reasons } = await brought('A1,1,10', 'A2,1,10')
   assert.deepEqual([counts, reasons.length], [[2, 1, 0, 0, 1], 1])
-  assert.match(reasons[0] ?? '', /^originalAmount does not change: it is not what the voucher was issued for/)
+  assert.match(reasons[0] ?? '', /^originalAmount can't change after the voucher was issued/)
 })

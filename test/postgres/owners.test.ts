@@ -79,7 +79,7 @@ test('a leftover server does not block the next owner', { skip: needsProc }, asy
   assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
-test('a reused process ID does not look like a running server', async t => {
+test('a reused process ID must look like a running server', async t => {
   // Only root may enter, so that the server and the bystander have the same user in both cases.
   const home = join(createTemporaryDirectory(t, 0o700), 'postgres')
   const first = await startServer(t, home)

@@ -7,12 +7,12 @@ import { Readable } from 'node:stream'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { type Database, raw, sql } from '../../src/database/db.ts'
 import { defaultSettings, type Service } from '../../src/domain/tenancy/service-settings.ts'
-import { type ImportOptions, importFile, type Summary } from '../../src/import/import-file.ts'
+import { type ImportOptions, type ImportSummary, importFile } from '../../src/import/import-file.ts'
 import { importTypes } from '../../src/import/pipeline/import-types.ts'
 import { type Format, openSource } from '../../src/import/sources/file.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
-export interface ImportResult extends Summary {
+export interface ImportResult extends ImportSummary {
   /** The text of the rejected file; undefined if no row was rejected. */
   rejectedFile: string | undefined
 }
@@ -27,7 +27,7 @@ export interface Shop {
   /** Imports text or bytes as a file of this kind. */
   importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<ImportResult>
   /** Imports a stream. */
-  stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<Summary>
+  stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<ImportSummary>
   /** The contents of all tables that imports write, including change timestamps. */
   dumpTables(): Promise<string>
   /** Rows of a statement. */

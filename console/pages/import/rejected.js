@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { asItWas, withoutFormula } from 'tillbridge/formulas'
+import { escapeFormula, unescapeFormula } from 'tillbridge/formulas'
 import { importTypes } from 'tillbridge/import-types'
 import { download, toCsv } from '../../components/export.js'
 import { Problem } from '../../components/problem.js'
@@ -24,7 +24,7 @@ async function readRejectedLines({ file, plan: { fileFormat }, header }, numbers
     const values = fileFormat.isJson
       ? header.map(name => toCellText(parseRecord(text)[name]))
       : hasRejectionColumns(header)
-        ? cells.map(asItWas)
+        ? cells.map(unescapeFormula)
         : cells
     lines.set(number, { text, cells: values, isEdited: false })
   }
@@ -58,7 +58,7 @@ function toCorrectedUpload(upload, lines, groups) {
   })
   const names = [...rejectionColumns, ...dataHeader]
   return {
-    file: new File([toCsv([names, ...rows].map(cells => cells.map(withoutFormula)))], `${name} (corrected).csv`),
+    file: new File([toCsv([names, ...rows].map(cells => cells.map(escapeFormula)))], `${name} (corrected).csv`),
     plan: Object.assign({}, plan, { fileFormat: { isJson: false, delimiter: ',', encoding: 'utf-8' } }),
     profile: Object.assign({}, profile, { delimiter: ',', encoding: 'utf-8' }),
     header: names,

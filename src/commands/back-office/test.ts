@@ -45,7 +45,7 @@ async function testExportFolder(settings: BackOfficeSettings) {
   if (settings.exportFolder === undefined) return
   const folder = await openExports(settings, AbortSignal.timeout(exportFolderTimeoutMs))
   try {
-    await folder.makeRoom()
+    await folder.createFolders()
     const { scan } = await scanFolder(folder, undefined)
     console.log(`Export folder: ${settings.exportFolder} can be read and written. Waiting files: ${scan.size}.`)
   } finally {

@@ -10,7 +10,7 @@ import {
 } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { csvLine } from '../../import/formats/csv-line.ts'
-import { withoutFormula } from '../../import/formats/formulas.ts'
+import { escapeFormula } from '../../import/formats/formulas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
 import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { writeToStandardOutput } from '../terminal/outgoing-file.ts'
@@ -70,7 +70,7 @@ function printRows(kind: MappedKind, rows: readonly MappingIssue[]) {
 }
 
 /** A CSV line without formulas that a spreadsheet would run. */
-const toCsvLine = (cells: readonly string[]) => csvLine(cells.map(withoutFormula))
+const toCsvLine = (cells: readonly string[]) => csvLine(cells.map(escapeFormula))
 
 /** Writes all rows of one kind to standard output, in columns that an import of mappings accepts. */
 export const writeCsv = (db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) =>

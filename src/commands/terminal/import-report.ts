@@ -1,4 +1,4 @@
-import type { Summary } from '../../import/import-file.ts'
+import type { ImportSummary } from '../../import/import-file.ts'
 import type { Rejection } from '../../import/pipeline/rejections.ts'
 import { table } from './table.ts'
 
@@ -6,16 +6,13 @@ import { table } from './table.ts'
 const maxReasons = 12
 
 /** Formats the result of an import as a table with remarks. */
-export function formatImportReport(name: string, summary: Summary, dryRun = false) {
+export function formatImportReport(name: string, summary: ImportSummary, dryRun = false) {
   const { read, inserted, changed, unchanged, skipped, rejected, notes, rejections, rejectedPath, edited } = summary
   const counts = dryRun
     ? { read, valid: read - rejected, rejected }
     : { read, new: inserted, changed, unchanged, ...(skipped > 0 && { skipped }), rejected }
   const cells = Object.values(counts).map(formatCount)
-  return [
-    table(['file', ...Object.keys(counts)], [[name, ...cells]]),
-    ...Object.entries(notes).map(([note, count]) => `${formatCount(count)} lines ${note}.`),
-    ...(rejections.length ? ['', formatRejections(rejections), ''] : []),
+  const remarks = [
     ...(rejectedPath
       ? [`The rejected lines are in ${rejectedPath}, with reasons. Correct them, then import that file.`]
       : []),
@@ -26,15 +23,27 @@ export function formatImportReport(name: string, summary: Summary, dryRun = fals
       : []),
     ...formatEnding(name, summary, dryRun),
     ...(dryRun ? ['Dry run: nothing was imported.'] : []),
-  ].join('\n')
+  ]
+  return [
+    table(['file', ...Object.keys(counts)], [[name, ...cells]]),
+    ...(Object.keys(notes).length ? [formatNotes(notes)] : []),
+    ...(rejections.length ? [formatRejections(rejections)] : []),
+    ...(remarks.length ? [remarks.join('\n')] : []),
+  ].join('\n\n')
 }
+
+const formatNotes = (notes: ImportSummary['notes']) =>
+  table(
+    ['lines', 'remark'],
+    Object.entries(notes).map(([note, count]) => [formatCount(count), printable(note)]),
+  )
 
 /** Formats the number of rejected lines per reason, each with one example. */
 function formatRejections(rejections: readonly Rejection[]) {
   const rows = rejections
     .slice(0, maxReasons)
-    .map(({ column, text, lines, line, cell }) => [
-      ...[formatCount(lines), column, printable(text), `line ${formatCount(line)}`],
+    .map(({ column, firstMessage, lines, line, cell }) => [
+      ...[formatCount(lines), column, printable(firstMessage), `line ${formatCount(line)}`],
       cell === undefined ? '' : JSON.stringify(cell),
     ])
   const more = rejections.length - maxReasons
@@ -43,7 +52,7 @@ function formatRejections(rejections: readonly Rejection[]) {
 
 const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
 
-function formatEnding(name: string, { stoppedAfter, resumedAfter, canResume }: Summary, dryRun: boolean) {
+function formatEnding(name: string, { stoppedAfter, resumedAfter, canResume }: ImportSummary, dryRun: boolean) {
   const resumed = resumedAfter ? [`Resumed after line ${formatCount(resumedAfter)}.`] : []
   if (stoppedAfter === undefined) return resumed
   const next = canResume ? 'To continue, import it again with --resume' : 'Importing it again is safe'

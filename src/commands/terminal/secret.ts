@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { notRead } from '../../import/sources/file.ts'
+import { describeReadError } from '../../import/sources/file.ts'
 
 /** Reads one line with a secret from a file, or from standard input without echoing it. Throws if the line is empty. */
 export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {
@@ -13,7 +13,7 @@ export async function readSecret(prompt: string, file?: string, what = 'password
 
 const readSecretFile = (file: string) =>
   readFile(file, 'utf8').catch(error => {
-    throw new Error(notRead(file, error))
+    throw new Error(describeReadError(file, error))
   })
 
 async function readLine(prompt: string): Promise<string> {

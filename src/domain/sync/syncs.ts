@@ -99,7 +99,7 @@ export const ImportRun = Type.Object(
 export const RejectedLines = Type.Object(
   {
     column: Text("The file's name of the column. Empty if the reason is about the whole line.", 'storeNumber'),
-    reason: Text('Why the lines were rejected. Follows the name of the column.', 'names no store', 500),
+    reason: Text('Why the lines were rejected. Follows the name of the column.', 'must be an existing store', 500),
     lines: Count('The number of lines.', 12),
     numbers: Type.Array(Type.Integer({ minimum: 1, examples: [7] }), {
       description: 'The numbers of the first 100 lines, counted from 1. The header is a line too.',

@@ -2,40 +2,41 @@ import { setImmediate } from 'node:timers/promises'
 import { ImportError } from '../pipeline/import-error.ts'
 import { RowError } from '../pipeline/row-error.ts'
 
-/** A line longer than this is rejected, so that memory stays bounded whatever the file holds. */
+/** Longer lines are rejected, which limits the memory of an import. */
 export const maxLineBytes = 1024 * 1024
 
-/** Where a line stands in the bytes of its block, without its line end; `unreadable` says why it cannot be read. */
-export interface Extent {
-  /** Where it begins in the file, counted from 1. */
+/** The extent of a line in its block, without its line end. */
+export interface LineExtent {
+  /** The line number in the file, from 1. */
   number: number
   start: number
   end: number
+  /** Set if the line can't be parsed. */
   unreadable?: RowError
 }
 
-/** A piece of a file that ends where a line does. */
+/** A part of a file that ends at the end of a line. */
 export interface Block {
   bytes: Buffer
-  lines: Extent[]
-  /** The lines follow each other with nothing but line ends between them. */
-  whole: boolean
+  lines: LineExtent[]
+  /** True if only line ends are between the lines. */
+  isContiguous: boolean
 }
 
-/** Blocks have at most this many lines, so that cutting one takes a few milliseconds. */
+/** Cutting a block of this many lines takes a few milliseconds. */
 const maxBlockLines = 5_000
 
 const LF = 10
 const CR = 13
 const QUOTE = 34
 
-const giant = new RowError('The line is longer than 1 MiB.')
-const unclosed = new RowError('A quotation mark that is opened in this line is not closed where the cell ends.')
+const lineTooLong = new RowError('The line must have at most 1 MiB.')
+const unclosedQuote = new RowError('A quotation mark in this line is not closed. Close it at the end of its cell.')
 
-type Found = number | 'more' | 'inside quotes' | 'broken'
+type LineEnd = number | 'more' | 'inside quotes' | 'broken'
 
-/** Finds the line end that closes the line at `start`, where it is not within quotes. Quotes count where a cell begins only (RFC 4180). */
-function endOfQuoted(bytes: Buffer, start: number, delimiter: number): Found {
+/** Finds the line end of the line at `start`, outside quotes. Only quotes at the beginning of a cell count (RFC 4180). */
+function findQuotedLineEnd(bytes: Buffer, start: number, delimiter: number): LineEnd {
   let at = start
   for (;;) {
     if (bytes[at] === QUOTE) {
@@ -48,7 +49,7 @@ function endOfQuoted(bytes: Buffer, start: number, delimiter: number): Found {
       }
       const next = bytes[++at]
       const clean = next === undefined || next === delimiter || next === LF || next === CR
-      // A forgotten quotation mark seems to end at the next one, lines later: only what follows gives it away.
+      // An unclosed quotation mark seems to be closed by the next one, several lines later. The character after it reveals the error.
       if (!clean && bytes.subarray(opened, at).includes(LF)) return 'broken'
     }
     while (at < bytes.length && bytes[at] !== delimiter && bytes[at] !== LF) at++
@@ -58,30 +59,34 @@ function endOfQuoted(bytes: Buffer, start: number, delimiter: number): Found {
   }
 }
 
-/** Cuts a stream of bytes into lines. Where cells have a delimiter, one ASCII character, a line goes on where its end is within quotes. */
-export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimiter: string }): AsyncGenerator<Block> {
+/** Splits a stream of bytes into blocks of lines. With a delimiter (one ASCII character), line ends within quotes are part of the line. */
+export async function* splitIntoBlocks(
+  chunks: AsyncIterable<Buffer>,
+  cells?: { delimiter: string },
+): AsyncGenerator<Block> {
   const quoted = cells !== undefined
   const delimiter = cells?.delimiter.charCodeAt(0) ?? 0
-  let rest: Buffer = Buffer.alloc(0)
+  let remainder: Buffer = Buffer.alloc(0)
   let number = 1
-  let atStart = true
-  /** In the middle of a giant line, whose remainder is thrown away. */
+  let isAtStart = true
+  /** True within a line that is too long, whose remainder is dropped. */
   let skipping = false
 
   function cut(bytes: Buffer, last: boolean): Block & { hasMore: boolean } {
-    const lines: Extent[] = []
-    let whole = true
+    const lines: LineExtent[] = []
+    let isContiguous = true
     let start = 0
     let nextQuote = -1
     const add = (end: number, unreadable?: RowError) => {
       const trimmed = bytes[end - 1] === CR && end > start ? end - 1 : end
-      if (unreadable) whole = false
+      if (unreadable) isContiguous = false
       if (trimmed > start) lines.push({ number, start, end: trimmed, ...(unreadable && { unreadable }) })
     }
-    const find = (newline: number): Found => {
+    const find = (newline: number): LineEnd => {
       if (quoted && nextQuote < start) nextQuote = bytes.indexOf(QUOTE, start)
       if (quoted && nextQuote < 0) nextQuote = Infinity
-      if (quoted && nextQuote < (newline < 0 ? bytes.length : newline)) return endOfQuoted(bytes, start, delimiter)
+      if (quoted && nextQuote < (newline < 0 ? bytes.length : newline))
+        return findQuotedLineEnd(bytes, start, delimiter)
       return newline < 0 ? 'more' : newline
     }
     while (start < bytes.length) {
@@ -90,14 +95,14 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
       if (skipping) {
         if (newline < 0) break
         skipping = false
-        whole = false
+        isContiguous = false
         number++
         start = newline + 1
         continue
       }
       let end = find(newline)
-      const waiting = end === 'more' || end === 'inside quotes'
-      if (waiting && !last && bytes.length - start <= maxLineBytes) return keep(start)
+      const isIncomplete = end === 'more' || end === 'inside quotes'
+      if (isIncomplete && !last && bytes.length - start <= maxLineBytes) return keep(start)
       if (end === 'more' && last) end = bytes.length
       if (typeof end === 'number' && end - start <= maxLineBytes) {
         add(end)
@@ -105,12 +110,12 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
         if (newline !== end) for (let at = newline; at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) number++
         start = end + 1
       } else if (newline >= 0) {
-        // Only up to this line end: what follows may be a line of its own.
-        add(newline, newline - start > maxLineBytes ? giant : unclosed)
+        // Rejects only up to this line end, because a valid line can follow.
+        add(newline, newline - start > maxLineBytes ? lineTooLong : unclosedQuote)
         number++
         start = newline + 1
       } else {
-        add(bytes.length, bytes.length - start > maxLineBytes ? giant : unclosed)
+        add(bytes.length, bytes.length - start > maxLineBytes ? lineTooLong : unclosedQuote)
         skipping = true
         start = bytes.length
       }
@@ -118,37 +123,37 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
     return keep(bytes.length)
 
     function keep(from: number) {
-      rest = Buffer.from(bytes.subarray(from))
-      return { bytes, lines, whole, hasMore: false }
+      remainder = Buffer.from(bytes.subarray(from))
+      return { bytes, lines, isContiguous, hasMore: false }
     }
   }
 
   for await (const chunk of chunks) {
-    const bytes = rest.length ? Buffer.concat([rest, chunk]) : chunk
-    if (atStart && bytes.length < 3) {
-      rest = bytes
+    const bytes = remainder.length ? Buffer.concat([remainder, chunk]) : chunk
+    if (isAtStart && bytes.length < 3) {
+      remainder = bytes
       continue
     }
-    let block = cut(atStart ? withoutMark(bytes) : bytes, false)
-    atStart = false
+    let block = cut(isAtStart ? removeByteOrderMark(bytes) : bytes, false)
+    isAtStart = false
     if (block.lines.length) yield block
     else await setImmediate()
     while (block.hasMore) {
-      block = cut(rest, false)
+      block = cut(remainder, false)
       if (block.lines.length) yield block
     }
   }
-  let block = cut(atStart ? withoutMark(rest) : rest, true)
+  let block = cut(isAtStart ? removeByteOrderMark(remainder) : remainder, true)
   if (block.lines.length) yield block
   while (block.hasMore) {
-    block = cut(rest, true)
+    block = cut(remainder, true)
     if (block.lines.length) yield block
   }
 }
 
-/** Drops the byte order mark of UTF-8. */
-function withoutMark(bytes: Buffer) {
+/** Removes the byte order mark of UTF-8. Throws `ImportError` if the file is in UTF-16. */
+function removeByteOrderMark(bytes: Buffer) {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
-    throw new ImportError('The file is in UTF-16: --encoding utf-16, or save it as UTF-8.')
+    throw new ImportError('The file is in UTF-16. Use --encoding utf-16, or save it as UTF-8.')
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }

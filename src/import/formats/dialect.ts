@@ -1,19 +1,19 @@
-import type { Script } from '../pipeline/cells.ts'
+import type { ValueFormat } from '../pipeline/cells.ts'
 
-/** How a file says what our columns say, where it is another way. */
-export interface Dialect extends Script {
-  /** Our column names with those of the file, where these differ. */
+/** How a file differs from the standard columns and formats. */
+export interface Dialect extends ValueFormat {
+  /** The file's names by our column names. */
   map?: ReadonlyMap<string, string>
-  /** Columns of the file to be passed over. */
+  /** Columns of the file to ignore. */
   ignore?: readonly string[]
-  /** Those that are not known are passed over too. */
-  ignoresUnknown?: boolean
-  /** Columns of ours, with the text that every line has for them. */
+  /** Ignores unknown columns as well. */
+  ignoreUnknown?: boolean
+  /** A constant text by our column names. */
   set?: ReadonlyMap<string, string>
-  /** Columns of ours that are times, with those of the file that have their clock; an empty name is the only one that there is. */
-  clocks?: ReadonlyMap<string, string>
-  /** Columns of ours that whoever sends it may not give. */
-  withheld?: readonly string[]
+  /** The file's columns with the time of day, by our names of the date columns. An empty name stands for the only date column. */
+  timeColumns?: ReadonlyMap<string, string>
+  /** Our columns that the role of the client can't import. */
+  forbiddenColumns?: readonly string[]
   /** One ASCII character. */
   delimiter?: string | undefined
   /** A label of the Encoding Standard (WHATWG), such as `windows-1252`. */

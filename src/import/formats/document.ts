@@ -1,12 +1,12 @@
 import type { ColumnShape } from '../pipeline/cells.ts'
-import { columnsOf } from '../pipeline/columns.ts'
+import { getColumns } from '../pipeline/columns.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
 import { importTypes } from '../pipeline/import-types.ts'
 
 /** `docs/reference/import-formats.md`: every import type with its columns, generated from the schemas. */
-export const importTypesDocument = () =>
+export const renderImportFormats = () =>
   `${introduction}${Object.entries(importTypes)
-    .map(([name, kind]) => section(name, kind))
+    .map(([name, kind]) => renderSection(name, kind))
     .join('')}`
 
 const introduction = `# Import formats
@@ -45,14 +45,14 @@ ${Object.keys(importTypes)
 Stock, mappings and rewards of unknown records are rejected. References can come at any time.
 `
 
-function section(name: string, type: ImportType) {
-  const columns = columnsOf(type)
-  const rows = columns.map(({ name: column, shape, required, kept, inPath }) => {
-    const left = !required && (kept || shape.type === 'boolean' || shape.enum)
-    const mark = required ? 'yes' : left ? '°' : ''
-    return `| \`${column}\` | ${mark} | ${cell(shape.description)} | ${form(shape)}${inPath ? ', without `/` and `\\`' : ''} | \`${cell(String(shape.examples[0]))}\` |`
+function renderSection(name: string, type: ImportType) {
+  const columns = getColumns(type)
+  const rows = columns.map(({ name: column, shape, required, keepsIfEmpty, isPathSegment }) => {
+    const isKept = !required && (keepsIfEmpty || shape.type === 'boolean' || shape.enum)
+    const mark = required ? 'yes' : isKept ? '°' : ''
+    return `| \`${column}\` | ${mark} | ${escapeCell(shape.description)} | ${describeForm(shape)}${isPathSegment ? ', without `/` and `\\`' : ''} | \`${escapeCell(String(shape.examples[0]))}\` |`
   })
-  const key = type.toldApart ?? type.key
+  const key = type.documentedKey ?? type.key
   return `
 ## ${name}
 
@@ -65,13 +65,13 @@ ${rows.join('\n')}
     tillbridge import ${name} ${name}.csv
 
 \`\`\`csv
-${exampleFile(type)}\`\`\`
+${renderExampleFile(type)}\`\`\`
 `
 }
 
 /** Returns an example file of two lines. */
-export function exampleFile(type: ImportType) {
-  const columns = columnsOf(type)
+export function renderExampleFile(type: ImportType) {
+  const columns = getColumns(type)
   const [first, second] = type.examples as readonly [Record<string, string>, Record<string, string>]
   const one = columns.map(({ name, shape }) => first[name] ?? String(shape.examples[0]))
   const two = columns.map(
@@ -81,7 +81,7 @@ export function exampleFile(type: ImportType) {
   return lines.map(cells => `${cells.join(',')}\n`).join('')
 }
 
-const cell = (text: string) => text.replaceAll('|', '\\|')
+const escapeCell = (text: string) => text.replaceAll('|', '\\|')
 
 const formats: Readonly<Record<string, string>> = {
   money: 'amount',
@@ -94,7 +94,7 @@ const formats: Readonly<Record<string, string>> = {
 }
 
 /** Describes the form of a cell. */
-function form({ type, enum: words, format, minimum = -Infinity, maxLength, pattern }: ColumnShape) {
+function describeForm({ type, enum: words, format, minimum = -Infinity, maxLength, pattern }: ColumnShape) {
   if (words) return words.map(word => `\`${word}\``).join(', ')
   if (type === 'boolean') return 'flag'
   if (type === 'number') return 'number, three decimals at most'

@@ -1,52 +1,52 @@
+// Detects whether a file of rejected lines was edited: a hidden file next to it has its digest, in the form of `sha256sum`.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-/** Where the digest of a file stands that we have written: beside it, in the form of `sha256sum`, hidden. */
-const markOf = (path: string) => join(dirname(path), `.${basename(path)}.sha256`)
+const getDigestPath = (path: string) => join(dirname(path), `.${basename(path)}.sha256`)
 
-/** `of`: what was rejected, in words, on a line that `sha256sum` passes over. */
-async function markFor(path: string, of: string): Promise<string> {
+/** `description`: the import that rejected the lines, as a comment for `sha256sum`. */
+async function computeDigest(path: string, description: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
-  return `# ${of}\n${hash.digest('hex')}  ${basename(path)}\n`
+  return `# ${description}\n${hash.digest('hex')}  ${basename(path)}\n`
 }
 
-/** Notes a file as it was just written. */
-export const mark = async (path: string, of: string) =>
-  writeFile(markOf(path), await markFor(path, of), { mode: 0o600 })
+export const writeDigest = async (path: string, description: string) =>
+  writeFile(getDigestPath(path), await computeDigest(path, description), { mode: 0o600 })
 
-/** Removes a file with its mark. */
-export const removeMarked = (path: string) => Promise.all([path, markOf(path)].map(each => rm(each, { force: true })))
+export const removeWithDigest = (path: string) =>
+  Promise.all([path, getDigestPath(path)].map(each => rm(each, { force: true })))
 
-/** Whether there is a file that is not as it was when it was marked as one of these lines. */
-async function isOther(path: string, of: string): Promise<boolean> {
+/** True if the file exists and differs from what an import of this description wrote. */
+async function isEdited(path: string, description: string): Promise<boolean> {
   const missing = () => undefined
-  const now = await markFor(path, of).catch(missing)
-  return now !== undefined && now !== (await readFile(markOf(path), 'utf8').catch(missing))
+  const now = await computeDigest(path, description).catch(missing)
+  return now !== undefined && now !== (await readFile(getDigestPath(path), 'utf8').catch(missing))
 }
 
-/** The path, or the next one by number that nothing stands in the way of: `sales.csv.rejected-2.csv`. */
-async function numbered(path: string, isFree: (path: string) => Promise<boolean>): Promise<string> {
+/** Returns the path, or the first free one with a number, such as `sales.csv.rejected-2.csv`. */
+async function findNumberedPath(path: string, isFree: (path: string) => Promise<boolean>): Promise<string> {
   for (let number = 1; ; number++) {
     const next = number === 1 ? path : path.replace(/(\.csv|\.ndjson)?$/, `-${number}$1`)
     if (await isFree(next)) return next
   }
 }
 
-/** The first of the numbered paths where no file of others is, nor one that was edited. */
-export const unedited = (path: string, of: string) => numbered(path, async next => !(await isOther(next, of)))
+/** Returns the first numbered path that has no edited file. */
+export const findUneditedPath = (path: string, description: string) =>
+  findNumberedPath(path, async next => !(await isEdited(next, description)))
 
-/** The same, where an empty file is then: of two imports at once each has its own. */
-export const takeUnedited = (path: string, of: string) =>
-  numbered(path, async next => (await take(next)) || !(await isOther(next, of)))
+/** Like `findUneditedPath`, and creates an empty file, so that two concurrent imports never share one. */
+export const claimUneditedPath = (path: string, description: string) =>
+  findNumberedPath(path, async next => (await claimPath(next)) || !(await isEdited(next, description)))
 
-/** The first of the numbered paths where no file was; now an empty one is. */
-export const takeUnused = (path: string) => numbered(path, take)
+/** Returns the first numbered path that had no file, with an empty file. */
+export const claimUnusedPath = (path: string) => findNumberedPath(path, claimPath)
 
-async function take(path: string): Promise<boolean> {
+async function claimPath(path: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o600)).close()
     return true

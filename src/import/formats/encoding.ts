@@ -2,37 +2,38 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { ImportError } from '../pipeline/import-error.ts'
 import { rejectedColumns } from './header.ts'
 
-/** So much of a file is looked at before it is judged by its first bytes. */
+/** The number of bytes from which the format of a file is detected. */
 const headBytes = 64
 
-interface Encoded {
-  /** What messages call the file. */
+interface EncodingOptions {
+  /** The name of the file in messages. */
   name: string
-  /** What somebody says that it is; undefined: its bytes tell. */
+  /** Undefined: the encoding is guessed from the bytes. */
   encoding: string | undefined
-  /** JSON is in UTF-8, if not in UTF-16 (RFC 8259): nothing else is guessed. */
+  /** JSON must be in UTF-8 or UTF-16 (RFC 8259). */
   isJson: boolean
-  /** Hears what it was taken for, where nobody has said. */
+  /** Receives the guessed encoding. */
   onRemark(text: string): void
 }
 
-/** A file's bytes as UTF-8. */
-interface Utf8 {
+interface Utf8Stream {
   chunks: AsyncIterable<Buffer>
-  /** It is a `.rejected.csv` as we write them, in UTF-8 and with commas, whatever is said of the file that it was made of. */
-  isOurs: boolean
+  /** True for a `.rejected.csv`, which always has UTF-8 and commas. The format options describe the original file. */
+  isRejectedFile: boolean
 }
 
-/** What UTF-8 may begin with, and text in anything else does not. */
-const utf8Mark = '\xef\xbb\xbf'
+const utf8ByteOrderMark = '\xef\xbb\xbf'
 
-/** What begins like that is no text, and how to make text of it. */
+/** The first bytes of files that are not text, with the remedy. */
 const otherFormats = [
-  ['PAR1', "a Parquet file: write it as CSV first, such as with DuckDB: copy (from 'sales.parquet') to 'sales.csv'."],
-  ['PK\x03\x04', 'a workbook or an archive: unpack it, or save its sheet as CSV.'],
+  [
+    'PAR1',
+    "a Parquet file. Convert it to CSV first, for example with DuckDB: copy (from 'sales.parquet') to 'sales.csv'.",
+  ],
+  ['PK\x03\x04', 'a workbook or an archive. Unpack it, or save its sheet as CSV.'],
 ] as const
 
-/** Whether a label is of an encoding that we read. */
+/** True if the label is an encoding of the Encoding Standard that can be decoded. */
 export function isEncoding(label: string) {
   try {
     return Boolean(new TextDecoder(label))
@@ -41,57 +42,57 @@ export function isEncoding(label: string) {
   }
 }
 
-/** The bytes of a file as UTF-8, whatever they were. */
-export async function asUtf8(chunks: AsyncIterable<Buffer>, encoded: Encoded): Promise<Utf8> {
-  const coming = chunks[Symbol.asyncIterator]()
+/** Converts the bytes of a file to UTF-8. Throws `ImportError` if the file is not text. */
+export async function toUtf8(chunks: AsyncIterable<Buffer>, options: EncodingOptions): Promise<Utf8Stream> {
+  const iterator = chunks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
   while (head.length < headBytes) {
-    const { value, done } = await coming.next()
+    const { value, done } = await iterator.next()
     if (done) break
     head = Buffer.concat([head, value])
   }
   const all = async function* () {
     if (head.length) yield head
-    yield* { [Symbol.asyncIterator]: () => coming }
+    yield* { [Symbol.asyncIterator]: () => iterator }
   }
-  const begins = head.toString('latin1')
-  const other = otherFormats.find(([mark]) => begins.startsWith(mark))
-  if (other) throw new ImportError(`${encoded.name} is ${other[1]}`)
-  const isOurs = new RegExp(`^(${utf8Mark})?${rejectedColumns.join(',')}[,\r\n]`).test(begins)
-  // A spreadsheet that saves as UTF-8 says so, whatever is said of the file that this was made of.
-  if (isOurs || begins.startsWith(utf8Mark)) return { chunks: all(), isOurs }
-  return { chunks: decoded(all(), head, encoded), isOurs }
+  const beginning = head.toString('latin1')
+  const otherFormat = otherFormats.find(([mark]) => beginning.startsWith(mark))
+  if (otherFormat) throw new ImportError(`${options.name} is ${otherFormat[1]}`)
+  const isRejectedFile = new RegExp(`^(${utf8ByteOrderMark})?${rejectedColumns.join(',')}[,\r\n]`).test(beginning)
+  // A byte order mark outranks the option: a spreadsheet may have saved the file again.
+  if (isRejectedFile || beginning.startsWith(utf8ByteOrderMark)) return { chunks: all(), isRejectedFile }
+  return { chunks: decode(all(), head, options), isRejectedFile }
 }
 
-function decoded(chunks: AsyncIterable<Buffer>, head: Buffer, encoded: Encoded) {
-  const { name, encoding, isJson, onRemark } = encoded
-  const wide = wideIn(head)
-  const told = encoding && new TextDecoder(encoding).encoding
-  if (wide && (told === undefined || told.startsWith('utf-16'))) {
-    if (told === undefined) onRemark(`${name} is in UTF-16, and is read as that.`)
-    return transcoded(chunks, wide, name)
+function decode(chunks: AsyncIterable<Buffer>, head: Buffer, options: EncodingOptions) {
+  const { name, isJson, onRemark } = options
+  const utf16 = detectUtf16(head)
+  const encoding = options.encoding && new TextDecoder(options.encoding).encoding
+  if (utf16 && (encoding === undefined || encoding.startsWith('utf-16'))) {
+    if (encoding === undefined) onRemark(`${name} is read as UTF-16.`)
+    return transcode(chunks, utf16, name)
   }
-  if (told === undefined && !isJson) return asTheBytesSay(chunks, encoded)
-  return told === undefined || told === 'utf-8' ? chunks : transcoded(chunks, told, name)
+  if (encoding === undefined && !isJson) return decodeByGuess(chunks, options)
+  return encoding === undefined || encoding === 'utf-8' ? chunks : transcode(chunks, encoding, name)
 }
 
-/** Which UTF-16 it is: by its mark, or because every second byte is a zero, as in a header of Latin letters. */
-function wideIn(head: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+/** Detects UTF-16 by its byte order mark, or because every second byte is a zero, as in a header of Latin letters. */
+function detectUtf16(head: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   const zeros = (from: number) => head.filter((byte, at) => at % 2 === from && byte === 0).length
-  const most = Math.floor(head.length / 2)
-  if (most < 4) return
-  return zeros(1) > most * 0.8 ? 'utf-16le' : zeros(0) > most * 0.8 ? 'utf-16be' : undefined
+  const characters = Math.floor(head.length / 2)
+  if (characters < 4) return
+  return zeros(1) > characters * 0.8 ? 'utf-16le' : zeros(0) > characters * 0.8 ? 'utf-16be' : undefined
 }
 
-async function* transcoded(chunks: AsyncIterable<Buffer>, encoding: string, name: string) {
+async function* transcode(chunks: AsyncIterable<Buffer>, encoding: string, name: string) {
   const decoder = new TextDecoder(encoding, { fatal: true })
-  const read = (...given: Parameters<typeof decoder.decode>) => {
+  const read = (...input: Parameters<typeof decoder.decode>) => {
     try {
-      return Buffer.from(decoder.decode(...given))
+      return Buffer.from(decoder.decode(...input))
     } catch {
-      throw new ImportError(`${name} is not in ${encoding}: say what it is with --encoding.`)
+      throw new ImportError(`${name} is not valid ${encoding}. Set its encoding with --encoding.`)
     }
   }
   for await (const chunk of chunks) yield read(chunk, { stream: true })
@@ -99,43 +100,43 @@ async function* transcoded(chunks: AsyncIterable<Buffer>, encoding: string, name
 }
 
 /**
- * UTF-8, unless the first bytes beyond ASCII are none: then Windows-1252. Text of both in one file is nothing that can be guessed, and
- * stops it.
+ * Decodes as UTF-8, or as Windows-1252 if the first bytes beyond ASCII are not UTF-8. Throws `ImportError` if the file has text of both.
  */
-async function* asTheBytesSay(chunks: AsyncIterable<Buffer>, { name, onRemark }: Encoded) {
+async function* decodeByGuess(chunks: AsyncIterable<Buffer>, { name, onRemark }: EncodingOptions) {
   let decoder: TextDecoder | undefined
   let isUtf = false
   let cut = Buffer.alloc(0)
   const asWindows = () => {
-    onRemark(`${name} is no UTF-8: it is read as Windows-1252 (--encoding says otherwise).`)
+    onRemark(`${name} is not UTF-8. It is read as Windows-1252. If that is wrong, use --encoding.`)
     return new TextDecoder('windows-1252')
   }
-  for await (const some of chunks) {
+  for await (const next of chunks) {
     if (isUtf) {
-      yield some
+      yield next
       continue
     }
-    const chunk = cut.length ? Buffer.concat([cut, some]) : some
-    const multiByte = !isAscii(chunk) && sequence.test(chunk.toString('latin1'))
+    const chunk = cut.length ? Buffer.concat([cut, next]) : next
+    const multiByte = !isAscii(chunk) && utf8Sequence.test(chunk.toString('latin1'))
     if (decoder && multiByte)
       throw new ImportError(
-        `${name} seemed to be in Windows-1252, and goes on as UTF-8: say which it is, --encoding windows-1252 or --encoding utf-8.`,
+        `${name} begins as Windows-1252 and continues as UTF-8. Use --encoding windows-1252 or --encoding utf-8.`,
       )
     isUtf ||= multiByte
-    cut = isUtf || decoder ? Buffer.alloc(0) : Buffer.from(chunk.subarray(chunk.length - cutAtEnd(chunk)))
-    const whole = chunk.subarray(0, chunk.length - cut.length)
-    if (!isUtf && !decoder && !isUtf8(whole)) decoder = asWindows()
-    yield decoder ? Buffer.from(decoder.decode(whole)) : whole
+    cut = isUtf || decoder ? Buffer.alloc(0) : Buffer.from(chunk.subarray(chunk.length - countIncompleteBytes(chunk)))
+    const complete = chunk.subarray(0, chunk.length - cut.length)
+    if (!isUtf && !decoder && !isUtf8(complete)) decoder = asWindows()
+    yield decoder ? Buffer.from(decoder.decode(complete)) : complete
   }
-  // No character went on from there.
+  // The bytes at the end are not the beginning of a UTF-8 character.
   if (cut.length) yield Buffer.from((decoder ?? asWindows()).decode(cut))
 }
 
-/** A character beyond ASCII as UTF-8 has it, in bytes that are read as characters. */
-const sequence = /[\u00c2-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f4][\u0080-\u00bf]{3}/
+/** A character beyond ASCII in UTF-8, its bytes read as Latin-1 characters. */
+const utf8Sequence =
+  /[\u00c2-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f4][\u0080-\u00bf]{3}/
 
-/** How many bytes at the end are the beginning of a character that may go on in the next chunk. */
-function cutAtEnd(chunk: Buffer) {
+/** Returns the number of bytes at the end that may begin a character of the next chunk. */
+function countIncompleteBytes(chunk: Buffer) {
   for (let back = 1; back <= Math.min(3, chunk.length); back++)
     if ((chunk[chunk.length - back] ?? 0) >= 0xc0) return back
   return 0

@@ -1,11 +1,11 @@
-// These functions must not use anything outside themselves, because the console is served their source text (src/console/assets.ts).
+// Each function is self-contained, because the console receives their source text (src/console/assets.ts).
 
 /**
- * A cell as it can be opened in a spreadsheet: text that would be run there, also behind apostrophes, has an apostrophe in front. A
- * number, or a telephone number as people write it, is no more than that there.
+ * Returns a cell that a spreadsheet can open safely: text that it would run as a formula, also after apostrophes, gets an apostrophe in
+ * front. Numbers and phone numbers stay the same.
  */
-export const withoutFormula = (text: string) =>
+export const escapeFormula = (text: string) =>
   /^'*[=+\-@\t\r]/.test(text) && !/^[+-]\d[\d .()]*$/.test(text) ? `'${text}` : text
 
-/** The cell again that `withoutFormula` was given. */
-export const asItWas = (text: string) => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text)
+/** Reverses `escapeFormula`. */
+export const unescapeFormula = (text: string) => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text)

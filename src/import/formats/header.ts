@@ -1,197 +1,215 @@
-import { checkOf } from '../pipeline/cells.ts'
-import { columnsOf, type Field } from '../pipeline/columns.ts'
+import { createCellParser } from '../pipeline/cells.ts'
+import { type Field, getColumns } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
 import { RowError } from '../pipeline/row-error.ts'
 import type { Dialect } from './dialect.ts'
-import { isNear } from './spelling.ts'
 
-/** What a rejected line has in front of it; reading it again passes over that. */
+/** The columns in front of a rejected line. An import ignores them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
-/** Whether these are the columns of a file of rejected lines. */
-export const isRejectedFile = (names: readonly string[]) => rejectedColumns.every((name, i) => names[i] === name)
-/** The same of a record, whose fields have one name each: what the file itself calls so stays the file's. */
-export const whyFields = (isOwn: (name: string) => boolean) => rejectedColumns.filter(name => !isOwn(name))
+export const hasReasonColumns = (names: readonly string[]) => rejectedColumns.every((name, i) => names[i] === name)
+/** The fields in front of a rejected record. A name that the file has itself stays the file's. */
+export const getReasonFields = (isOwn: (name: string) => boolean) => rejectedColumns.filter(name => !isOwn(name))
 
-/** What the file is expected to call our columns. */
-function headersOf(
+/** Returns our columns with the names that the file is expected to have. Throws `ImportError` if an option names an unknown column. */
+function resolveHeaders(
   type: ImportType,
-  { map = new Map(), set = new Map(), clocks = new Map(), ignore = [], withheld = [] }: Dialect,
+  { map = new Map(), set = new Map(), timeColumns = new Map(), ignore = [], forbiddenColumns = [] }: Dialect,
   names: readonly string[] = [],
 ) {
-  const columns = columnsOf(type).filter(({ name }) => !withheld.includes(name))
-  for (const [option, given] of [
+  const columns = getColumns(type).filter(({ name }) => !forbiddenColumns.includes(name))
+  for (const [option, values] of [
     ['map', map],
     ['set', set],
-    ['time', clocks],
+    ['time', timeColumns],
   ] as const)
-    for (const [ours, value] of given) {
-      if (withheld.includes(ours)) throw new ImportError(forAdmins(ours))
-      if (ours !== '' && !columns.some(column => column.name === ours))
-        throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(type)}`)
+    for (const [column, value] of values) {
+      if (forbiddenColumns.includes(column)) throw new ImportError(describeForbidden(column))
+      if (column !== '' && !columns.some(({ name }) => name === column))
+        throw new ImportError(`--${option} ${column}=${value}: column ${column} doesn't exist. ${listColumns(type)}`)
     }
-  for (const ours of set.keys())
-    if (map.has(ours)) throw new ImportError(`--map and --set both say what ${ours} is: leave one of them out.`)
-  const read = names.filter(name => !ignore.includes(name))
-  return columns.map(column => ({ ...column, header: map.get(column.name) ?? titleOf(type, column.name, read) }))
+  for (const column of set.keys())
+    if (map.has(column)) throw new ImportError(`Both --map and --set name ${column}. Remove one of them.`)
+  const headers = names.filter(name => !ignore.includes(name))
+  return columns.map(column => ({ ...column, header: map.get(column.name) ?? findTitle(type, column.name, headers) }))
 }
 
-/** What a file calls a column of ours where nobody has said: its own name, or else one that exports of other systems have for it. */
-function titleOf({ titles = {} }: ImportType, column: string, names: readonly string[]) {
+/** Returns the file's name of a column: ours, or one that exports of other systems have. */
+function findTitle({ titles = {} }: ImportType, column: string, names: readonly string[]) {
   if (names.includes(column)) return column
   const known = [column, ...(titles[column] ?? [])].map(title => title.toLowerCase())
   return (titles[column] && names.find(name => known.includes(name.toLowerCase()))) ?? column
 }
 
-type Wanted = ReturnType<typeof headersOf>[number]
+type TitledColumn = ReturnType<typeof resolveHeaders>[number]
 
-/** A column of ours, and where the file has it; it reads values as the file writes them. */
-function fieldOf(column: Wanted, place: number, dialect: Dialect, currency: string): Field {
+/** Creates the field of a column. Throws `ImportError` if its constant (`--set`) is invalid. */
+function createField(column: TitledColumn, place: number, dialect: Dialect, currency: string): Field {
   const { decimal, set } = dialect
-  const check = checkOf(column.shape, { ...column, currency, script: dialect })
-  const field = { ...column, place, check, decimal }
+  const parse = createCellParser(column.shape, { ...column, currency, format: dialect })
+  const field = { ...column, place, parse, decimal }
   const constant = set?.get(column.name)
   if (constant === undefined) return field
-  const value = check(constant)
-  if (value instanceof RowError) throw new ImportError(`--set ${column.name}=${constant}: it ${value.text}.`)
+  const value = parse(constant)
+  if (value instanceof RowError)
+    throw new ImportError(`--set ${column.name}=${constant}: it ${value.messageWithValue}.`)
   return { ...field, constant: { value } }
 }
 
-/** Gives the fields the places of their clocks in the header; of two clocks of one time the later one counts. */
-function withClocks(fields: Field[], { clocks }: Dialect, header: readonly string[]): Field[] {
-  if (!clocks) return fields
-  const times = fields.filter(({ shape, constant }) => shape.format === 'local-time' && !constant)
-  const named = new Map(
-    [...clocks].map(([ours, theirs]) => {
-      const required = times.filter(time => time.required)
-      const [only, ...more] = ours ? times.filter(({ name }) => name === ours) : required.length ? required : times
+/** Adds the places of time columns to their date fields. If a date has two of them, the later option applies. */
+function addTimePlaces(fields: Field[], { timeColumns }: Dialect, header: readonly string[]): Field[] {
+  if (!timeColumns) return fields
+  const dates = fields.filter(({ shape, constant }) => shape.format === 'local-time' && !constant)
+  const timeColumnByDate = new Map(
+    [...timeColumns].map(([column, timeColumn]) => {
+      const required = dates.filter(date => date.required)
+      const [only, ...more] = column ? dates.filter(({ name }) => name === column) : required.length ? required : dates
       if (!only || more.length)
         throw new ImportError(
-          `--time ${theirs}: say to which column it belongs, such as --time ${times[0]?.name ?? 'updateTimeStamp'}=${theirs}.`,
+          `--time ${timeColumn} must name its date column, such as --time ${dates[0]?.name ?? 'updateTimeStamp'}=${timeColumn}.`,
         )
-      return [only.name, theirs] as const
+      return [only.name, timeColumn] as const
     }),
   )
   return fields.map(field => {
-    const theirs = named.get(field.name)
-    if (theirs === undefined) return field
-    const clock = header.indexOf(theirs)
-    if (clock < 0) throw new ImportError(`The column ${theirs}, which --time names, is missing.`)
-    return { ...field, clock }
+    const timeColumn = timeColumnByDate.get(field.name)
+    if (timeColumn === undefined) return field
+    const timePlace = header.indexOf(timeColumn)
+    if (timePlace < 0) throw new ImportError(`Column ${timeColumn} of --time is missing in the file.`)
+    return { ...field, timePlace }
   })
 }
 
-/** The columns of an NDJSON file: any of them may be in any line. */
-export const everyField = (type: ImportType, dialect: Dialect, currency: string): Field[] => {
-  const headers = headersOf(type, dialect)
-  const { ignore = [], clocks = new Map() } = dialect
+/** Returns the fields of an NDJSON file: each line can have any of them. */
+export const createNdjsonFields = (type: ImportType, dialect: Dialect, currency: string): Field[] => {
+  const headers = resolveHeaders(type, dialect)
+  const { ignore = [], timeColumns = new Map() } = dialect
   const read = headers.filter(({ header, required }) => required || !ignore.includes(header))
-  const places = [...new Set([...read.map(({ header }) => header), ...ignore, ...clocks.values()])]
-  const fields = read.map(column => fieldOf(column, places.indexOf(column.header), dialect, currency))
-  return withClocks(fields, dialect, places)
+  const places = [...new Set([...read.map(({ header }) => header), ...ignore, ...timeColumns.values()])]
+  const fields = read.map(column => createField(column, places.indexOf(column.header), dialect, currency))
+  return addTimePlaces(fields, dialect, places)
 }
 
 /**
- * Finds our columns in the header of a CSV file, or says all that is wrong with it. `skipped` is how many columns a `.rejected.csv`
- * has in front.
+ * Finds our columns in the header of a CSV file. Throws an `ImportError` with everything that is wrong. `skipped` is the number of columns
+ * in front of a rejected line.
  */
-export function fieldsIn(header: readonly string[], type: ImportType, dialect: Dialect, currency: string) {
+export function findFields(header: readonly string[], type: ImportType, dialect: Dialect, currency: string) {
   requireHeader(header, dialect)
-  const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
+  const skipped = hasReasonColumns(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
-  const wanted = headersOf(type, dialect, names)
-  const { ignore = [], set = new Map(), clocks = new Map(), withheld = [] } = dialect
-  const { passesOver = [] } = type
-  const besides = passesOver === 'all' ? names : passesOver
-  const known = new Set([...wanted.map(column => column.header), ...ignore, ...clocks.values()])
-  // What is taken for the names of the columns may be a line with its secret: it is not repeated.
-  const hasSecret = wanted.some(({ shape }) => shape.format === 'secret')
-  const wrong: string[] = []
-  const strange: Strange[] = []
+  const columns = resolveHeaders(type, dialect, names)
+  const { ignore = [], set = new Map(), timeColumns = new Map(), forbiddenColumns = [] } = dialect
+  const { ignoredColumns = [] } = type
+  const ignored = ignoredColumns === 'all' ? names : ignoredColumns
+  const known = new Set([...columns.map(column => column.header), ...ignore, ...timeColumns.values()])
+  // Without a header, the first line can be data with a secret, so it can't be repeated in messages.
+  const hasSecret = columns.some(({ shape }) => shape.format === 'secret')
+  const errors: string[] = []
+  const unknown: UnknownColumn[] = []
   const [, delimiter] = (header.length === 1 && /([,;\t|])/.exec(names[0] ?? '')) || []
   if (delimiter)
-    wrong.push(
-      `The columns are not separated by ${dialect.delimiter === undefined ? 'commas' : nameOf(dialect.delimiter)}: --delimiter ${nameOf(delimiter)}?`,
+    errors.push(
+      `The columns are not separated by ${dialect.delimiter === undefined ? 'commas' : quoteDelimiter(dialect.delimiter)}. Try --delimiter ${quoteDelimiter(delimiter)}.`,
     )
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
-    if (!known.has(name) && dialect.ignoresUnknown) continue
-    if (name === '') wrong.push(`Column ${i + 1} has no name.`)
-    else if (!known.has(name) && withheld.includes(name)) wrong.push(forAdmins(name))
+    if (!known.has(name) && dialect.ignoreUnknown) continue
+    if (name === '') errors.push(`Column ${i + 1} must have a name.`)
+    else if (!known.has(name) && forbiddenColumns.includes(name)) errors.push(describeForbidden(name))
     else if (!known.has(name)) {
-      if (!isOurs(name) && !besides.includes(name))
-        strange.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: nearTo(name, wanted) })
-    } else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
+      if (!isReasonColumn(name) && !ignored.includes(name))
+        unknown.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: suggestColumns(name, columns) })
+    } else if (names.indexOf(name) < i) errors.push(`Column ${name} occurs twice. Rename or delete one of them.`)
   }
-  const fields = wanted.flatMap((column): Field[] => {
-    // One of ours by its name may be passed over too.
+  const fields = columns.flatMap((column): Field[] => {
     const place = ignore.includes(column.header) ? -1 : names.indexOf(column.header)
     const isSet = set.has(column.name)
-    if (place < 0 && !isSet && (column.required || column.header !== column.name)) wrong.push(missing(column))
-    return place < 0 && !isSet ? [] : [fieldOf(column, place, dialect, currency)]
+    if (place < 0 && !isSet && (column.required || column.header !== column.name)) errors.push(describeMissing(column))
+    return place < 0 && !isSet ? [] : [createField(column, place, dialect, currency)]
   })
-  if (wrong.length || strange.length) {
-    const hints = [...wrong, listOf(type), mapHint]
-    throw new ImportError([...strange.map(told), ...hints].join('\n'), [...byPlace(strange), ...hints].join('\n'))
+  if (errors.length || unknown.length) {
+    const hints = [...errors, listColumns(type), mapHint]
+    throw new ImportError(
+      [...unknown.map(describeUnknown), ...hints].join('\n'),
+      [...describeUnknownByNumber(unknown), ...hints].join('\n'),
+    )
   }
-  return { fields: withClocks(fields, dialect, names), skipped }
+  return { fields: addTimePlaces(fields, dialect, names), skipped }
 }
 
-/** Throws where the first line names no columns, whatever they are called, and says what to do about it. */
+/** Throws `ImportError` if the first line can't be a header. */
 function requireHeader(header: readonly string[], { delimiter = ',' }: Dialect) {
   if (header.some(name => /\r(?!\n)/.test(name.trim())))
-    throw new ImportError('The lines of the file end with CR alone: save it with LF or CRLF at their ends.')
+    throw new ImportError('The lines of the file end with CR only. Save it with LF or CRLF line ends.')
   // Excel writes and reads such a line in front of the header.
-  const [, told] = /^sep=(.)$/i.exec(header.join(delimiter)) ?? []
-  if (told)
+  const [, separator] = /^sep=(.)$/i.exec(header.join(delimiter)) ?? []
+  if (separator)
     throw new ImportError(
-      `The first line of the file is no header, but tells spreadsheets what separates the cells: delete it${told === ',' ? '' : `, and say --delimiter ${nameOf(told)}`}.`,
+      `The first line of the file must be the header, not a separator for spreadsheets. Delete the line${separator === ',' ? '' : `, and use --delimiter ${quoteDelimiter(separator)}`}.`,
     )
 }
 
-/** A delimiter as it is typed. */
-const nameOf = (delimiter: string) => (delimiter === '\t' ? 'tab' : `"${delimiter}"`)
+/** Returns a delimiter as it is typed in a command. */
+const quoteDelimiter = (delimiter: string) => (delimiter === '\t' ? 'tab' : `"${delimiter}"`)
 
-const isOurs = (name: string) => (rejectedColumns as readonly string[]).includes(name)
+const isReasonColumn = (name: string) => (rejectedColumns as readonly string[]).includes(name)
 
-const forAdmins = (name: string) => `A column that maps or configures is for admins: ${name}.`
+const describeForbidden = (name: string) => `Column ${name} requires the role admin, because it maps or configures.`
 
-const missing = ({ name, header }: { name: string; header: string }) =>
-  header === name
-    ? `The column ${name} is missing.`
-    : `The column ${header}, which --map names for ${name}, is missing.`
+const describeMissing = ({ name, header }: { name: string; header: string }) =>
+  header === name ? `Column ${name} is missing.` : `Column ${header}, which --map names for ${name}, is missing.`
 
-/** A column that is not known: its number, and where it may be repeated its name, with names of ours that it is like. */
-interface Strange {
+/** A column that isn't in the import type: its number and, if it can be repeated, its name and our similar names. */
+interface UnknownColumn {
   column: number
   name?: string
   near?: string
 }
 
-const nearTo = (strange: string, columns: readonly Wanted[]) =>
+const suggestColumns = (unknown: string, columns: readonly TitledColumn[]) =>
   columns
-    .filter(({ name, header }) => isNear(strange, header) || isNear(strange, name))
+    .filter(({ name, header }) => isNear(unknown, header) || isNear(unknown, name))
     .map(({ name }) => name)
     .join(' or ')
 
-const told = ({ column, name, near }: Strange) =>
+const describeUnknown = ({ column, name, near }: UnknownColumn) =>
   name === undefined
-    ? `The name of column ${column} is not known.`
-    : `The column ${JSON.stringify(name)} is not known.${near ? ` Is it ${near}?` : ''}`
+    ? `Column ${column} is unknown.`
+    : `Column ${JSON.stringify(name)} is unknown.${near ? ` Is it ${near}?` : ''}`
 
-/** What is taken for the names of columns is the first line of somebody's data where a file has no header. */
-const byPlace = (strange: readonly Strange[]) =>
-  strange.length
-    ? [
-        `Columns that are not known: ${strange.map(({ column, near }) => (near ? `${column} (${near}?)` : column)).join(', ')}.`,
-      ]
+/** Describes unknown columns without their names: if the file has no header, the names are the data of its first line. */
+const describeUnknownByNumber = (unknown: readonly UnknownColumn[]) =>
+  unknown.length
+    ? [`Unknown columns: ${unknown.map(({ column, near }) => (near ? `${column} (${near}?)` : column)).join(', ')}.`]
     : []
 
 const mapHint =
-  'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs, or "*" for all such. One that the file lacks, and that is the same in all lines: --set ours=value.'
+  'To use a column with another name: --map ours=theirs, such as --map sku=StockCode. To ignore a column: --ignore theirs, or "*" for all unknown columns. To set a value for all lines: --set ours=value.'
 
-/** All columns of a type in a sentence, the required ones marked. */
-const listOf = (type: ImportType) =>
-  `The columns (* is required): ${columnsOf(type)
+/** Lists all columns of a type. The required ones are marked. */
+const listColumns = (type: ImportType) =>
+  `Columns (* is required): ${getColumns(type)
     .map(({ name, required }) => (required ? `${name}*` : name))
     .join(', ')}.`
+
+/** True if two names differ only in case and punctuation, one begins with the other, or at most two letters differ. */
+function isNear(a: string, b: string) {
+  const [x, y] = [a, b].map(name => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')) as [string, string]
+  if (Math.min(x.length, y.length) < 3) return x === y
+  return x.startsWith(y) || y.startsWith(x) || distance(x, y) <= Math.min(2, Math.floor(y.length / 3))
+}
+
+/** Returns the number of letters to insert, delete or change (Levenshtein 1966). */
+function distance(a: string, b: string) {
+  let row = [...Array(b.length + 1).keys()]
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next.push(
+        Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)),
+      )
+    row = next
+  }
+  return row[b.length] ?? 0
+}

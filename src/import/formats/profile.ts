@@ -3,25 +3,25 @@ import { type Static, Type } from '../../schemas/schemas.ts'
 import { ImportError, OptionError } from '../pipeline/import-error.ts'
 import { decimalMarks } from '../pipeline/numbers.ts'
 import { momentsLike } from '../pipeline/times.ts'
-import { formats, notRead } from '../sources/file.ts'
+import { describeReadError, formats } from '../sources/file.ts'
 import type { Dialect } from './dialect.ts'
 import { isEncoding } from './encoding.ts'
 
 const columns = Type.Optional(Type.Record(Type.String(), Type.String()))
-const everyOther = '*'
+const allUnknown = '*'
 const text = Type.Optional(Type.String({ minLength: 1 }))
 
-/** How the files of one source are, as it is saved: each field is an option of `tillbridge import`. */
+/** The format of files from one source, as `--save-profile` saves it. Each field is an option of `tillbridge import`. */
 export type Profile = Static<typeof Profile>
 export const Profile = Type.Object(
   {
     type: text,
     format: Type.Optional(Type.Enum([...formats])),
     map: columns,
-    /** `*`: all that are not known. */
+    /** `*`: all unknown columns. */
     ignore: Type.Optional(Type.Array(Type.String())),
     set: columns,
-    /** The column with the clock of the only time, or those of several by our names. */
+    /** The time column of the only date column, or time columns by our names of the date columns. */
     time: Type.Optional(Type.Union([Type.String(), Type.Record(Type.String(), Type.String())])),
     dateFormat: text,
     decimal: Type.Optional(Type.Enum([...decimalMarks])),
@@ -32,31 +32,31 @@ export const Profile = Type.Object(
   { additionalProperties: false },
 )
 
-/** Reads a profile; throws `ImportError` with all that is wrong with it, also where it is of another type. */
+/** Reads a profile. Throws an `ImportError` with all errors, also if it is for another type. */
 export async function readProfile(path: string, type: string): Promise<Profile> {
   const content = await readFile(path, 'utf8').catch(error => {
-    throw new ImportError(notRead(path, error))
+    throw new ImportError(describeReadError(path, error))
   })
-  return profileIn(content, type, path)
+  return parseProfile(content, type, path)
 }
 
-/** The profile that a text says; throws `ImportError`, which calls the text so. */
-export async function profileIn(content: string, type: string, path: string): Promise<Profile> {
-  // Loaded for the few who have one: it is larger than all that a start needs besides.
+/** Parses a profile. Throws an `ImportError` with all errors. `path` names the text in messages. */
+export async function parseProfile(content: string, type: string, path: string): Promise<Profile> {
+  // Loaded on first use, because it is large and few imports have a profile.
   const { Value } = await import('typebox/value')
-  const profile = parsed(content)
-  const faults = [...Value.Errors(Profile, profile)].map(({ instancePath, message }) => `${instancePath} ${message}`)
-  if (faults.length)
+  const json = parseJson(content)
+  const errors = [...Value.Errors(Profile, json)].map(({ instancePath, message }) => `${instancePath} ${message}`)
+  if (errors.length)
     throw new ImportError(
-      `${path} is not a valid profile: ${faults.join(', ')}. A profile can have ${Object.keys(Profile.properties).join(', ')}. To write one, use --save-profile.`,
+      `${path} is not a valid profile: ${errors.join(', ')}. A profile can have ${Object.keys(Profile.properties).join(', ')}. To write one, use --save-profile.`,
     )
-  const sound = profile as Profile
-  if (sound.type !== undefined && sound.type !== type)
-    throw new ImportError(`${path} is a profile for ${sound.type}, not for ${type}.`)
-  return sound
+  const profile = json as Profile
+  if (profile.type !== undefined && profile.type !== type)
+    throw new ImportError(`${path} is a profile for ${profile.type}, not for ${type}.`)
+  return profile
 }
 
-function parsed(content: string): unknown {
+function parseJson(content: string): unknown {
   try {
     return JSON.parse(content)
   } catch {
@@ -68,44 +68,48 @@ export const saveProfile = (path: string, profile: Profile) => writeFile(path, `
 
 type Columns = Readonly<Record<string, string>>
 
-const clocksIn = ({ time = {} }: Profile): Columns => (typeof time === 'string' ? { '': time } : time)
-const without = (allColumns: Columns, isOutranked: (ours: string, theirs: string) => boolean) =>
-  Object.fromEntries(Object.entries(allColumns).filter(([ours, theirs]) => !isOutranked(ours, theirs)))
+const getTimeColumns = ({ time = {} }: Profile): Columns => (typeof time === 'string' ? { '': time } : time)
+const withoutColumns = (allColumns: Columns, isOverridden: (ours: string, theirs: string) => boolean) =>
+  Object.fromEntries(Object.entries(allColumns).filter(([ours, theirs]) => !isOverridden(ours, theirs)))
 
-/** A profile with what is said besides: that outranks it, column by column. */
-export function joined(profile: Profile, said: Profile): Profile {
-  const { map = {}, set = {}, ignore = [] } = said
+/** Merges a profile with other options, which override it column by column. */
+export function mergeProfiles(profile: Profile, overrides: Profile): Profile {
+  const { map = {}, set = {}, ignore = [] } = overrides
   const isSet = (ours: string) => Object.hasOwn(set, ours)
-  const isOutranked = (ours: string, theirs: string) => isSet(ours) || ignore.includes(theirs)
-  const all = { ...profile, ...said }
-  if (profile.map) all.map = { ...without(profile.map, isOutranked), ...map }
-  if (profile.set) all.set = { ...without(profile.set, ours => Object.hasOwn(map, ours)), ...set }
-  if (profile.time) all.time = { ...without(clocksIn(profile), isOutranked), ...clocksIn(said) }
-  // The column that a constant takes the place of may still be in the file.
-  const replaced = Object.values(without(profile.map ?? {}, ours => !isSet(ours)))
-  const read = new Set([...Object.values(all.map ?? {}), ...Object.values(clocksIn(all))])
-  const passedOver = [...(profile.ignore ?? []), ...replaced].filter(theirs => !read.has(theirs))
-  if (profile.ignore || replaced.length) all.ignore = [...new Set([...passedOver, ...ignore])]
+  const isOverridden = (ours: string, theirs: string) => isSet(ours) || ignore.includes(theirs)
+  const all = { ...profile, ...overrides }
+  if (profile.map) all.map = { ...withoutColumns(profile.map, isOverridden), ...map }
+  if (profile.set) all.set = { ...withoutColumns(profile.set, ours => Object.hasOwn(map, ours)), ...set }
+  if (profile.time)
+    all.time = { ...withoutColumns(getTimeColumns(profile), isOverridden), ...getTimeColumns(overrides) }
+  // A column that a constant replaces can still be in the file.
+  const replaced = Object.values(withoutColumns(profile.map ?? {}, ours => !isSet(ours)))
+  const read = new Set([...Object.values(all.map ?? {}), ...Object.values(getTimeColumns(all))])
+  const ignored = [...(profile.ignore ?? []), ...replaced].filter(theirs => !read.has(theirs))
+  if (profile.ignore || replaced.length) all.ignore = [...new Set([...ignored, ...ignore])]
   return all
 }
 
-/** What a profile says of files; throws `ImportError` where it cannot be. */
-export function dialectOf(profile: Profile): Dialect {
+/** Converts a profile to a dialect. Throws `OptionError` if an option is invalid. */
+export function toDialect(profile: Profile): Dialect {
   const { map, ignore, set, time, dateFormat, decimal, encoding } = profile
   const delimiter = profile.delimiter === 'tab' ? '\t' : profile.delimiter
   if (delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(delimiter))
-    throw new OptionError('delimiter', `${delimiter}: it is one character, such as ";", or tab.`)
+    throw new OptionError('delimiter', `${delimiter} must be one ASCII character, such as ";", or tab.`)
   if (delimiter !== undefined && /^["\w]$/.test(delimiter))
-    throw new OptionError('delimiter', `${delimiter}: no letter, digit or quotation mark can be one.`)
+    throw new OptionError('delimiter', `${delimiter} can't be a letter, a digit or a quotation mark.`)
   if (encoding !== undefined && !isEncoding(encoding))
-    throw new OptionError('encoding', `${encoding} is not known. Such as utf-8, windows-1252, iso-8859-15, utf-16le.`)
+    throw new OptionError(
+      'encoding',
+      `${encoding} is unknown. Use an encoding such as utf-8, windows-1252, iso-8859-15 or utf-16le.`,
+    )
   if (dateFormat !== undefined) requireDay(dateFormat)
-  const clocks = typeof time === 'string' ? { '': time } : time
+  const timeColumns = typeof time === 'string' ? { '': time } : time
   return {
     ...(map && { map: new Map(Object.entries(map)) }),
     ...(set && { set: new Map(Object.entries(set)) }),
-    ...(clocks && { clocks: new Map(Object.entries(clocks)) }),
-    ...(ignore && { ignore: ignore.filter(name => name !== everyOther), ignoresUnknown: ignore.includes(everyOther) }),
+    ...(timeColumns && { timeColumns: new Map(Object.entries(timeColumns)) }),
+    ...(ignore && { ignore: ignore.filter(name => name !== allUnknown), ignoreUnknown: ignore.includes(allUnknown) }),
     dateFormat,
     decimal,
     delimiter,

@@ -75,8 +75,8 @@ export async function openSheetInThread(
     for (const remark of reply.remarks) onRemark(remark)
     onRead(reply.bytes)
     if (!('failed' in reply)) return reply
-    const { message, kept } = reply.failed
-    throw kept === undefined ? new Error(message) : new ImportError(message, kept)
+    const { message, messageWithoutContent } = reply.failed
+    throw messageWithoutContent === undefined ? new Error(message) : new ImportError(message, messageWithoutContent)
   }
 
   try {
@@ -86,14 +86,14 @@ export async function openSheetInThread(
     // The lines are validated in the thread, so the checks are not needed here.
     const { fields, ...opened } = reply.opened
     const sheet: Sheet = { ...opened, fields: fields as Field[], lines: noLines(), batches: batches(), close }
-    if (reply.isRest !== undefined) sheet.isRest = reply.isRest
+    if (reply.isRejectedFile !== undefined) sheet.isRejectedFile = reply.isRejectedFile
     return sheet
 
     async function* batches(): AsyncGenerator<ValidatedRow[]> {
       try {
         for (;;) {
           const next = await request()
-          if (next.isRest !== undefined) sheet.isRest = next.isRest
+          if (next.isRejectedFile !== undefined) sheet.isRejectedFile = next.isRejectedFile
           if (!('batch' in next) || !next.batch) return
           yield next.batch.map(restoreErrors)
         }
@@ -111,15 +111,26 @@ async function* noLines(): AsyncGenerator<never> {}
 
 /** Returns the members that a thread can receive: data, not functions or signals. */
 function toCloneable(dialect: Dialect): Dialect {
-  const { map, ignore, ignoresUnknown, set, clocks, withheld, delimiter, encoding, decimal, dateFormat, today } =
-    dialect
+  const {
+    map,
+    ignore,
+    ignoreUnknown,
+    set,
+    timeColumns,
+    forbiddenColumns,
+    delimiter,
+    encoding,
+    decimal,
+    dateFormat,
+    today,
+  } = dialect
   const members = {
     map,
     ignore,
-    ignoresUnknown,
+    ignoreUnknown,
     set,
-    clocks,
-    withheld,
+    timeColumns,
+    forbiddenColumns,
     delimiter,
     encoding,
     decimal,
@@ -130,11 +141,11 @@ function toCloneable(dialect: Dialect): Dialect {
 }
 
 /** Restores the class of the errors of a row, which a message does not keep. */
-function restoreErrors({ line, reasons, ...row }: ValidatedRow): ValidatedRow {
-  const restore = ({ kept, column, found }: RowError) => new RowError(kept, column, found)
+function restoreErrors({ line, errors, ...row }: ValidatedRow): ValidatedRow {
+  const restore = ({ message, column, value }: RowError) => new RowError(message, column, value)
   return {
     ...row,
     line: line.unreadable ? { ...line, unreadable: restore(line.unreadable) } : line,
-    ...(reasons && { reasons: reasons.map(restore) }),
+    ...(errors && { errors: errors.map(restore) }),
   }
 }

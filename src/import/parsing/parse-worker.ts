@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Dialect } from '../formats/dialect.ts'
 import { openSheet } from '../formats/sheet.ts'
-import { batchesOf } from '../pipeline/batches.ts'
+import { splitIntoBatches } from '../pipeline/batches.ts'
 import type { Field } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
 import { findImportType } from '../pipeline/import-types.ts'
@@ -23,17 +23,17 @@ export interface ParseTask {
 }
 
 /** A field without its functions, which can't be sent. */
-type SentField = Omit<Field, 'check'>
+type SentField = Omit<Field, 'parse'>
 
 export type Reply = {
   remarks: string[]
   /** Bytes read from the file since the last reply. */
   bytes: number
-  isRest: boolean | undefined
+  isRejectedFile: boolean | undefined
 } & (
   | { opened: Pick<Sheet, 'header' | 'sparse'> & { fields: SentField[] } }
   | { batch: ValidatedRow[] | undefined }
-  | { failed: { message: string; kept: string | undefined } }
+  | { failed: { message: string; messageWithoutContent: string | undefined } }
 )
 
 const { handle, name, format, typeName, dialect, currency, maxUnpackedBytes } = workerData as ParseTask
@@ -53,9 +53,9 @@ async function* run() {
     },
     onRemark: text => void remarks.push(text),
   })
-  const fields = sheet.fields.map(({ check: _, ...field }) => field)
+  const fields = sheet.fields.map(({ parse: _, ...field }) => field)
   yield { opened: { header: sheet.header, sparse: sheet.sparse, fields } }
-  for await (const batch of batchesOf(sheet, type)) yield { batch }
+  for await (const batch of splitIntoBatches(sheet, type)) yield { batch }
   for (;;) yield { batch: undefined }
 }
 
@@ -65,10 +65,13 @@ parentPort?.on('message', async () => {
   const reply = await replies.next().then(
     ({ value }) => value ?? { batch: undefined },
     error => ({
-      failed: { message: String(error?.message), kept: error instanceof ImportError ? error.kept : undefined },
+      failed: {
+        message: String(error?.message),
+        messageWithoutContent: error instanceof ImportError ? error.messageWithoutContent : undefined,
+      },
     }),
   )
-  parentPort?.postMessage({ remarks, bytes, isRest: sheet?.isRest, ...reply } satisfies Reply)
+  parentPort?.postMessage({ remarks, bytes, isRejectedFile: sheet?.isRejectedFile, ...reply } satisfies Reply)
   remarks = []
   bytes = 0
 })

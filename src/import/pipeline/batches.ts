@@ -1,61 +1,65 @@
-import { setImmediate as othersFirst } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
 import type { Sheet, ValidatedRow } from './sheet.ts'
 import { validateLine } from './validate.ts'
 
-/** Lines of a batch: with half of them an import takes a tenth longer, and more take memory. */
-const linesAtOnce = 2_000
-/** What belongs together stays in one batch, up to this many lines. */
-const linesTogether = 5_000
-/** A batch ends earlier with this many bytes, so that long lines do not take all the memory; four times as many of what belongs together. */
-const bytesAtOnce = 4 * 1024 * 1024
-/** After so many lines others have a turn: the batch before, which is being put in, would wait for this one between its statements. */
-const linesInARow = 50
+/** With half as many lines an import takes a tenth longer. More lines need more memory. */
+const maxBatchLines = 2_000
+/** The lines of one record stay in one batch, up to this many. */
+const maxRecordLines = 5_000
+/** Limits the memory of long lines. The lines of one record can have four times as many bytes. */
+const maxBatchBytes = 4 * 1024 * 1024
+/** After this many lines the event loop runs, so that the statements of the previous batch don't wait. */
+const linesPerTurn = 50
 
-/** The lines of a sheet, judged, as many as go in at a time. No key comes twice in a batch, so that the later line of two wins. */
-export async function* batchesOf({ lines, fields }: Sheet, type: ImportType): AsyncGenerator<ValidatedRow[]> {
+/** Validates the lines of a sheet and yields them in batches. A key occurs once per batch, so that the later of two lines wins. */
+export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportType): AsyncGenerator<ValidatedRow[]> {
   let batch: ValidatedRow[] = []
   let size = 0
   const keys = new Set<string>()
-  const recordOf = recordsBy(fields, type)
-  let judgedLines = 0
-  for await (const some of lines)
-    for (const line of some) {
-      if (++judgedLines % linesInARow === 0) await othersFirst()
-      const judged = validateLine(line, fields, type)
-      const key = type.key.map(column => judged.row?.[column]).join('\0')
-      const repeats = judged.row !== undefined && key !== '' && keys.has(key)
-      const isPart = belongTogether(batch.at(-1), judged, recordOf)
-      const isFull = batch.length >= (isPart ? linesTogether : linesAtOnce)
-      if (repeats || isFull || size >= (isPart ? 4 : 1) * bytesAtOnce) {
+  const getRecordKey = createRecordKey(fields, type)
+  let count = 0
+  for await (const block of lines)
+    for (const line of block) {
+      if (++count % linesPerTurn === 0) await yieldToOthers()
+      const validated = validateLine(line, fields, type)
+      const key = type.key.map(column => validated.row?.[column]).join('\0')
+      const repeats = validated.row !== undefined && key !== '' && keys.has(key)
+      const isPart = isSameRecord(batch.at(-1), validated, getRecordKey)
+      const isFull = batch.length >= (isPart ? maxRecordLines : maxBatchLines)
+      if (repeats || isFull || size >= (isPart ? 4 : 1) * maxBatchBytes) {
         yield batch
         batch = []
         size = 0
         keys.clear()
       }
-      batch.push(judged)
+      batch.push(validated)
       size += line.size
-      if (judged.row) keys.add(key)
+      if (validated.row) keys.add(key)
     }
   if (batch.length) yield batch
 }
 
-/** Of which record a line is, where lines go in together: also one that is rejected, as far as its cells tell. */
-export function recordsBy(fields: readonly Field[], { together }: ImportType) {
+/** Returns a function that finds the record of a line, also of a rejected one. Undefined if each line of the type is a record. */
+export function createRecordKey(fields: readonly Field[], { together }: ImportType) {
   const field = together === undefined ? undefined : fields.find(({ name }) => name === together)
   if (!field) return
   return ({ row, line }: ValidatedRow): string | undefined => {
     const value = row ? row[field.name] : (field.constant?.value ?? line.cells[field.place])
-    // As the check of an identifier leaves it.
+    // Trimmed, as the parser of identifiers does.
     return String(value ?? '').trim() || undefined
   }
 }
 
-/** Whether both lines are of one record; or may be, since one of them cannot be read. */
-function belongTogether(last: ValidatedRow | undefined, next: ValidatedRow, recordOf: ReturnType<typeof recordsBy>) {
-  if (!last || !recordOf) return false
+/** True if both lines are, or can be, of one record. The record of a malformed line is unknown. */
+function isSameRecord(
+  last: ValidatedRow | undefined,
+  next: ValidatedRow,
+  getRecordKey: ReturnType<typeof createRecordKey>,
+) {
+  if (!last || !getRecordKey) return false
   if (last.line.unreadable || next.line.unreadable) return true
-  const record = recordOf(next)
-  return record !== undefined && recordOf(last) === record
+  const record = getRecordKey(next)
+  return record !== undefined && getRecordKey(last) === record
 }

@@ -1,13 +1,20 @@
 import { findForbiddenCharacter } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
-import { type DecimalMark, moneyCheck, percentCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
+import {
+  createIntegerParser,
+  createMoneyParser,
+  createPercentParser,
+  createQuantityParser,
+  createUnitPriceParser,
+  type DecimalMark,
+} from './numbers.ts'
 import { RowError } from './row-error.ts'
 import { momentsLike, timesBy } from './times.ts'
 
-/** The value of a cell, or a `RowError` why it is rejected: null clears what is stored, undefined leaves it. */
-export type Check = (text: string) => unknown
+/** Returns the value of a cell, or a `RowError` if it is invalid. Null clears the stored value, undefined keeps it. */
+export type ParseCell = (text: string) => unknown
 
-/** What the checks need of a column's shape. */
+/** The schema of a column. */
 export interface ColumnShape {
   type?: 'string' | 'integer' | 'number' | 'boolean'
   enum?: readonly string[]
@@ -21,158 +28,171 @@ export interface ColumnShape {
   examples: readonly unknown[]
 }
 
-/** How a source writes its values, where it is not as our own columns have them. */
-export interface Script {
+/** The formats of a file's values, if they differ from the standard ones. */
+export interface ValueFormat {
   decimal?: DecimalMark | undefined
   /** Such as `DD.MM.YYYY` (`momentsLike`). */
   dateFormat?: string | undefined
-  /** The last day that a birthday can be; absent: it may be any. */
+  /** The latest birthday. Absent: any. */
   today?: string
 }
 
-/** No column takes a longer text. Patterns never see longer cells. */
+/** No column accepts a longer text, and no pattern is matched against one. */
 const maxCellLength = 64 * 1024
-const tooLong = new RowError(`is longer than ${maxCellLength} characters`)
+const cellTooLong = new RowError(`must have at most ${maxCellLength} characters`)
 
-interface Conditions {
+interface ColumnOptions {
   currency: string
-  script: Script
-  /** The shape demands a value. */
+  format: ValueFormat
   required: boolean
-  /** The table demands a value, so that an empty cell leaves what is stored. */
-  kept: boolean
-  /** Where it is required, an empty cell is null all the same. */
-  mayBeEmpty: boolean
-  /** It is an identifier that the API has in paths. */
-  inPath: boolean
+  /** True if an empty cell keeps the stored value, because the column can't be null. */
+  keepsIfEmpty: boolean
+  /** True if an empty cell is null, even if the column is required. */
+  isNullable: boolean
+  /** True for an identifier that occurs in paths of the API. */
+  isPathSegment: boolean
 }
 
-/** Makes the check of a column, once an import. */
-export function checkOf(
+/** Creates the parser of a column's cells. */
+export function createCellParser(
   shape: ColumnShape,
-  { currency, script, required, kept, mayBeEmpty, inPath }: Conditions,
-): Check {
-  const valid = valueCheck(shape, currency, script)
-  const check: Check = inPath ? text => pathOf(valid(text)) : valid
-  const left = kept || shape.type === 'boolean' || shape.enum !== undefined
-  const empty = required && !mayBeEmpty ? new RowError('is required') : left ? undefined : emptyOf(shape)
-  return text => (text.length > maxCellLength ? tooLong : text === '' || text.trim() === '' ? empty : check(text))
+  { currency, format, required, keepsIfEmpty, isNullable, isPathSegment }: ColumnOptions,
+): ParseCell {
+  const parseValue = createValueParser(shape, currency, format)
+  const parse: ParseCell = isPathSegment ? text => rejectPathCharacters(parseValue(text)) : parseValue
+  const isKept = keepsIfEmpty || shape.type === 'boolean' || shape.enum !== undefined
+  const empty = required && !isNullable ? new RowError('is required') : isKept ? undefined : getEmptyValue(shape)
+  return text => (text.length > maxCellLength ? cellTooLong : text === '' || text.trim() === '' ? empty : parse(text))
 }
 
-const notInPath = new RowError('cannot stand in a path: it has no / or \\, and is neither . nor ..')
-/** Proxies and clients take a path apart at what these are, also where they are encoded. */
-const pathOf = (value: unknown) => (typeof value === 'string' && /[/\\]|^\.{1,2}$/.test(value) ? notInPath : value)
+const notInPath = new RowError("can't contain / or \\, or be . or .., because it is part of a URL")
+/** Proxies and clients split or shorten a path at these, even if they are encoded. */
+const rejectPathCharacters = (value: unknown) =>
+  typeof value === 'string' && /[/\\]|^\.{1,2}$/.test(value) ? notInPath : value
 
-const emptyOf = ({ format }: ColumnShape) => (format === 'list' ? [] : format === 'reference-pairs' ? {} : null)
+const getEmptyValue = ({ format }: ColumnShape) => (format === 'list' ? [] : format === 'reference-pairs' ? {} : null)
 
-function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat, today }: Script): Check {
-  if (shape.enum) return wordCheck(shape.enum)
-  if (shape.type === 'boolean') return flag
-  if (shape.type === 'integer') return wholeCheck(shape, decimal)
-  if (shape.type === 'number') return unitsCheck(shape, decimal)
-  if (shape.format === 'money') return moneyCheck(currency, decimal)
-  if (shape.format === 'unit-price') return unitPriceCheck(decimal)
-  if (shape.format === 'percent') return percentCheck(decimal)
-  if (shape.format === 'date' || shape.format === 'local-time') return timeCheck(shape.format, dateFormat)
-  if (shape.format === 'birthday') return birthdayCheck(dateFormat, today)
-  const check = textCheck(shape)
-  if (shape.format === 'reference-pairs') return text => pairsIn(check(text))
-  if (shape.format === 'list') return text => listIn(check(text))
-  if (shape.format === 'email') return text => emailIn(check(text.trim()))
-  return isIdentifier(shape) ? text => check(text.trim()) : check
+function createValueParser(
+  shape: ColumnShape,
+  currency: string,
+  { decimal, dateFormat, today }: ValueFormat,
+): ParseCell {
+  if (shape.enum) return createEnumParser(shape.enum)
+  if (shape.type === 'boolean') return parseFlag
+  if (shape.type === 'integer') return createIntegerParser(shape, decimal)
+  if (shape.type === 'number') return createQuantityParser(shape, decimal)
+  if (shape.format === 'money') return createMoneyParser(currency, decimal)
+  if (shape.format === 'unit-price') return createUnitPriceParser(decimal)
+  if (shape.format === 'percent') return createPercentParser(decimal)
+  if (shape.format === 'date' || shape.format === 'local-time') return createTimeParser(shape.format, dateFormat)
+  if (shape.format === 'birthday') return createBirthdayParser(dateFormat, today)
+  const parseText = createTextParser(shape)
+  if (shape.format === 'reference-pairs') return text => parsePairs(parseText(text))
+  if (shape.format === 'list') return text => parseList(parseText(text))
+  if (shape.format === 'email') return text => parseEmail(parseText(text.trim()))
+  return isIdentifier(shape) ? text => parseText(text.trim()) : parseText
 }
 
-/** A text that is never empty; of a PIN every character counts. */
+/** True for texts that can't be empty, except PINs, which can begin or end with a space. */
 const isIdentifier = ({ minLength = 0, format }: ColumnShape) => minLength > 0 && format === undefined
 
-const notADate = new RowError('is no day of the calendar: YYYY-MM-DD')
-const notATime = new RowError('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
+const notADate = new RowError('must be a date: YYYY-MM-DD')
+const notATime = new RowError(
+  'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
+)
 
-function timeCheck(format: 'date' | 'local-time', written: string | undefined, latest?: string): Check {
-  const times = timesBy(written === undefined ? undefined : momentsLike(written, latest))
-  const told = written === undefined ? undefined : new RowError(`is no day of the calendar that is written ${written}`)
-  return format === 'date'
-    ? text => times.day(text.trim()) ?? told ?? notADate
-    : text => times.time(text.trim()) ?? told ?? notATime
+function createTimeParser(type: 'date' | 'local-time', dateFormat: string | undefined, latest?: string): ParseCell {
+  const times = timesBy(dateFormat === undefined ? undefined : momentsLike(dateFormat, latest))
+  const error = dateFormat === undefined ? undefined : new RowError(`must be a date in the format ${dateFormat}`)
+  return type === 'date'
+    ? text => times.day(text.trim()) ?? error ?? notADate
+    : text => times.time(text.trim()) ?? error ?? notATime
 }
 
-const toCome = new RowError('is in the future')
+const inFuture = new RowError("can't be in the future")
 
-function birthdayCheck(written: string | undefined, today: string | undefined): Check {
-  const check = timeCheck('date', written, today)
+function createBirthdayParser(dateFormat: string | undefined, today: string | undefined): ParseCell {
+  const parse = createTimeParser('date', dateFormat, today)
   return text => {
-    const day = check(text)
-    return typeof day === 'string' && today !== undefined && day > today ? toCome : day
+    const day = parse(text)
+    return typeof day === 'string' && today !== undefined && day > today ? inFuture : day
   }
 }
 
-const notAFlag = new RowError('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
+const notAFlag = new RowError('must be true, false, yes, no, y, n, 1 or 0')
 
 const flags = new Map([
   ...['true', 'yes', 'y', '1'].map(word => [word, true] as const),
   ...['false', 'no', 'n', '0'].map(word => [word, false] as const),
 ])
-const flag: Check = text => flags.get(text.trim().toLowerCase()) ?? notAFlag
+const parseFlag: ParseCell = text => flags.get(text.trim().toLowerCase()) ?? notAFlag
 
-function wordCheck(words: readonly string[]): Check {
+function createEnumParser(words: readonly string[]): ParseCell {
   const known = new Set(words)
-  const unknown = new RowError(`is none of ${words.join(', ')}`)
+  const unknown = new RowError(`must be one of ${words.join(', ')}`)
   return text => (known.has(text.trim()) ? text.trim() : unknown)
 }
 
-/** Such as `6.47789E+12`: the digits that it had are lost, and many texts look like it. */
-const rounded = /^\s*\d([.,]\d+)?E\+\d+\s*$/
-const wasRounded = new RowError('was made a number by a spreadsheet: format the column as text there, and export again')
+/** Such as `6.47789E+12`: the original digits are lost, and different identifiers look the same. */
+const scientificNotation = /^\s*\d([.,]\d+)?E\+\d+\s*$/
+const digitsLost = new RowError(
+  'was converted to a number by a spreadsheet. Format its column as text, and export the file again',
+)
 
-function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnShape): Check {
-  const overMaxLength = new RowError(`is longer than ${maxLength} characters`)
-  // A long text may have paragraphs.
+function createTextParser({ maxLength = Infinity, pattern, format, examples }: ColumnShape): ParseCell {
+  const overMaxLength = new RowError(`must have at most ${maxLength} characters`)
+  // Long texts can have paragraphs.
   const hasLines = maxLength >= 1000 && format === undefined
-  const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
-  const misshapen = new RowError(`does not look like ${examples[0]}`)
+  const regExp = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  const mismatch = new RowError(`must look like ${examples[0]}`)
   return text => {
     const forbidden = findForbiddenCharacter(text, hasLines)
-    if (forbidden) return new RowError(`has ${forbidden.name}`, '', `character ${forbidden.place}`)
-    if (rounded.test(text)) return wasRounded
+    if (forbidden) return new RowError(`can't contain ${forbidden.name}`, '', `character ${forbidden.place}`)
+    if (scientificNotation.test(text)) return digitsLost
     if (text.length > maxLength && [...text].length > maxLength) return overMaxLength
-    return shaped && !shaped.test(text) ? misshapen : text
+    return regExp && !regExp.test(text) ? mismatch : text
   }
 }
 
-function pairsIn(text: unknown) {
+function parsePairs(text: unknown) {
   if (typeof text !== 'string') return text
   const pairs = new Map<string, string>()
-  for (const part of partsOf(text)) {
+  for (const part of splitParts(text)) {
     const [type = '', value = '', ...more] = part.split('=').map(side => side.trim())
-    if (type === '' || value === '' || more.length) return new RowError('has a part that is no type=value', '', part)
-    if (pairs.has(type)) return new RowError('has a type twice', '', type)
+    if (type === '' || value === '' || more.length)
+      return new RowError('must have parts of the form type=value', '', part)
+    if (pairs.has(type)) return new RowError("can't have the same type twice", '', type)
     pairs.set(type, value)
   }
   return Object.fromEntries(pairs)
 }
 
-const notAnEmail = new RowError('is no e-mail address')
-const emailIn = (value: unknown) => (typeof value === 'string' && !isEmail(value) ? notAnEmail : value)
+const notAnEmail = new RowError('must be an email address')
+const parseEmail = (value: unknown) => (typeof value === 'string' && !isEmail(value) ? notAnEmail : value)
 
-const listIn = (text: unknown) => (typeof text === 'string' ? partsOf(text) : text)
+const parseList = (text: unknown) => (typeof text === 'string' ? splitParts(text) : text)
 
-const partsOf = (text: string) =>
+const splitParts = (text: string) =>
   text
     .split(';')
     .map(part => part.trim())
     .filter(part => part !== '')
 
-/** A JSON value as the text that a cell would have; money as a JSON number with a fraction has no exact value. */
-export function textOf(value: unknown, { type, format }: ColumnShape, decimal: DecimalMark = '.'): string | RowError {
+/** Converts a JSON value to the text of a cell. Rejects amounts that are JSON numbers with a fraction, because they are not exact. */
+export function toCellText(
+  value: unknown,
+  { type, format }: ColumnShape,
+  decimal: DecimalMark = '.',
+): string | RowError {
   if (typeof value === 'string') return value
   if (value === null) return ''
   if (typeof value === 'number') {
     if (type === 'integer' || type === 'number') return String(value).replace('.', decimal)
-    const amount = format === 'money' || format === 'unit-price'
-    if (amount && Number.isSafeInteger(value)) return String(value)
-    return new RowError('is a number: write it in quotation marks')
+    const isAmount = format === 'money' || format === 'unit-price'
+    if (isAmount && Number.isSafeInteger(value)) return String(value)
+    return new RowError('must be text: write the number in quotation marks')
   }
   if (typeof value === 'boolean')
-    return type === 'boolean' ? String(value) : new RowError('is true or false where text is expected')
-  return new RowError('is an object or a list where a single value is expected')
+    return type === 'boolean' ? String(value) : new RowError('must be text, not true or false')
+  return new RowError('must be a single value, not an object or a list')
 }

@@ -1,33 +1,33 @@
-import type { Check, ColumnShape } from './cells.ts'
+import type { ColumnShape, ParseCell } from './cells.ts'
 import type { ImportType } from './import-type.ts'
 import type { DecimalMark } from './numbers.ts'
 
-/** One of our columns, and the cell of a line that it is read from. */
+/** One of our columns, and the place of its cell in a line. */
 export interface Field {
   name: string
-  /** What the lines' header calls it. */
+  /** The file's name of the column. */
   header: string
   place: number
   required: boolean
   shape: ColumnShape
-  check: Check
-  /** What it is in every line, whatever its cell says. */
+  parse: ParseCell
+  /** The value for all lines (`--set`), which overrides the cell. */
   constant?: { value: unknown }
-  /** The cell with the clock of a time, where the column has its day alone. */
-  clock?: number
-  /** What stands before the decimals of its numbers, where it is no point. */
+  /** The place of the time of day, if the column has only the date. */
+  timePlace?: number
+  /** The decimal mark. Undefined: a point. */
   decimal?: DecimalMark | undefined
 }
 
-/** The columns of a kind in the order of its shape. */
-export function columnsOf(type: ImportType) {
+/** Returns the columns of a type in the order of its schema. */
+export function getColumns(type: ImportType) {
   const required = new Set(type.shape.required)
   return Object.entries(type.shape.properties).map(([name, shape]) => ({
     name,
     shape: shape as ColumnShape,
     required: required.has(name),
-    kept: type.kept?.includes(name) ?? false,
-    mayBeEmpty: type.mayBeEmpty === name,
-    inPath: type.inPaths?.includes(name) ?? false,
+    keepsIfEmpty: type.keptIfEmpty?.includes(name) ?? false,
+    isNullable: type.nullableColumn === name,
+    isPathSegment: type.pathColumns?.includes(name) ?? false,
   }))
 }

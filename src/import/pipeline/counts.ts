@@ -1,9 +1,9 @@
 import type { Upserted } from '../../store/lists/change-timestamp.ts'
 
-/** Remarks, each with the number of rows it holds for. */
+/** Remarks, each with its number of rows. */
 export type Notes = Record<string, number>
 
-/** What became of rows; the rest were there already, just so. */
+/** Counts of rows. The remaining ones equal the stored record. */
 export interface ImportCounts extends Upserted {
   read: number
   /** Rows that were neither stored nor rejected. `notes` has the reasons. */

@@ -1,16 +1,16 @@
-/** What stops an import; the message is for the person who runs it. With a `cause`, it is not what is imported that is wrong. */
+/** Stops an import. The message is for the person who runs it. With a `cause`, the failure is not an error in the file. */
 export class ImportError extends Error {
   override name = 'ImportError'
-  /** The same as it may be kept: without what stands in the file. */
-  readonly kept: string
+  /** The message that can be stored: it has no content of the file. */
+  readonly messageWithoutContent: string
 
-  constructor(message: string, kept = message) {
+  constructor(message: string, messageWithoutContent = message) {
     super(message)
-    this.kept = kept
+    this.messageWithoutContent = messageWithoutContent
   }
 }
 
-/** An option that says how files are written, and cannot be: `detail` reads on after its name and value. */
+/** An invalid format option. `detail` follows the option's name. */
 export class OptionError extends ImportError {
   readonly option: string
   readonly detail: string

@@ -4,25 +4,24 @@ import { openDedicatedConnection } from '../../database/dedicated-connection.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ImportError } from './import-error.ts'
 
-interface Waiting {
-  /** Called where it has to wait. */
+interface LockOptions {
+  /** Called once if the lock is taken. */
   onWait?: (() => void) | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * Waits until no other import of this kind runs for the service, in whatever process, and keeps others waiting until the answer is
- * called. The lock belongs to a transaction that stays open on a connection of its own, beside the pool that others read by, so that it
- * goes with the process, however that ends; behind a pooler the connection alone would be another one's too. It looks at nothing, so that no
- * vacuum waits for it.
+ * Waits until no other import of this type runs for the service in any process, and takes the lock. Returns the function that releases it.
+ * The lock belongs to a transaction on a dedicated connection, so that it ends with the process. A session lock could leak behind a
+ * connection pooler. The transaction has no snapshot, so it doesn't delay vacuum.
  */
 export async function lockImportType(
   db: Database,
   service: Service,
   type: string,
-  { onWait = () => {}, signal }: Waiting = {},
+  { onWait = () => {}, signal }: LockOptions = {},
 ): Promise<() => Promise<void>> {
-  const { client, withTimeout, markReusable, destroy, end } = await openDedicatedConnection(db).catch(away)
+  const { client, withTimeout, markReusable, destroy, end } = await openDedicatedConnection(db).catch(throwUnreachable)
   signal?.addEventListener('abort', destroy)
   try {
     for (let waiting = false; ; waiting = true) {
@@ -42,15 +41,16 @@ export async function lockImportType(
     }
   } catch (error) {
     await end()
-    if (signal?.aborted) throw new ImportError('Stopped while it waited: nothing was imported.')
-    return away(error)
+    if (signal?.aborted)
+      throw new ImportError('The import was stopped while it waited for another one. Nothing was imported.')
+    return throwUnreachable(error)
   } finally {
     signal?.removeEventListener('abort', destroy)
   }
 }
 
-function away(cause: unknown): never {
-  throw Object.assign(new ImportError('The database cannot be reached; import the file again when it is back.'), {
+function throwUnreachable(cause: unknown): never {
+  throw Object.assign(new ImportError('The database is unavailable. Import the file again when it is available.'), {
     cause,
   })
 }

@@ -5,45 +5,45 @@ import type { Ingestion, Row } from './ingest.ts'
 import type { RowError } from './row-error.ts'
 import type { Rule } from './rules.ts'
 
-/** What lines can be imported: one table of a back office. */
+/** One kind of file that can be imported. */
 export interface ImportType extends Ingestion<Row> {
-  /** What a line is. */
+  /** The record of a line, in a sentence of the documentation. */
   description: string
-  /** What its columns cannot say for themselves. */
+  /** Rules for several columns, in the documentation. */
   remarks?: string
   shape: { properties: object; required: readonly string[] }
-  /** The columns that tell lines apart; where they repeat, the later line is put in after the earlier one. */
+  /** The columns that identify a line. If they repeat, the later line is imported in a later batch. */
   key: readonly string[]
-  /** Neighbouring lines with the same value in this column go in together. */
+  /** Neighbouring lines with the same value in this column are in one batch. */
   together?: string
-  /** The lines that go in together are one record, all of them or none: why one is rejected with which nothing is wrong. */
-  whole?: RowError
-  /** What the page says tells lines apart, where `key` leaves that to the store. */
-  toldApart?: readonly string[]
-  /** Who may import it over the API; absent: whoever may write. */
+  /** Set if these lines are one record, of which all or none are imported: the error of a valid line of a rejected record. */
+  rejectedWithRecord?: RowError
+  /** The key in the documentation, if `key` is empty because the store merges lines. */
+  documentedKey?: readonly string[]
+  /** The role that the API requires. Absent: any role that can write. */
   role?: 'admin'
-  /** Columns that map or configure: over the API only admins give them. */
-  ofAdmins?: readonly string[]
-  /** It comes from an earlier system, and is of use to the embedded back office alone. */
+  /** Columns that map or configure, for which the API requires `admin`. */
+  adminColumns?: readonly string[]
+  /** True for records of an earlier system, which only the embedded back office can use. */
   isOnboarding?: true
-  /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
-  kept?: readonly string[]
-  /** What exports of other systems call columns of ours, in whatever case. */
+  /** Optional columns that can't be null: an empty cell keeps the stored value. */
+  keptIfEmpty?: readonly string[]
+  /** The names of our columns in exports of other systems, in any case. */
   titles?: Readonly<Record<string, readonly string[]>>
-  /** Columns of CSV files that need not be known, beside those that an option names. */
-  passesOver?: readonly string[] | 'all'
-  /** A file is all that there is: what the one before had and this one has not is gone. */
+  /** Further columns that CSV files can have. */
+  ignoredColumns?: readonly string[] | 'all'
+  /** True if each file is complete: records that are missing in it are removed. */
   replaces?: true
-  /** The required column whose cells may be empty: that is null. */
-  mayBeEmpty?: string
+  /** The required column whose empty cells are null. */
+  nullableColumn?: string
   /**
-   * Called before the first line of a file; what it answers is called once the last one is in, or the file has broken off, and returns how many records are gone
-   * because the file does not have them.
+   * Called before the first line of a file. The returned function is called after the last line or an interruption, and returns the number
+   * of records that were removed because they are missing in the file.
    */
   open?: (db: Database, service: Service) => Promise<(ended: ImportEnd) => Promise<number>>
-  /** Identifiers that the API has in paths. */
-  inPaths?: readonly string[]
+  /** Identifiers that occur in paths of the API. */
+  pathColumns?: readonly string[]
   rule?: Rule
-  /** What the two lines of the example have instead of the columns' own examples. The second one repeats what is shared. */
+  /** Values of the two example lines that differ from the columns' examples. The second line repeats shared values. */
   examples: readonly [Record<string, string>, Record<string, string>]
 }

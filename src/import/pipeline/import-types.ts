@@ -22,19 +22,27 @@ import { upsertGateways } from '../../store/tenancy/gateways.ts'
 import { ecommerceTypes } from './ecommerce-types.ts'
 import type { ImportType } from './import-type.ts'
 import { unchangedRows } from './ingest.ts'
-import { customerFrom, customerMappingFrom, productFrom, programFrom } from './inputs.ts'
+import { toCustomerInput, toCustomerMappingInput, toProductInput, toProgramInput } from './inputs.ts'
 import { orders, vouchers } from './onboarding-types.ts'
-import { each, gatewaysFrom, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
-import { lotRule, namesSku, transactionRule } from './rules.ts'
+import {
+  prepareCustomerMappings,
+  prepareGateways,
+  prepareSkuMappings,
+  prepareStock,
+  prepareStoreMappings,
+  prepareTransactions,
+  translateEach,
+} from './prepare.ts'
+import { lotRule, skuRule, transactionRule } from './rules.ts'
 
 const inStock = 'Stock levels that show it are updated too. More than 2,000 of them follow within seconds.'
 
-/** an email address as it is claimed: PostgreSQL takes no two for one that differ here, and some for two that do not, whose batches wait in vain. */
-const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
+/** Folds an email address for `claims`. Coarser than the unique index, so that equal addresses always collide. */
+const foldEmail = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
 
 /** Columns of the mapping check's CSV that an import ignores. */
-const ofMappings = { passesOver: issueColumns, open: openMappingImport }
-const forAdmins = { role: 'admin' } as const
+const mappingImport = { ignoredColumns: issueColumns, open: openMappingImport }
+const adminOnly = { role: 'admin' } as const
 
 /** The import types, in the recommended order. */
 export const importTypes = {
@@ -52,12 +60,12 @@ export const importTypes = {
     remarks: inStock,
     shape: StoreRow,
     key: ['storeId'],
-    inPaths: ['storeId', 'storeNumber'],
+    pathColumns: ['storeId', 'storeNumber'],
     prepare: unchangedRows,
     write: upsertStores,
-    apart: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
-    ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
-    kept: ['kind'],
+    claims: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
+    adminColumns: ['ecommerceLocationId', 'inventoryBuffer'],
+    keptIfEmpty: ['kind'],
     list: 'store',
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
   },
@@ -65,7 +73,7 @@ export const importTypes = {
     description: 'One member of the staff.',
     shape: StaffRow,
     key: ['id'],
-    inPaths: ['id'],
+    pathColumns: ['id'],
     prepare: unchangedRows,
     write: upsertStaff,
     list: 'staff',
@@ -77,13 +85,17 @@ export const importTypes = {
     remarks: `${inStock} If \`sku\` is missing, the e-commerce SKU is the \`skuId\`. If \`originalPrice\` is missing, it is the \`price\`.`,
     shape: ProductRow,
     key: ['skuId'],
-    inPaths: ['productId', 'skuId'],
+    pathColumns: ['productId', 'skuId'],
     together: 'productId',
-    kept: ['sku', 'originalPrice'],
-    ofAdmins: ['sku', 'ecommerceProductId'],
-    prepare: each(productFrom),
+    keptIfEmpty: ['sku', 'originalPrice'],
+    adminColumns: ['sku', 'ecommerceProductId'],
+    prepare: translateEach(toProductInput),
     write: upsertProducts,
-    apart: ({ variant: { productId, skuId, sku = skuId } }) => [`product ${productId}`, `SKU ${skuId}`, `named ${sku}`],
+    claims: ({ variant: { productId, skuId, sku = skuId } }) => [
+      `product ${productId}`,
+      `SKU ${skuId}`,
+      `named ${sku}`,
+    ],
     list: 'product',
     examples: [{}, { skuId: '12002', sku: 'MH01-S-Black', sizeCode: 'S', sequence: '2', barcode: '9300000000002' }],
   },
@@ -92,11 +104,11 @@ export const importTypes = {
     remarks: 'A line names its SKU by `sku` or `skuId`. If it has both, `skuId` applies.',
     shape: StockRow,
     key: ['storeNumber', 'sku', 'skuId'],
-    rule: namesSku,
-    prepare: stockFrom,
+    rule: skuRule,
+    prepare: prepareStock,
     write: upsertStock,
-    apart: ({ storeId, skuId }) => [`${storeId}\0${skuId}`],
-    ofAdmins: ['buffer'],
+    claims: ({ storeId, skuId }) => [`${storeId}\0${skuId}`],
+    adminColumns: ['buffer'],
     list: 'stock',
     examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
   },
@@ -107,10 +119,10 @@ export const importTypes = {
       'A subscription in the line sets `privacy` to false. Otherwise, `privacy` true ends both subscriptions, even if the line does not name them.',
     shape: CustomerRow,
     key: ['id'],
-    inPaths: ['id'],
-    prepare: each(customerFrom),
+    pathColumns: ['id'],
+    prepare: translateEach(toCustomerInput),
     write: upsertCustomers,
-    apart: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${folded(email)}`] : [])],
+    claims: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${foldEmail(email)}`] : [])],
     list: 'customer',
     examples: [
       {},
@@ -129,12 +141,12 @@ export const importTypes = {
       'A line with the same `id` and `lineId` is replaced. The other lines of its transaction stay. If lines of one `id` differ in sale date, store or customer, the later one applies, and the run has a note. A SKU of no product becomes null. If `value` is missing, it is quantity times price minus the discount. A discount needs a `discountAmount`. The default `discountType` is `discount`.',
     shape: TransactionRow,
     key: [],
-    toldApart: ['id', 'lineId'],
+    documentedKey: ['id', 'lineId'],
     together: 'id',
     rule: transactionRule,
-    prepare: transactionsFrom,
+    prepare: prepareTransactions,
     write: upsertTransactions,
-    apart: ({ header }) => [header.id],
+    claims: ({ header }) => [header.id],
     list: 'retail_transaction',
     examples: [
       { storeNumber: '123' },
@@ -158,7 +170,7 @@ export const importTypes = {
     shape: RewardProgramRow,
     key: ['programId', 'tierId'],
     together: 'programId',
-    prepare: each(programFrom),
+    prepare: translateEach(toProgramInput),
     write: upsertPrograms,
     examples: [{}, { tierId: '3', tierName: 'Cashmere', tierSequence: '3' }],
   },
@@ -174,8 +186,8 @@ export const importTypes = {
     description: 'The reward account of one customer.',
     shape: RewardAccountRow,
     key: ['id'],
-    inPaths: ['id'],
-    kept: ['qualifyingSpend'],
+    pathColumns: ['id'],
+    keptIfEmpty: ['qualifyingSpend'],
     prepare: unchangedRows,
     write: upsertRewardAccounts,
     examples: [{}, { id: '22673', customerId: '65432' }],
@@ -184,7 +196,7 @@ export const importTypes = {
     description: 'Points, a reward or a gift of a reward account, issued at one time.',
     shape: RewardLotRow,
     key: ['accountId', 'kind', 'lotId'],
-    kept: ['redeemed', 'pending'],
+    keptIfEmpty: ['redeemed', 'pending'],
     rule: lotRule,
     prepare: unchangedRows,
     write: upsertRewardLots,
@@ -192,10 +204,10 @@ export const importTypes = {
   },
   'payment-gateways': {
     description: 'One payment gateway.',
-    ...forAdmins,
+    ...adminOnly,
     shape: PaymentGatewayRow,
     key: ['name'],
-    prepare: gatewaysFrom,
+    prepare: prepareGateways,
     write: upsertGateways,
     examples: [{}, { name: 'afterpay' }],
   },
@@ -204,23 +216,23 @@ export const importTypes = {
   'store-mapping': {
     description: 'The e-commerce location of one store.',
     remarks: inStock,
-    ...forAdmins,
+    ...adminOnly,
     shape: StoreMappingRow,
     key: ['storeId'],
-    prepare: ofStores,
-    ...ofMappings,
+    prepare: prepareStoreMappings,
+    ...mappingImport,
     write: upsertStores,
     examples: [{}, { storeId: '1002', ecommerceLocationId: '6884556843' }],
   },
   'sku-mapping': {
     description: 'The e-commerce SKU of one SKU.',
     remarks: inStock,
-    ...forAdmins,
+    ...adminOnly,
     shape: SkuMappingRow,
     key: ['skuId'],
-    mayBeEmpty: 'ecommerceSku',
-    prepare: ofSkus,
-    ...ofMappings,
+    nullableColumn: 'ecommerceSku',
+    prepare: prepareSkuMappings,
+    ...mappingImport,
     write: mapSkus,
     examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
   },
@@ -229,8 +241,8 @@ export const importTypes = {
     description: 'The e-commerce identifiers of one customer.',
     shape: CustomerMappingRow,
     key: ['customerId'],
-    prepare: ofCustomers(customerMappingFrom),
-    ...ofMappings,
+    prepare: prepareCustomerMappings(toCustomerMappingInput),
+    ...mappingImport,
     write: mapCustomers,
     examples: [{}, { customerId: '73152', ecommerceLegacyId: '6477890125897' }],
   },

@@ -4,7 +4,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { withInitialLoad } from '../../store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../store/lists/statistics.ts'
 import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
-import { batchesOf, recordsBy } from './batches.ts'
+import { createRecordKey, splitIntoBatches } from './batches.ts'
 import { addCounts, type ImportCounts } from './counts.ts'
 import type { ImportType } from './import-type.ts'
 import type { Prepared } from './ingest.ts'
@@ -14,26 +14,25 @@ import { RowError } from './row-error.ts'
 import type { Line, Sheet, ValidatedRow } from './sheet.ts'
 import type { Violation } from './violations.ts'
 
-/** Where rejected lines go, to be mended and imported again. */
+/** Receives rejected lines, which can be corrected and imported again. */
 export interface RejectedFile {
-  add(line: Line, reasons: readonly RowError[]): Promise<void>
-  /** Ends it. Where nothing was rejected there is none, nor that of an earlier import. */
-  end(): Promise<Pick<Left, 'rejectedPath' | 'edited'>>
-  /** Has what was added so far outlive this process. */
+  add(line: Line, errors: readonly RowError[]): Promise<void>
+  /** Completes the file. If no line was rejected, deletes the file of an earlier import. */
+  end(): Promise<Pick<ImportResult, 'rejectedPath' | 'edited'>>
+  /** Writes buffered lines, so that they survive a crash. */
   flush(): Promise<void>
-  /** The import has failed: throws away what was written so far, or leaves it for whoever goes on. */
+  /** Called if the import failed: deletes the lines, or keeps them if the import can be resumed. */
   discard(): Promise<void>
 }
 
-/** What an import leaves behind. */
-export interface Left {
+export interface ImportResult {
   /** The file of the rejected lines. */
   rejectedPath?: string
-  /** That of an earlier import, which somebody has edited, and which is left as it is. */
+  /** An edited file of an earlier import's rejected lines, which was kept. */
   edited?: string
-  /** The last line that was dealt with, where it was stopped before the end. */
+  /** The last processed line, if the import was stopped. */
   stoppedAfter?: number
-  /** Why lines were rejected. */
+  /** The reasons for rejected lines. */
   rejections: readonly Rejection[]
 }
 
@@ -41,91 +40,96 @@ interface Importing {
   db: Database
   service: Service
   type: ImportType
-  /** For kinds with secrets. */
+  /** Required for import types with secrets. */
   keys?: Keys | undefined
-  /** Find what is wrong, write nothing. */
+  /** Validate without writing. */
   dryRun?: boolean
   rejectedFile: RejectedFile | undefined
-  /** Called when a batch is dealt with, with its last line; the next one waits for it. */
+  /** Called after each batch with its last line. The next batch waits for it. */
   onBatch?: (line: number) => Promise<void> | void
-  /** A batch may be the last one: none goes in beside it. */
-  mayEnd?: boolean
-  /** Stops it behind what is under way. */
+  /** True if `onBatch` can stop the import: batches are then imported one at a time. */
+  canStop?: boolean
+  /** Stops the import after the current batches. */
   signal?: AbortSignal | undefined
 }
 
-/**
- * Puts the lines of a sheet in: what is new is added, what differs is changed, what is there just so is left alone. `taken` is kept up
- * with what has become of them. What was put in until an error stays, and importing it all again is safe.
- */
-export function importSheet(sheet: Sheet, importing: Importing, taken: ImportCounts): Promise<Left> {
+/** Imports the lines of a sheet, and keeps `counts` up to date. If it throws, the lines imported until then stay. */
+export function importSheet(sheet: Sheet, importing: Importing, counts: ImportCounts): Promise<ImportResult> {
   const { db, service, type, dryRun } = importing
-  const put = (isFirst = false) => putSheet(sheet, { ...importing, isFirst }, taken)
-  return dryRun || !type.list ? put() : withInitialLoad(db, service, type.list, put)
+  const run = (isInitialLoad = false) => importBatches(sheet, { ...importing, isInitialLoad }, counts)
+  return dryRun || !type.list ? run() : withInitialLoad(db, service, type.list, run)
 }
 
-/** A batch whose turn has not come yet, while what its rows name is looked up. */
-interface Coming {
+/** A batch that waits for the previous ones while its look-ups run. */
+interface PendingBatch {
   batch: readonly ValidatedRow[]
-  sound: readonly ValidatedRow[]
+  valid: readonly ValidatedRow[]
   prepared: Promise<Prepared>
 }
 
-async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean }, taken: ImportCounts): Promise<Left> {
-  const { db, service, type, keys, dryRun = false, rejectedFile, onBatch, mayEnd, signal, isFirst } = importing
+async function importBatches(
+  sheet: Sheet,
+  importing: Importing & { isInitialLoad: boolean },
+  counts: ImportCounts,
+): Promise<ImportResult> {
+  const { db, service, type, keys, dryRun = false, rejectedFile, onBatch, canStop, signal, isInitialLoad } = importing
   let lastLine = 0
   let batches = 0
   const rejections = countRejections(sheet.fields)
-  const recordOf = recordsBy(sheet.fields, type)
-  const prepare = (batch: readonly ValidatedRow[]): Coming => {
-    rejectIncompleteRecords(batch, type, recordOf)
-    const sound = batch.filter(({ row }) => row)
-    const rows = sound.map(({ row = {} }) => row)
+  const getRecordKey = createRecordKey(sheet.fields, type)
+  const prepare = (batch: readonly ValidatedRow[]): PendingBatch => {
+    rejectIncompleteRecords(batch, type, getRecordKey)
+    const valid = batch.filter(({ row }) => row)
+    const rows = valid.map(({ row = {} }) => row)
     const prepared = type.prepare(db, service, rows, keys)
     handleLater(prepared)
-    return { batch, sound, prepared }
+    return { batch, valid, prepared }
   }
-  const isApart = apartFrom(isFirst && !mayEnd ? type.apart : undefined)
-  /** Puts in a batch; where it is beside the one before it, that may still be under way. */
-  const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>, isBeside: boolean) => {
-    const reject = (at: number, { reason }: Violation) => {
-      const one = sound[at]
-      if (one?.row) one.reasons = [reason(one.row)]
+  const isDisjoint = createOverlapCheck(isInitialLoad && !canStop ? type.claims : undefined)
+  /** Imports a batch. If it is concurrent, the previous one can still be in progress. */
+  const importBatch = async (
+    { batch, valid, prepared }: PendingBatch,
+    previous: Promise<void>,
+    isConcurrent: boolean,
+  ) => {
+    const reject = (at: number, { toRowError }: Violation) => {
+      const validated = valid[at]
+      if (validated?.row) validated.errors = [toRowError(validated.row)]
     }
     const { inserted, changed, skipped, notes } = await ingestPrepared(await prepared, {
       db,
       service,
       ingestion: type,
       dryRun,
-      // It may claim what that one gives up.
-      retry: isBeside ? before : undefined,
+      // The previous batch may release a unique value that a row needs.
+      retry: isConcurrent ? previous : undefined,
       reject,
     })
-    await before
+    await previous
     const rejected = await writeRejections(batch, rejectedFile, rejections)
-    addCounts(taken, { read: batch.length, inserted, changed, skipped, rejected, notes })
-    // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
+    addCounts(counts, { read: batch.length, inserted, changed, skipped, rejected, notes })
+    // After the second batch, the fourth, the eighth …, because a table can't double sooner.
     if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine
     await onBatch?.(lastLine)
   }
-  // The next batch is read, and what it names looked up, while the database is busy with the last one, and where they have nothing in common
-  // with the one before that as well; never more, so that the later line of two wins.
+  // While one batch is written, the next one is read and prepared. In an initial load, two batches without common claims are written at a
+  // time. Never more, so that the later of two lines wins.
   let [earlier, last] = [Promise.resolve(), Promise.resolve()]
   try {
-    for await (const batch of untilStopped(sheet.batches ?? batchesOf(sheet, type), signal)) {
-      const coming = prepare(batch)
+    for await (const batch of untilStopped(sheet.batches ?? splitIntoBatches(sheet, type), signal)) {
+      const pending = prepare(batch)
       await earlier
-      const isBeside = await isApart(coming.prepared)
-      if (!isBeside) await last
+      const isConcurrent = await isDisjoint(pending.prepared)
+      if (!isConcurrent) await last
       if (signal?.aborted) break
-      ;[earlier, last] = [last, put(coming, last, isBeside)]
+      ;[earlier, last] = [last, importBatch(pending, last, isConcurrent)]
       handleLater(last)
     }
     await earlier
     await last
-    const left = { ...(await rejectedFile?.end()), rejections: rejections.list() }
-    return signal?.aborted ? { ...left, stoppedAfter: lastLine } : left
+    const result = { ...(await rejectedFile?.end()), rejections: rejections.list() }
+    return signal?.aborted ? { ...result, stoppedAfter: lastLine } : result
   } catch (error) {
     await Promise.allSettled([earlier, last])
     await rejectedFile?.discard()
@@ -133,29 +137,29 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
   }
 }
 
-/** Makes what tells, batch by batch, whether one may go in beside the one before it: they claim nothing in common. */
-function apartFrom(claims: ImportType['apart']) {
-  let before = new Set<string>()
+/** Returns a function that is called for each batch. It returns true if the batch has no claims in common with the previous one. */
+function createOverlapCheck(claims: ImportType['claims']) {
+  let previous = new Set<string>()
   return async (prepared: Promise<Prepared>) => {
     if (!claims) return false
     const { inputs } = await prepared
-    const its = new Set(inputs.flatMap(input => (input instanceof RowError ? [] : claims(input))))
-    const isApart = its.isDisjointFrom(before)
-    before = its
-    return isApart
+    const current = new Set(inputs.flatMap(input => (input instanceof RowError ? [] : claims(input))))
+    const isDisjoint = current.isDisjointFrom(previous)
+    previous = current
+    return isDisjoint
   }
 }
 
-/** What comes until the signal, also where the next one is long in coming. */
+/** Yields items until the signal, without waiting for a slow next item. */
 async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   const stopped = Promise.withResolvers<undefined>()
   const stop = () => stopped.resolve(undefined)
   signal?.addEventListener('abort', stop)
   try {
     while (!signal?.aborted) {
-      const coming = items.next()
-      handleLater(coming)
-      const next = await Promise.race([coming, stopped.promise])
+      const nextItem = items.next()
+      handleLater(nextItem)
+      const next = await Promise.race([nextItem, stopped.promise])
       if (!next || next.done) return
       yield next.value
     }
@@ -165,33 +169,33 @@ async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | 
   }
 }
 
-/** Refuses each line of a record of which one is rejected. */
+/** Rejects all lines of a record if one of them is rejected. */
 function rejectIncompleteRecords(
   batch: readonly ValidatedRow[],
-  { whole }: ImportType,
-  recordOf: ReturnType<typeof recordsBy>,
+  { rejectedWithRecord }: ImportType,
+  getRecordKey: ReturnType<typeof createRecordKey>,
 ) {
-  if (!whole || !recordOf) return
-  const rejected = new Set(batch.filter(({ reasons }) => reasons).map(recordOf))
-  for (const judged of batch) {
-    if (!judged.row || !rejected.has(recordOf(judged))) continue
-    judged.reasons = [whole]
-    delete judged.row
+  if (!rejectedWithRecord || !getRecordKey) return
+  const rejected = new Set(batch.filter(({ errors }) => errors).map(getRecordKey))
+  for (const validated of batch) {
+    if (!validated.row || !rejected.has(getRecordKey(validated))) continue
+    validated.errors = [rejectedWithRecord]
+    delete validated.row
   }
 }
 
-/** Writes out the rejected lines of a batch, in their order, and counts them. */
+/** Writes and counts the rejected lines of a batch in their order. */
 async function writeRejections(
   batch: readonly ValidatedRow[],
   rejectedFile: RejectedFile | undefined,
   rejections: ReturnType<typeof countRejections>,
 ) {
   let rejected = 0
-  for (const { line, reasons } of batch) {
-    if (!reasons) continue
+  for (const { line, errors } of batch) {
+    if (!errors) continue
     rejected++
-    rejections.add(line, reasons)
-    await rejectedFile?.add(line, reasons)
+    rejections.add(line, errors)
+    await rejectedFile?.add(line, errors)
   }
   return rejected
 }

@@ -5,68 +5,64 @@ import { addNotes, type ImportCounts, noCounts } from './counts.ts'
 import type { Ingestion, Prepared } from './ingest.ts'
 import { merge } from './merge.ts'
 import { RowError } from './row-error.ts'
-import { foreseen, type Violation } from './violations.ts'
+import { toKnownViolation, type Violation } from './violations.ts'
 
-/** Where rows go, and what their source wants to be done with them. */
 interface IngestOptions<R> {
   db: Database
   service: Service
   ingestion: Ingestion<R>
-  /** For rows with secrets. */
+  /** Required for rows with secrets. */
   keys?: Keys | undefined
-  /** Everything but the writing. */
+  /** Do everything except writing. */
   dryRun?: boolean
-  /** Inputs of a transaction; all, where it is not given. */
+  /** Inputs per transaction. Absent: all in one transaction. */
   rowsPerTransaction?: number
-  /** What is rejected is tried once more when the rest is in, and what this waits for: what stood in its way may have moved by then. */
+  /** Try rejected inputs once more after the others and this promise, because the conflicting record may have changed by then. */
   retry?: true | Promise<unknown> | undefined
-  /** Hears why the input of this place is rejected. Where it is `mended`, it is put in all the same, without what is rejected. */
-  reject(at: number, violation: Violation, mended: boolean): void
+  /** Receives the violation of the input at this place. If `isCorrected`, the input is stored without the violating value. */
+  reject(at: number, violation: Violation, isCorrected: boolean): void
 }
 
-/**
- * The one way in: rows of whatever source are prepared, merged into what is there, and rejected with reasons. Answers what became of
- * them, and the inputs that they were.
- */
-export async function ingest<R>(rows: readonly R[], wishes: IngestOptions<R>) {
-  const { db, service, ingestion, keys } = wishes
-  return ingestPrepared(await ingestion.prepare(db, service, rows, keys), wishes)
+/** Prepares rows of any source, and merges them into the store. All rows of imports and syncs pass here. Returns the counts and inputs. */
+export async function ingest<R>(rows: readonly R[], options: IngestOptions<R>) {
+  const { db, service, ingestion, keys } = options
+  return ingestPrepared(await ingestion.prepare(db, service, rows, keys), options)
 }
 
-/** The same of rows that were prepared before their turn came. */
+/** Like `ingest`, for rows that are already prepared. */
 export async function ingestPrepared<R>(
   { inputs, notes, skipped = {} }: Prepared,
   { db, service, ingestion, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
 ): Promise<ImportCounts & { inputs: readonly object[] }> {
-  const given = [...inputs]
-  const inputsAt = (places: readonly number[]) => places.map(at => given[at])
-  const taken = noCounts()
-  async function put(places: readonly number[], most?: number) {
-    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some)), most)
-    taken.inserted += merged.inserted
-    taken.changed += merged.changed
+  const corrected = [...inputs]
+  const inputsAt = (places: readonly number[]) => places.map(at => corrected[at])
+  const counts = noCounts()
+  async function write(places: readonly number[], maxRows?: number) {
+    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some)), maxRows)
+    counts.inserted += merged.inserted
+    counts.changed += merged.changed
     return merged.rejected
   }
-  const sound: number[] = []
+  const valid: number[] = []
   for (const [at, input] of inputs.entries()) {
-    if (!(input instanceof RowError)) sound.push(at)
+    if (!(input instanceof RowError)) valid.push(at)
     else {
-      taken.rejected++
-      reject(at, foreseen(input), false)
+      counts.rejected++
+      reject(at, toKnownViolation(input), false)
     }
   }
-  for (const { input: at, violation } of dryRun ? [] : await put(sound, rowsPerTransaction)) {
+  for (const { input: at, violation } of dryRun ? [] : await write(valid, rowsPerTransaction)) {
     await retry
-    const [still] = retry ? await put([at]) : [{ violation }]
-    if (!still) continue
-    const column = ingestion.clears?.[still.violation.constraint]
-    reject(at, still.violation, column !== undefined)
-    if (column !== undefined) given[at] = { ...given[at], [column]: null }
-    if (column === undefined || (await put([at])).length) taken.rejected++
+    const [rejection] = retry ? await write([at]) : [{ violation }]
+    if (!rejection) continue
+    const column = ingestion.clears?.[rejection.violation.constraint]
+    reject(at, rejection.violation, column !== undefined)
+    if (column !== undefined) corrected[at] = { ...corrected[at], [column]: null }
+    if (column === undefined || (await write([at])).length) counts.rejected++
   }
-  taken.skipped = Object.values(skipped).reduce((sum, times) => sum + times, 0)
-  taken.read = inputs.length + taken.skipped
-  addNotes(taken.notes, notes)
-  addNotes(taken.notes, skipped)
-  return { ...taken, inputs }
+  counts.skipped = Object.values(skipped).reduce((sum, times) => sum + times, 0)
+  counts.read = inputs.length + counts.skipped
+  addNotes(counts.notes, notes)
+  addNotes(counts.notes, skipped)
+  return { ...counts, inputs }
 }

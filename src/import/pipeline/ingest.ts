@@ -5,37 +5,37 @@ import type { List, Upserted } from '../../store/lists/change-timestamp.ts'
 import type { Notes } from './counts.ts'
 import type { RowError } from './row-error.ts'
 
-/** A validated row by our column names; a column that is not given is missing, null clears. */
+/** A validated row by our column names. A missing column keeps the stored value, null clears it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** What rows come to. */
+/** The result of preparing rows. */
 export interface Prepared {
-  /** What the store takes, or why it cannot. Where rows have lines, there is one for each, in their order. */
+  /** The inputs of the store function, or errors. For files, one per row, in their order. */
   inputs: readonly (object | RowError)[]
   notes?: Readonly<Notes>
-  /** The number of skipped rows per reason. */
+  /** Rows that are neither stored nor rejected, by remark. */
   skipped?: Readonly<Notes>
 }
 
-/** Makes of rows what the store takes; what has to be looked up is looked up for all at once. `keys` are there where rows have secrets. */
+/** Converts rows to inputs of the store. Looks up all references in few queries. `keys` are set if rows can have secrets. */
 export type Prepare<R> = (db: Db, service: Service, rows: readonly R[], keys?: Keys) => Promise<Prepared>
 
 export const unchangedRows: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
 
-/** How rows of a type get into the store. */
+/** How rows of a type are stored. */
 export interface Ingestion<R> {
   prepare: Prepare<R>
-  /** Puts in what `prepare` made. What is there just so is not counted. */
+  /** Stores the inputs of `prepare`. Equal records aren't counted. */
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
   write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
   /**
-   * What an input claims: where two claim the same, the order in which they go in decides, so that they are not put in at the same time. Where
-   * it is given, batches of a first load go in two at a time. In a later one rows often need what others give up, which is not claimed.
+   * The keys and unique values of an input. Two batches of an initial load with disjoint claims are written concurrently. Later loads have
+   * no concurrency, because a row can need a value that another row releases.
    */
-  // biome-ignore lint/suspicious/noExplicitAny: as of `write`
-  apart?(input: any): readonly string[]
-  /** The list that the records are in, where they may carry times of their source. */
+  // biome-ignore lint/suspicious/noExplicitAny: see `write`
+  claims?(input: any): readonly string[]
+  /** The list of the records, if they can have times of their source. */
   list?: List
-  /** What is put in as null where the constraint of this name refuses it: the record is more than that. */
+  /** Columns by constraint: a row that violates it is stored with null in the column. */
   clears?: Readonly<Record<string, string>>
 }

@@ -1,26 +1,26 @@
 import { retryOnContention } from '../../database/pg/contention.ts'
 import type { Upserted } from '../../store/lists/change-timestamp.ts'
-import { type Violation, violationIn } from './violations.ts'
+import { toViolation, type Violation } from './violations.ts'
 
 interface Merged<Input> extends Upserted {
-  /** What the database refuses, in its order. */
+  /** The inputs that the database rejects, in their order. */
   rejected: { input: Input; violation: Violation }[]
 }
 
-/** Writes inputs, so many of them in a transaction. Where the database refuses it, in halves, until those it refuses are alone. */
+/** Writes inputs in transactions of at most `maxInputs`. If the database rejects one, halves it until the invalid inputs are isolated. */
 export async function merge<Input>(
   inputs: readonly Input[],
   write: (some: readonly Input[]) => Promise<Upserted>,
-  atOnce = inputs.length,
+  maxInputs = inputs.length,
 ): Promise<Merged<Input>> {
   const merged: Merged<Input> = { inserted: 0, changed: 0, rejected: [] }
-  async function put(some: readonly Input[]): Promise<void> {
+  async function writeOrHalve(some: readonly Input[]): Promise<void> {
     try {
       const { inserted, changed } = await retryOnContention(() => write(some))
       merged.inserted += inserted
       merged.changed += changed
     } catch (error) {
-      const violation = violationIn(error)
+      const violation = toViolation(error)
       const [input] = some
       if (!violation || input === undefined) throw error
       if (some.length === 1) {
@@ -28,10 +28,10 @@ export async function merge<Input>(
         return
       }
       const half = some.length >> 1
-      await put(some.slice(0, half))
-      await put(some.slice(half))
+      await writeOrHalve(some.slice(0, half))
+      await writeOrHalve(some.slice(half))
     }
   }
-  for (let at = 0; at < inputs.length; at += atOnce) await put(inputs.slice(at, at + atOnce))
+  for (let at = 0; at < inputs.length; at += maxInputs) await writeOrHalve(inputs.slice(at, at + maxInputs))
   return merged
 }

@@ -1,46 +1,45 @@
 import { getDecimals, parseAmount } from '../../domain/values/money.ts'
 import { RowError } from './row-error.ts'
 
-/** What stands before the decimals of a file's numbers. */
+/** The marks before the decimals of a number. */
 export const decimalMarks = ['.', ','] as const
 export type DecimalMark = (typeof decimalMarks)[number]
 
-/** The value of a number's text, or why it is rejected. */
-type Check = (text: string) => number | string | RowError
+type ParseNumber = (text: string) => number | string | RowError
 
-/** A number as digits with a point before its decimals; undefined where the text is none. */
-type Plain = (text: string) => string | undefined
+/** Returns a number as digits with a decimal point. Undefined if the text is not a number. */
+type ReadNumber = (text: string) => string | undefined
 
-const grouped = {
+const groupedNumber = {
   '.': /^([+-]?)(\d+|\d{1,3}(?:[,'\u0020\u00a0\u202f]\d{3})+)(?:\.(\d+))?$/,
   ',': /^([+-]?)(\d+|\d{1,3}(?:[.'\u0020\u00a0\u202f]\d{3})+)(?:,(\d+))?$/,
 }
 
-/** Reads numbers as they are written with this mark. Where nobody has named it, separators of thousands might be decimals: there are none. */
-function plainBy(mark: DecimalMark | undefined): Plain {
+/** Creates a reader of numbers with this mark. Without one, separators of thousands are rejected, because they could be decimal marks. */
+function createNumberReader(mark: DecimalMark | undefined): ReadNumber {
   if (mark === undefined) return text => (/^[+-]?\d+(\.\d+)?$/.test(text.trim()) ? text.trim() : undefined)
   return text => {
-    const [, sign, whole, decimals] = grouped[mark].exec(text.trim()) ?? []
-    return whole && `${sign}${whole.replace(/\D/g, '')}${decimals === undefined ? '' : `.${decimals}`}`
+    const [, sign, integer, decimals] = groupedNumber[mark].exec(text.trim()) ?? []
+    return integer && `${sign}${integer.replace(/\D/g, '')}${decimals === undefined ? '' : `.${decimals}`}`
   }
 }
 
-const notWhole = new RowError('is no whole number')
-const hasDecimals = new RowError('has decimals, where only a whole number can be stored')
-const tooPrecise = new RowError('has more than three decimals')
-const commaBeforeDecimals = new RowError('has a comma where a point is expected: --decimal , reads such numbers')
-const commaInThousands = new RowError('has a comma between thousands: --decimal . reads such numbers')
+const notAnInteger = new RowError('must be an integer')
+const hasDecimals = new RowError("must be an integer and can't have decimals")
+const tooPrecise = new RowError('must have at most three decimals')
+const commaBeforeDecimals = new RowError(
+  'must have a decimal point, not a comma. To read such numbers, use --decimal ,',
+)
+const commaInThousands = new RowError("can't have a comma between thousands. To read such numbers, use --decimal .")
 const commaOfEither = new RowError(
-  'has a comma: --decimal . reads it as a separator of thousands, --decimal , as the mark before decimals',
+  'has an ambiguous comma. Use --decimal . if it separates thousands, or --decimal , if it precedes decimals',
 )
 
-const noneOf = (what: string, mark: DecimalMark = '.') =>
-  new RowError(
-    `is no ${what}: digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals, and nothing else`,
-  )
+const createNumberError = (type: string, mark: DecimalMark = '.') =>
+  new RowError(`must be ${type}: only digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals`)
 
-/** Why a text is no number, where it may be one of another mark. */
-function otherwise(text: string, mark: DecimalMark | undefined, reason: RowError) {
+/** Returns the error of a text that is not a number. Suggests the other decimal mark if that could help. */
+function explainNumberError(text: string, mark: DecimalMark | undefined, reason: RowError) {
   if (mark !== undefined) return reason
   const unsigned = text.trim().replace(/^[+-]/, '')
   if (/^[1-9]\d{0,2},\d{3}$/.test(unsigned)) return commaOfEither
@@ -49,7 +48,7 @@ function otherwise(text: string, mark: DecimalMark | undefined, reason: RowError
 }
 
 /** Returns the number without trailing zeros of its decimals. A loop, because `/\.?0+$/` takes quadratic time on a run of zeros. */
-function shortened(plain: string) {
+function trimZeros(plain: string) {
   if (!plain.includes('.')) return plain
   let end = plain.length
   while (plain[end - 1] === '0') end--
@@ -61,68 +60,75 @@ interface Range {
   maximum?: number
 }
 
-function within({ minimum = -Infinity, maximum = Infinity }: Range) {
-  const tooSmall = new RowError(`is less than ${minimum}`)
-  const tooLarge = new RowError(`is more than ${maximum}`)
+function createRangeCheck({ minimum = -Infinity, maximum = Infinity }: Range) {
+  const tooSmall = new RowError(`must be at least ${minimum}`)
+  const tooLarge = new RowError(`must be at most ${maximum}`)
   return (value: number) => (value < minimum ? tooSmall : value > maximum ? tooLarge : value + 0)
 }
 
-/** A whole number, also one that is written with decimals that are zeros: `1.0`. */
-export function wholeCheck(range: Range, mark?: DecimalMark): Check {
-  const plain = plainBy(mark)
-  const inRange = within(range)
+/** Parses an integer. Accepts decimals that are zeros: `1.0`. */
+export function createIntegerParser(range: Range, mark?: DecimalMark): ParseNumber {
+  const plain = createNumberReader(mark)
+  const inRange = createRangeCheck(range)
   return text => {
     const digits = plain(text)
-    if (digits === undefined) return otherwise(text, mark, notWhole)
-    const whole = shortened(digits)
-    if (whole.includes('.')) return hasDecimals
-    return /^[+-]?\d{1,15}$/.test(whole) ? inRange(Number(whole)) : notWhole
+    if (digits === undefined) return explainNumberError(text, mark, notAnInteger)
+    const integer = trimZeros(digits)
+    if (integer.includes('.')) return hasDecimals
+    return /^[+-]?\d{1,15}$/.test(integer) ? inRange(Number(integer)) : notAnInteger
   }
 }
 
-/** A number with three decimals at most. */
-export function unitsCheck(range: Range, mark?: DecimalMark): Check {
-  const plain = plainBy(mark)
-  const inRange = within(range)
-  const notANumber = noneOf('number', mark)
+/** Parses a number with at most three decimals. */
+export function createQuantityParser(range: Range, mark?: DecimalMark): ParseNumber {
+  const plain = createNumberReader(mark)
+  const inRange = createRangeCheck(range)
+  const notANumber = createNumberError('a number', mark)
   return text => {
     const digits = plain(text)
-    if (digits === undefined) return otherwise(text, mark, notANumber)
-    const short = shortened(digits)
-    if (/\.\d{4}/.test(short)) return tooPrecise
-    return /^[+-]?\d{1,12}(\.|$)/.test(short) ? inRange(Number(short)) : notANumber
+    if (digits === undefined) return explainNumberError(text, mark, notANumber)
+    const trimmed = trimZeros(digits)
+    if (/\.\d{4}/.test(trimmed)) return tooPrecise
+    return /^[+-]?\d{1,12}(\.|$)/.test(trimmed) ? inRange(Number(trimmed)) : notANumber
   }
 }
 
-/** An amount of a currency as text. */
-export function moneyCheck(currency: string, mark?: DecimalMark): Check {
+/** Parses an amount of a currency. */
+export function createMoneyParser(currency: string, mark?: DecimalMark): ParseNumber {
   const decimals = getDecimals(currency)
-  const tooFine = new RowError(`has more decimals than ${currency} has: ${decimals}`)
-  return amountCheck(decimals, tooFine, mark)
+  const tooPrecise = new RowError(`must have at most ${decimals} decimals, like ${currency}`)
+  return createAmountParser(decimals, tooPrecise, mark)
 }
 
-/** So many per cent, as text. */
-export function percentCheck(mark?: DecimalMark): Check {
-  const plain = plainBy(mark)
-  const notPercent = noneOf('number of per cent with up to four decimals', mark)
+/** Parses a percentage. */
+export function createPercentParser(mark?: DecimalMark): ParseNumber {
+  const plain = createNumberReader(mark)
+  const notPercent = createNumberError('a percentage with at most four decimals', mark)
   return text => {
     const digits = plain(text)
-    return digits !== undefined && /^\d{1,3}(\.\d{1,4})?$/.test(digits) ? digits : otherwise(text, mark, notPercent)
+    return digits !== undefined && /^\d{1,3}(\.\d{1,4})?$/.test(digits)
+      ? digits
+      : explainNumberError(text, mark, notPercent)
   }
 }
 
-const pricePlaces = 4
-const tooFineAPrice = new RowError(`has more than ${pricePlaces} decimals`)
+const maxPriceDecimals = 4
+const priceTooPrecise = new RowError(`must have at most ${maxPriceDecimals} decimals`)
 
-/** The price of one unit as text, which may be finer than the currency is. */
-export const unitPriceCheck = (mark?: DecimalMark): Check => amountCheck(pricePlaces, tooFineAPrice, mark)
+/** Parses the price of one unit, which can have more decimals than the currency. */
+export const createUnitPriceParser = (mark?: DecimalMark): ParseNumber =>
+  createAmountParser(maxPriceDecimals, priceTooPrecise, mark)
 
-function amountCheck(decimals: number, tooFine: RowError, mark: DecimalMark | undefined): Check {
-  const plain = plainBy(mark)
-  const notMoney = noneOf('amount', mark)
+function createAmountParser(decimals: number, tooPrecise: RowError, mark: DecimalMark | undefined): ParseNumber {
+  const plain = createNumberReader(mark)
+  const notMoney = createNumberError('an amount', mark)
   return text => {
     const digits = plain(text)
-    if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits)) return otherwise(text, mark, notMoney)
-    return parseAmount(digits, decimals) === undefined ? tooFine : /\.\d{5}/.test(digits) ? shortened(digits) : digits
+    if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits)) return explainNumberError(text, mark, notMoney)
+    return parseAmount(digits, decimals) === undefined
+      ? tooPrecise
+      : /\.\d{5}/.test(digits)
+        ? trimZeros(digits)
+        : digits
   }
 }

@@ -3,8 +3,8 @@ import { VoucherRow } from '../../domain/vouchers/voucher-row.ts'
 import { mergeImportedOrders } from '../../store/orders/imported-orders.ts'
 import { importVouchers } from '../../store/vouchers/imported-vouchers.ts'
 import type { ImportType } from './import-type.ts'
-import { ofRefusedOrder } from './orders.ts'
-import { ordersFrom, vouchersFrom } from './prepare.ts'
+import { rejectedWithOrder } from './orders.ts'
+import { prepareOrders, prepareVouchers } from './prepare.ts'
 import { orderRule, voucherRule } from './rules.ts'
 
 /** Open orders of an earlier system. */
@@ -15,13 +15,13 @@ export const orders = {
     'The rows of an order must follow each other. They are imported together or not at all: lines and freight must equal `total`, and so must the payments, if there are any. The first row needs `customerId`, `placedAt` and `total`. A line needs `sku` or `skuId`, `quantity` and `price`. The default `status` of a line is `shipped`. A different version of an order replaces the earlier one, unless the order has been shipped, cancelled or returned in Tillbridge: then it is rejected. So is the number of an order that was placed in Tillbridge.',
   shape: OrderRow,
   key: [],
-  toldApart: ['orderNumber', 'sequence'],
+  documentedKey: ['orderNumber', 'sequence'],
   together: 'orderNumber',
-  inPaths: ['id'],
-  whole: ofRefusedOrder,
+  pathColumns: ['id'],
+  rejectedWithRecord: rejectedWithOrder,
   isOnboarding: true,
   rule: orderRule,
-  prepare: ordersFrom,
+  prepare: prepareOrders,
   write: mergeImportedOrders,
   examples: [
     { status: 'shipped', paymentVoucher: '' },
@@ -46,10 +46,10 @@ export const vouchers = {
     'The default `status` is active. Without a balance the voucher is redeemed, and after its last day it expires. A later file adds ledger entries, unless the voucher has been locked, redeemed, suspended or expired in Tillbridge: then it is rejected. So is a number that Tillbridge issued. The original amount must stay the same. Rejected lines are written without the PIN.',
   shape: VoucherRow,
   key: ['number'],
-  inPaths: ['number'],
+  pathColumns: ['number'],
   isOnboarding: true,
   rule: voucherRule,
-  prepare: vouchersFrom,
+  prepare: prepareVouchers,
   write: importVouchers,
   examples: [{}, { number: '2062390', pin: '004200' }],
 } as const satisfies ImportType

@@ -5,24 +5,23 @@ import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import type { ImportedLine, ImportedOrder } from '../../store/orders/imported-orders.ts'
 import type { SoldVariant } from '../../store/orders/place.ts'
 import type { Row } from './ingest.ts'
-import { discountsOf } from './inputs.ts'
+import { toDiscounts } from './inputs.ts'
 import { RowError } from './row-error.ts'
 
-/** What a line of an order is looked up for. */
-export interface SoldItems {
-  item(row: Row): ReturnType<typeof soldItem>
-  /** Null where no store has the number. */
+/** Finds the items and stores of order rows. */
+export interface ItemLookup {
+  item(row: Row): ReturnType<typeof toSoldItem>
+  /** Returns null if no store has the number. */
   storeId(number: string): string | null
 }
 
-/** What a line comes to. */
-type Reckoned = Pick<ImportedLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
+type LineAmounts = Pick<ImportedLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
 
-/** Says why a row is rejected; the first reason counts. */
-type Refuse = (row: Row, text: string, column: string, found?: unknown) => void
+/** Rejects a row. Only its first error counts. */
+type RejectRow = (row: Row, message: string, column: string, value?: unknown) => void
 
-/** The rows of each order: those with its number that stand next to each other. */
-export function rowsByOrder(rows: readonly Row[]): Row[][] {
+/** Groups consecutive rows with the same order number. */
+export function groupByOrder(rows: readonly Row[]): Row[][] {
   const orders: Row[][] = []
   for (const row of rows) {
     const last = orders.at(-1)
@@ -32,146 +31,149 @@ export function rowsByOrder(rows: readonly Row[]): Row[][] {
   return orders
 }
 
-/** The order that rows make up; or, where it is rejected, why each of them is. */
-export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): ImportedOrder | RowError[] {
-  const faults = new Map<Row, RowError>()
-  const reject: Refuse = (row, ...why) => {
-    if (!faults.has(row)) faults.set(row, new RowError(...why))
+/** Converts rows to their order. If it is rejected, returns the error of each row. */
+export function toOrder(rows: readonly Row[], items: ItemLookup, currency: string): ImportedOrder | RowError[] {
+  const errors = new Map<Row, RowError>()
+  const reject: RejectRow = (row, ...error) => {
+    if (!errors.has(row)) errors.set(row, new RowError(...error))
   }
   const decimals = getDecimals(currency)
-  const header = headerOf(rows, reject)
-  const lines = linesOf(rows, items, decimals, reject)
-  const payments = paymentsOf(rows)
+  const header = getHeader(rows, reject)
+  const lines = toLines(rows, items, decimals, reject)
+  const payments = toPayments(rows)
   const order = {
     number: String(header.orderNumber),
-    id: textOf(header.id),
+    id: toText(header.id),
     customerId: String(header.customerId),
-    pickupStoreNumber: textOf(header.pickupStoreNumber),
+    pickupStoreNumber: toText(header.pickupStoreNumber),
     placedAt: String(header.placedAt),
-    billingAddress: addressOf(header, 'billing'),
-    deliveryAddress: addressOf(header, 'delivery'),
-    freight: textOf(header.freight) ?? '0',
+    billingAddress: toAddress(header, 'billing'),
+    deliveryAddress: toAddress(header, 'delivery'),
+    freight: toText(header.freight) ?? '0',
     taxLines:
       typeof header.tax === 'string' && toMinorUnits(header.tax, decimals) !== 0n
-        ? [{ name: textOf(header.taxName) ?? 'Tax', percentage: null, amount: header.tax }]
+        ? [{ name: toText(header.taxName) ?? 'Tax', percentage: null, amount: header.tax }]
         : [],
-    total: textOf(header.total) ?? '0',
+    total: toText(header.total) ?? '0',
   }
-  if (!faults.size) judgeSums(header, { ...order, lines, payments }, decimals, reject)
-  if (faults.size) return rows.map(row => faults.get(row) ?? ofRefusedOrder)
+  if (!errors.size) checkSums(header, { ...order, lines, payments }, decimals, reject)
+  if (errors.size) return rows.map(row => errors.get(row) ?? rejectedWithOrder)
   const digest = createHash('sha256').update(JSON.stringify(rows)).digest()
   return { ...order, lines, payments, digest, rows: rows.length }
 }
 
-/** Why a row is rejected with which nothing is wrong. */
-export const ofRefusedOrder = new RowError('Another line of this order is rejected; an order is taken as a whole.')
+/** The error of a valid row in a rejected order. */
+export const rejectedWithOrder = new RowError(
+  'Another line of this order was rejected. An order is imported completely or not at all.',
+)
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+const toText = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** What the rows share: it stands in the first one, and in the others again or not at all. */
-function headerOf(rows: readonly Row[], reject: Refuse): Row {
+/** Returns the first row, which has the fields of the order. The other rows can repeat them. */
+function getHeader(rows: readonly Row[], reject: RejectRow): Row {
   const [first = {}] = rows
   for (const name of ['customerId', 'placedAt', 'total'])
     if (typeof first[name] !== 'string') reject(first, 'is required in the first line of an order', name)
   for (const row of rows)
     for (const name in orderColumns)
       if (typeof row[name] === 'string' && row[name] !== first[name])
-        reject(row, 'is not what the first line of the order says', name)
+        reject(row, 'must be the same as in the first line of the order', name)
   return first
 }
 
-const addressOf = (row: Row, prefix: string) =>
-  Object.fromEntries(addressFields.map(field => [field, textOf(row[toAddressColumn(prefix, field)])]))
+const toAddress = (row: Row, prefix: string) =>
+  Object.fromEntries(addressFields.map(field => [field, toText(row[toAddressColumn(prefix, field)])]))
 
 const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
 
-function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, reject: Refuse): ImportedLine[] {
+function toLines(rows: readonly Row[], items: ItemLookup, decimals: number, reject: RejectRow): ImportedLine[] {
   const seen = new Set<unknown>()
   return rows.filter(isLine).map((row, i) => {
     const { storeNumber } = row
     const sequence = row.sequence ?? i + 1
-    if (seen.has(sequence)) reject(row, 'stands twice in the order', 'sequence', sequence)
+    if (seen.has(sequence)) reject(row, 'must be unique within the order', 'sequence', sequence)
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
-    return { sequence: Number(sequence), ...items.item(row), ...reckoned(row, decimals, reject), storeId }
+    return { sequence: Number(sequence), ...items.item(row), ...computeLine(row, decimals, reject), storeId }
   })
 }
 
-/** What a line comes to, and what of it came back. */
-function reckoned(row: Row, decimals: number, reject: Refuse): Reckoned {
-  const shown = (minor: bigint) => formatAmount(minor, decimals)
-  const given = (column: string) => (typeof row[column] === 'string' ? toMinorUnits(row[column], decimals) : undefined)
+/** Computes the amounts of a line, and what was returned. */
+function computeLine(row: Row, decimals: number, reject: RejectRow): LineAmounts {
+  const format = (minor: bigint) => formatAmount(minor, decimals)
+  const getAmount = (column: string) =>
+    typeof row[column] === 'string' ? toMinorUnits(row[column], decimals) : undefined
   const quantity = Number(row.quantity)
-  const price = given('price') ?? 0n
-  const off = (discountsOf(row) ?? []).map(discount => ({
+  const price = getAmount('price') ?? 0n
+  const ownDiscounts = (toDiscounts(row) ?? []).map(discount => ({
     ...discount,
     amount: toMinorUnits(discount.amount, decimals),
   }))
   const due = computeLineValue(
     price,
     quantity,
-    off.map(discount => discount.amount),
+    ownDiscounts.map(discount => discount.amount),
   )
-  const discounts = off.map(discount => ({ ...discount, amount: shown(discount.amount) }))
-  const value = given('value') ?? due
-  // Who tells only what was paid has given a discount.
+  const discounts = ownDiscounts.map(discount => ({ ...discount, amount: format(discount.amount) }))
+  const value = getAmount('value') ?? due
+  // A lower value without a discount implies one.
   if (!discounts.length && value < due)
-    discounts.push({ type: 'discount', reason: null, amount: shown(due - value), percentage: null })
-  else if (value !== due) reject(row, 'is not the price of the units less the discount', 'value', shown(due))
-  if (value < 0n) reject(row, 'is more than the line costs', 'discountAmount')
+    discounts.push({ type: 'discount', reason: null, amount: format(due - value), percentage: null })
+  else if (value !== due) reject(row, 'must be quantity times price minus the discount', 'value', format(due))
+  if (value < 0n) reject(row, 'must be at most quantity times price', 'discountAmount')
 
   const { status = 'shipped' } = row as { status?: ImportedLine['status'] }
   const isSold = status === 'shipped' || status === 'returned'
   const returned = Number(row.returned ?? (status === 'returned' ? quantity : 0))
-  if (returned > quantity) reject(row, 'is more than the quantity', 'returned')
-  if (returned > 0 && !isSold) reject(row, `is more than 0 while the line is ${status}`, 'returned')
+  if (returned > quantity) reject(row, 'must be at most the quantity', 'returned')
+  if (returned > 0 && !isSold) reject(row, `must be 0 if the line is ${status}`, 'returned')
   if (returned < quantity && status === 'returned')
-    reject(row, 'is less than the quantity: a line is returned once all of it is, and shipped before', 'returned')
-  const refunded = given('refunded') ?? computeRefund({ value, quantity, returned: 0, refunded: 0n }, returned)
-  if (refunded > value) reject(row, 'is more than was paid for the line', 'refunded')
+    reject(row, 'must be the quantity if the line is returned. A line with a partial return is shipped', 'returned')
+  const refunded = getAmount('refunded') ?? computeRefund({ value, quantity, returned: 0, refunded: 0n }, returned)
+  if (refunded > value) reject(row, 'must be at most the value of the line', 'refunded')
   return {
     status: isSold ? (returned === quantity ? 'returned' : 'shipped') : status,
     quantity,
-    price: shown(price),
+    price: format(price),
     discounts,
-    value: shown(value),
+    value: format(value),
     returned,
-    refunded: shown(refunded),
+    refunded: format(refunded),
   }
 }
 
-/** What a row calls the item that was sold; what it does not say, as the product has it now. */
-export function soldItem(row: Row, variant: SoldVariant | undefined) {
-  const said = (column: string) => textOf(row[column])
-  const sku = variant?.sku ?? said('sku') ?? said('skuId') ?? ''
+/** Returns the sold item of a row. Missing fields come from the product. */
+export function toSoldItem(row: Row, variant: SoldVariant | undefined) {
+  const getText = (column: string) => toText(row[column])
+  const sku = variant?.sku ?? getText('sku') ?? getText('skuId') ?? ''
   return {
-    skuId: variant?.skuId ?? said('skuId') ?? sku,
+    skuId: variant?.skuId ?? getText('skuId') ?? sku,
     sku,
-    productCode: said('productCode') ?? variant?.productCode ?? sku,
-    productName: said('productName') ?? variant?.productName ?? sku,
-    colourCode: said('colourCode') ?? variant?.colourCode ?? null,
-    colourName: said('colourName') ?? variant?.colourName ?? null,
-    sizeCode: said('sizeCode') ?? variant?.sizeCode ?? '-',
+    productCode: getText('productCode') ?? variant?.productCode ?? sku,
+    productName: getText('productName') ?? variant?.productName ?? sku,
+    colourCode: getText('colourCode') ?? variant?.colourCode ?? null,
+    colourName: getText('colourName') ?? variant?.colourName ?? null,
+    sizeCode: getText('sizeCode') ?? variant?.sizeCode ?? '-',
   }
 }
 
-/** The payments of an order: one that several rows repeat is one. */
-function paymentsOf(rows: readonly Row[]): ImportedOrder['payments'] {
+/** Returns the payments of an order. Equal payments of several rows are one. */
+function toPayments(rows: readonly Row[]): ImportedOrder['payments'] {
   const payments = rows.flatMap(row =>
     typeof row.paymentAmount === 'string'
       ? {
           gateway: String(row.paymentGateway),
           amount: row.paymentAmount,
-          reference: textOf(row.paymentReference),
-          voucherNumber: textOf(row.paymentVoucher),
+          reference: toText(row.paymentReference),
+          voucherNumber: toText(row.paymentVoucher),
         }
       : [],
   )
   return [...new Map(payments.map(payment => [JSON.stringify(payment), payment])).values()]
 }
 
-/** An order says what it comes to, so that one of which a line is missing is not taken for the whole. */
-function judgeSums(
+/** Checks the total, so that an order with missing lines is rejected. */
+function checkSums(
   header: Row,
   {
     lines,
@@ -181,7 +183,7 @@ function judgeSums(
     payments,
   }: Pick<ImportedOrder, 'lines' | 'freight' | 'taxLines' | 'total' | 'payments'>,
   decimals: number,
-  reject: Refuse,
+  reject: RejectRow,
 ) {
   const minor = (text: string) => toMinorUnits(text, decimals)
   const due = computeAmountDue(
@@ -190,13 +192,13 @@ function judgeSums(
     taxLines.map(({ amount }) => minor(amount)),
   )
   const paid = sum(payments.map(payment => minor(payment.amount)))
-  if (!lines.length) reject(header, 'has no line that names a SKU', 'orderNumber')
+  if (!lines.length) reject(header, 'must have a line with a SKU', 'orderNumber')
   else if (due !== minor(total))
     reject(header, 'must be the sum of lines, freight and tax', 'total', formatAmount(due, decimals))
   else if (payments.length && paid !== due)
     reject(
       header,
-      'is not what is due, taken together',
+      'must add up to the total of the order',
       'paymentAmount',
       `${formatAmount(paid, decimals)}, not ${formatAmount(due, decimals)}`,
     )

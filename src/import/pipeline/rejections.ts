@@ -2,26 +2,26 @@ import type { Field } from './columns.ts'
 import type { RowError } from './row-error.ts'
 import type { Line } from './sheet.ts'
 
-/** How often something was rejected for one reason, and the first line of it. */
+/** One reason for rejected lines, with its count and first line. */
 export interface Rejection {
-  /** What the lines call the column; empty where it is the line as a whole. */
+  /** The file's name of the column. Empty if the reason is about the whole line. */
   column: string
-  /** The first line's, in words that are said after the column's name. */
-  text: string
-  /** The same of all the lines: without what stands in them. */
-  kept: string
+  /** The message of the first line, with its value. Follows the name of the column. */
+  firstMessage: string
+  /** The message of all lines, without content. */
+  message: string
   line: number
-  /** What the cell of that line says, where that may be repeated. */
+  /** The cell of the first line, unless the import type has a secret. */
   cell?: string
   lines: number
   /** The numbers of the first lines. */
   numbers: number[]
 }
 
-/** Reasons that are told apart; what is rarer than that is in the file of the rejected lines. */
-const atMost = 1_000
-const numbersKept = 100
-const cellLength = 60
+/** Further reasons are only in the file of rejected lines. */
+const maxReasons = 1_000
+const maxLineNumbers = 100
+const maxCellLength = 60
 
 /** Counts rejections by their reasons. */
 export function countRejections(fields: readonly Field[]) {
@@ -29,29 +29,29 @@ export function countRejections(fields: readonly Field[]) {
   const columns = new Map(fields.map(field => [field.name, field]))
   const hasSecret = fields.some(({ shape }) => shape.format === 'secret')
   return {
-    add(line: Line, reasons: readonly RowError[]) {
-      for (const { column, text, kept } of reasons) {
-        const key = `${column} ${kept}`
+    add(line: Line, errors: readonly RowError[]) {
+      for (const { column, messageWithValue, message } of errors) {
+        const key = `${column} ${message}`
         const known = byReason.get(key)
         if (known) {
           known.lines++
-          if (known.numbers.length < numbersKept) known.numbers.push(line.number)
-        } else if (byReason.size < atMost) {
+          if (known.numbers.length < maxLineNumbers) known.numbers.push(line.number)
+        } else if (byReason.size < maxReasons) {
           const field = columns.get(column)
           const cell = field && !hasSecret ? String(line.cells[field.place] ?? '') : ''
           byReason.set(key, {
             column: field?.header ?? column,
-            text,
-            kept,
+            firstMessage: messageWithValue,
+            message,
             line: line.number,
             lines: 1,
             numbers: [line.number],
-            ...(cell && { cell: cell.length > cellLength ? `${cell.slice(0, cellLength)}…` : cell }),
+            ...(cell && { cell: cell.length > maxCellLength ? `${cell.slice(0, maxCellLength)}…` : cell }),
           })
         }
       }
     },
-    /** The most frequent first. */
+    /** Returns the reasons, most frequent first. */
     list: () => [...byReason.values()].sort((a, b) => b.lines - a.lines),
   }
 }

@@ -1,25 +1,23 @@
-/** Why a row is rejected. */
+/** The reason why a row is rejected. */
 export class RowError {
-  /** Said after our name of the `column`; it may be kept: what stands in the row is not in it. */
-  readonly kept: string
-  /** Empty where it is the row as a whole. */
+  /** Follows the name of the column, and can be stored: it has no content of the row. */
+  readonly message: string
+  /** Our name of the column. Empty if the error is about the whole row. */
   readonly column: string
-  /** What the row has, or should have, of one row alone. */
-  readonly found: unknown
+  /** The value that is wrong, or the value that is right. */
+  readonly value: unknown
 
-  constructor(kept: string, column = '', found?: unknown) {
-    this.kept = kept
+  constructor(message: string, column = '', value?: unknown) {
+    this.message = message
     this.column = column
-    this.found = found
+    this.value = value
   }
 
-  /** The whole of it, said after our name of the column. */
-  get text(): string {
-    return this.found === undefined ? this.kept : `${this.kept}: ${this.found}`
+  get messageWithValue(): string {
+    return this.value === undefined ? this.message : `${this.message}: ${this.value}`
   }
 
-  /** The same of a column. */
-  of(column: string): RowError {
-    return new RowError(this.kept, column, this.found)
+  withColumn(column: string): RowError {
+    return new RowError(this.message, column, this.value)
   }
 }

@@ -2,39 +2,39 @@ import type { Field } from './columns.ts'
 import type { Row } from './ingest.ts'
 import type { RowError } from './row-error.ts'
 
-/** A line of text, taken apart. */
+/** A parsed line of a file. */
 export interface Line {
-  /** Where it begins in the file, counted from 1. */
+  /** The line number in the file, from 1. */
   number: number
-  /** A cell for each column of the header: text, or in NDJSON any flat value; undefined where the line does not give it. */
+  /** One cell per column of the header: text, or any flat value in NDJSON. Undefined if the line doesn't have it. */
   cells: unknown[]
-  /** Why it cannot be read; the cells are then as near to the file as can be. */
+  /** Set if the line is malformed. Its cells are then a guess. */
   unreadable?: RowError
-  /** All of it, where it cannot be taken apart. */
+  /** The line's text, if it can't be split into cells. */
   text?: string
-  /** The cells hold bytes, one a character, because they are no UTF-8. */
+  /** Set if the line is not UTF-8. Each character of its cells is then one byte. */
   bytes?: true
-  /** What is wrong with it apart from its cells. */
-  reasons?: RowError[]
+  /** Errors that are not about a cell. */
+  errors?: RowError[]
   size: number
 }
 
-/** A line with its row, or with all that is wrong with it. */
+/** A line with its row, or with all its errors. */
 export interface ValidatedRow {
   line: Line
   row?: Row
-  reasons?: RowError[]
+  errors?: RowError[]
 }
 
-/** Lines, and which of their cells are ours: a file that is opened as far as its header, or what is made of an export. */
+/** The lines of a file or of a converted export, and their columns. */
 export interface Sheet {
   /** The columns of the lines. */
   header: string[]
   fields: Field[]
-  /** A line may leave out columns that another one gives. */
+  /** True if lines can have different columns. */
   sparse: boolean
-  /** The lines are what an earlier import has rejected; of NDJSON it is known once they are read. */
-  isRest?: boolean
+  /** True if the lines were rejected by an earlier import. In NDJSON, it is known only after they are read. */
+  isRejectedFile?: boolean
   lines: AsyncIterable<Line[]>
   /** The lines as validated batches, if another thread reads them. `lines` is then empty. */
   batches?: AsyncGenerator<ValidatedRow[]>

@@ -12,7 +12,7 @@ type ReadMoment = (text: string) => Moment | undefined
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /** What the letters of a format stand for. `MM` behind an hour are minutes. */
-const parts: Readonly<Record<string, string>> = {
+const formatParts: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
   YY: '(?<year>\\d{2})',
   MMM: '(?<month>[A-Za-z]{3,9}\\.?)',
@@ -64,7 +64,7 @@ function patternOf(format: string) {
   const used = new Set<string>()
   return format.replace(/YYYY|YY|MMM|MM|M|DD|D|HH|H|SS|AM|PM|\s+|./g, (letters, at: number) => {
     const name = letters === 'MM' && hour >= 0 && at > hour ? 'minutes' : letters === 'PM' ? 'AM' : letters
-    const pattern = parts[name]
+    const pattern = formatParts[name]
     if (pattern === undefined) return /\s/.test(letters) ? '\\s+' : RegExp.escape(letters)
     const group = pattern.slice(0, pattern.indexOf('>'))
     if (used.has(group)) throw new Error(`${format} can contain ${letters} only once.`)
@@ -108,7 +108,7 @@ const clockIn = (text: string) =>
 const notAClock = new RowError('has no time beside it: HH:MM:SS or HH:MM, also with AM or PM')
 
 /** A time of a day, `YYYY-MM-DD HH:MM:SS`, with the clock that stands in another cell; one that is empty changes nothing. */
-export function withClock(time: unknown, cell: unknown): unknown {
+export function addTime(time: unknown, cell: unknown): unknown {
   if (typeof time !== 'string' || cell === undefined || cell === null || cell === '') return time
   // A column of times may have been made of one of days and times: the day is then of no account.
   const told = clockIn(String(cell).replace(/^\d{4}-\d{2}-\d{2}[ T]/, ''))

@@ -1,33 +1,32 @@
-/** What a file looks like: its size in bytes, and when it was last changed, in milliseconds as far as the place tells them. */
-export interface Mark {
+/** The version of a file: its size in bytes, and its last change in milliseconds, as precise as the source. */
+export interface FileVersion {
   size: number
   changedAt: number
 }
 
-/** A file within reach of this machine, and where its rejected lines go. */
-export interface Brought {
+/** A file on this machine, and the path for its rejected lines. */
+export interface LocalCopy {
   path: string
   rejectedPath: string
 }
 
-/** A folder that exports arrive in, with `done/` and `failed/` in it, wherever it is. Each call throws `ExportsUnreadable` where it cannot be had. */
-export interface ExportPlace {
-  /** Makes `done/` and `failed/`, where they are not there. */
-  makeRoom(): Promise<void>
-  /** The names of all that is in it. */
-  names(): Promise<string[]>
-  /** Undefined where there is no file of that name, or none any more. */
-  markOf(name: string): Promise<Mark | undefined>
-  bring(name: string, mark: Mark): Promise<Brought>
-  /** Moves a file out of the way, for good; what was rejected of it is in `failed/` before. Returns where to. */
-  leave(name: string, to: 'done' | 'failed'): Promise<string>
+/** A local or remote folder that receives exports, with `done/` and `failed/` in it. Each call throws `ExportsUnreadable` if it fails. */
+export interface ExportFolder {
+  /** Creates `done/` and `failed/` if they are missing. */
+  createFolders(): Promise<void>
+  listNames(): Promise<string[]>
+  /** Returns undefined if the file doesn't exist. */
+  getVersion(name: string): Promise<FileVersion | undefined>
+  fetch(name: string, version: FileVersion): Promise<LocalCopy>
+  /** Moves a file to `done/` or `failed/`, after its rejected lines are in `failed/`. Returns the new path. */
+  moveTo(name: string, to: 'done' | 'failed'): Promise<string>
   close(): Promise<void>
 }
 
-/** The place cannot be had. The message is for an alert, and holds no secret. */
+/** The export folder can't be read. The message is for an alert, and has no secret. */
 export class ExportsUnreadable extends Error {
   override name = 'ExportsUnreadable'
-  /** Waiting does not mend it: somebody has to. */
+  /** True if retries can't help: the settings or the server must be corrected. */
   isLasting: boolean
 
   constructor(message: string, isLasting = false) {
@@ -36,10 +35,10 @@ export class ExportsUnreadable extends Error {
   }
 }
 
-/** The name, or one beside it where something is there: nothing that was kept is written over. */
-export async function freeName(name: string, isThere: (name: string) => Promise<boolean>): Promise<string> {
+/** Returns the name, or the first free one with a number, so that no file is overwritten. */
+export async function findFreeName(name: string, exists: (name: string) => Promise<boolean>): Promise<string> {
   for (let i = 0; ; i++) {
     const candidate = i ? `${name}.${i}` : name
-    if (!(await isThere(candidate))) return candidate
+    if (!(await exists(candidate))) return candidate
   }
 }

@@ -9,13 +9,13 @@ export type Format = (typeof formats)[number]
 
 /** A file to import: plain, gzip or zstd. */
 export interface Source {
-  /** What messages call it. */
+  /** The name in messages. */
   name: string
   format: Format
   stream: Readable
-  /** How many bytes there are to read, where that is known. */
+  /** Bytes to read, if known. */
   size?: number
-  /** Where it can be read again. */
+  /** Set if the source can be read again. */
   path?: string
   /** The maximum size after decompression. Absent: unlimited. */
   maxUnpackedBytes?: number
@@ -23,29 +23,29 @@ export interface Source {
 
 const chunkBytes = 64 * 1024
 
-/** Opens a file, or standard input for `-`. The format is told by the name, unless given; standard input is CSV. */
-export async function openSource(path: string, format?: Format): Promise<Source> {
-  if (path === '-') return { name: 'standard input', format: format ?? 'csv', stream: process.stdin }
-  const told = format ?? formatOf(path)
-  if (!told)
+/** Opens a file, or standard input for `-`. The default format is that of the file's extension, and CSV for standard input. */
+export async function openSource(path: string, explicitFormat?: Format): Promise<Source> {
+  if (path === '-') return { name: 'standard input', format: explicitFormat ?? 'csv', stream: process.stdin }
+  const format = explicitFormat ?? findFormat(path)
+  if (!format)
     throw new ImportError(
-      `${path}: the name does not tell the format (.csv, .ndjson, .jsonl, with or without .gz or .zst): --format csv or --format ndjson.`,
+      `${path} must end with .csv, .ndjson or .jsonl, also with .gz or .zst. Otherwise, use --format csv or --format ndjson.`,
     )
-  const found = await stat(path).catch(error => {
-    throw new ImportError(notRead(path, error))
+  const file = await stat(path).catch(error => {
+    throw new ImportError(describeReadError(path, error))
   })
-  const source: Source = { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }) }
-  // What comes out of a pipe comes once, whether it has a name or not.
-  return found.isFile() ? { ...source, size: found.size, path } : source
+  const source: Source = { name: path, format, stream: createReadStream(path, { highWaterMark: chunkBytes }) }
+  // A named pipe can be read only once.
+  return file.isFile() ? { ...source, size: file.size, path } : source
 }
 
-const formatOf = (path: string): Format | undefined => {
+const findFormat = (path: string): Format | undefined => {
   const [, ending] = /\.(csv|ndjson|jsonl)(\.gz|\.zst)?$/i.exec(path) ?? []
   return ending === undefined ? undefined : ending.toLowerCase() === 'csv' ? 'csv' : 'ndjson'
 }
 
-/** The bytes of a source, unpacked when they begin as gzip or zstd does. `onRead` hears how many bytes were taken from the file. */
-export async function* bytesOf(
+/** Reads the bytes of a source, and decompresses gzip and zstd. `onRead` receives the number of bytes read from the file. */
+export async function* readBytes(
   { name, stream, maxUnpackedBytes = Infinity }: Source,
   onRead: (bytes: number) => void,
 ): AsyncGenerator<Buffer> {
@@ -79,27 +79,26 @@ export async function* bytesOf(
       head = Buffer.concat([head, value])
     }
     if (head[0] === 0x1f && head[1] === 0x8b)
-      yield* limited(unpacked(counted(), createGunzip({ chunkSize: chunkBytes })))
+      yield* limited(decompress(counted(), createGunzip({ chunkSize: chunkBytes })))
     else if (head.length >= 4 && head.readUInt32LE() === 0xfd2fb528)
-      yield* limited(unpacked(counted(), createZstdDecompress({ chunkSize: chunkBytes })))
+      yield* limited(decompress(counted(), createZstdDecompress({ chunkSize: chunkBytes })))
     else yield* counted()
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     if (/^(Z_|ZSTD_|ERR_ZLIB|ERR_ZSTD)/.test(code))
-      throw new ImportError(`${name} is damaged: it cannot be unpacked to its end.`)
-    if (code) throw new ImportError(`${name} cannot be read: ${message}.`)
+      throw new ImportError(`${name} can't be decompressed completely, because it is damaged.`)
+    if (code) throw new ImportError(`${name} can't be read: ${message}.`)
     throw error
   } finally {
     stream.destroy()
   }
 }
 
-async function* unpacked(packed: AsyncIterable<Buffer>, unpacking: Transform): AsyncGenerator<Buffer> {
-  // Errors of either side arrive at the reader below.
-  pipeline(Readable.from(packed), unpacking, () => {})
-  yield* unpacking as AsyncIterable<Buffer>
+async function* decompress(compressed: AsyncIterable<Buffer>, decoder: Transform): AsyncGenerator<Buffer> {
+  // Errors of both streams reach the reader of `decoder`.
+  pipeline(Readable.from(compressed), decoder, () => {})
+  yield* decoder as AsyncIterable<Buffer>
 }
 
-/** What is said of a file that could not be read. */
-export const notRead = (path: string, { code, message }: NodeJS.ErrnoException) =>
-  `${path} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : message}.`
+export const describeReadError = (path: string, { code, message }: NodeJS.ErrnoException) =>
+  code === 'ENOENT' ? `${path} doesn't exist.` : `${path} can't be read: ${message}.`

@@ -1,42 +1,43 @@
 import { access, lstat, mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ExportPlace, ExportsUnreadable, freeName } from './export-source.ts'
+import { type ExportFolder, ExportsUnreadable, findFreeName } from './export-source.ts'
 
-const isThere = (path: string) =>
+const exists = (path: string) =>
   access(path).then(
     () => true,
     () => false,
   )
 
 /** A folder of this machine. */
-export function openFolder(folder: string): ExportPlace {
-  const told = async <T>(work: Promise<T>): Promise<T> => {
+export function openFolder(folder: string): ExportFolder {
+  const toExportsUnreadable = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
-      throw new ExportsUnreadable(`The folder of exports: ${(error as NodeJS.ErrnoException).code ?? 'no code'}.`)
+      const { code = 'no code' } = error as NodeJS.ErrnoException
+      throw new ExportsUnreadable(`The export folder can't be used: ${code}.`)
     }
   }
-  const makeRoom = async () => {
-    for (const place of ['done', 'failed']) await mkdir(join(folder, place), { recursive: true })
+  const createFolders = async () => {
+    for (const name of ['done', 'failed']) await mkdir(join(folder, name), { recursive: true })
   }
   return {
-    makeRoom: () => told(access(folder).then(makeRoom)),
-    names: () => told(readdir(folder)),
-    async markOf(name) {
-      // It may just have gone.
-      const found = await lstat(join(folder, name)).catch(() => undefined)
-      return found?.isFile() ? { size: found.size, changedAt: found.mtimeMs } : undefined
+    createFolders: () => toExportsUnreadable(access(folder).then(createFolders)),
+    listNames: () => toExportsUnreadable(readdir(folder)),
+    async getVersion(name) {
+      // The file can have been removed since it was listed.
+      const file = await lstat(join(folder, name)).catch(() => undefined)
+      return file?.isFile() ? { size: file.size, changedAt: file.mtimeMs } : undefined
     },
-    async bring(name) {
-      await told(makeRoom())
+    async fetch(name) {
+      await toExportsUnreadable(createFolders())
       return { path: join(folder, name), rejectedPath: join(folder, 'failed', `${name}.rejected.ndjson`) }
     },
-    leave: (name, to) =>
-      told(
+    moveTo: (name, to) =>
+      toExportsUnreadable(
         (async () => {
-          await makeRoom()
-          const target = await freeName(join(folder, to, name), isThere)
+          await createFolders()
+          const target = await findFreeName(join(folder, to, name), exists)
           await rename(join(folder, name), target)
           return target
         })(),

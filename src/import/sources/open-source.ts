@@ -1,10 +1,10 @@
 import { type BackOfficeSettings, sftpAddressIn } from '../../domain/tenancy/back-office-settings.ts'
-import type { ExportPlace } from './export-source.ts'
+import type { ExportFolder } from './export-source.ts'
 import { openFolder } from './folder.ts'
 import { openSftpFolder } from './sftp.ts'
 
 /** Opens the export folder: a local one, or one on an SFTP server. The caller must close it. `signal` aborts the work. */
-export async function openExports(settings: BackOfficeSettings, signal: AbortSignal): Promise<ExportPlace> {
+export async function openExports(settings: BackOfficeSettings, signal: AbortSignal): Promise<ExportFolder> {
   const { exportFolder = '', sftpHostKey = '', sftpKeyFile: keyFile, sftpPassword: password } = settings
   const address = sftpAddressIn(exportFolder)
   if (!address) return openFolder(exportFolder)

@@ -6,56 +6,56 @@ import type { SftpAddress } from '../../domain/tenancy/back-office-settings.ts'
 import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { ExportsUnreadable } from './export-source.ts'
 
-/** How a server is reached, how it is known, and who signs in. */
+/** The address, host keys and credentials of a server. */
 export interface SftpAccess {
   address: SftpAddress
-  /** Fingerprints of the keys it may show: `SHA256:…`, as OpenSSH writes them. */
+  /** Fingerprints of the accepted host keys: `SHA256:…`, as OpenSSH writes them. */
   hostKeys: readonly string[]
-  /** A private key; without one the password signs in. */
+  /** The path of a private key. Undefined: the password signs in. */
   keyFile: string | undefined
-  /** The user's, or that of the private key. */
+  /** The password of the user or of the private key. */
   password: string | undefined
 }
 
 /** A connection to an SFTP server. */
 export interface SftpSession {
   /**
-   * Takes a step, named in the words of a complaint (`list the folder`), and cuts the connection where nothing moves for too long: a step
-   * of many parts says that it moves by `alive`. Throws nothing but `ExportsUnreadable`.
+   * Runs one step. `action` names it in messages (`list the folder`). Closes the connection if the step makes no progress for too long.
+   * A long step reports its progress with `onProgress`. Throws only `ExportsUnreadable`.
    */
-  step<T>(what: string, work: (client: SftpClient, alive: () => void) => Promise<T>): Promise<T>
+  step<T>(action: string, work: (client: SftpClient, onProgress: () => void) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** Milliseconds that a farewell may take; and between two words that keep a connection from being taken for dead. */
-const farewellMs = 2_000
-const keepaliveMs = 15_000
+const closeTimeoutMs = 2_000
+const keepaliveIntervalMs = 15_000
 
-/** What servers, the library and sockets say went wrong, in words, and whether somebody has to mend it. */
-const faults: Readonly<Record<string, readonly [why: string, isLasting?: boolean]>> = {
-  2: ['there is no such file or folder', true],
-  ENOENT: ['there is no such file or folder', true],
-  3: ['it is not allowed', true],
-  EACCES: ['it is not allowed', true],
-  4: ['it says no more than that it failed'],
+/** The messages for status codes of SFTP, the library and sockets. `isLasting`: retries can't help. */
+const failures: Readonly<Record<string, readonly [cause: string, isLasting?: boolean]>> = {
+  2: ["the file or folder doesn't exist", true],
+  ENOENT: ["the file or folder doesn't exist", true],
+  3: ['permission denied', true],
+  EACCES: ['permission denied', true],
+  4: ['the server reported a failure without a cause'],
   6: ['the connection ended'],
   7: ['the connection ended'],
-  8: ['the server cannot do that', true],
+  8: ["the server doesn't support it", true],
   ERR_GENERIC_CLIENT: ['the connection ended'],
   ERR_NOT_CONNECTED: ['the connection ended'],
-  ABORT_ERR: ['it was broken off'],
+  ABORT_ERR: ['it was interrupted'],
 }
 
-/** `level`: what part of the protocol it came up in. */
+/** `level`: the part of the protocol that failed. */
 type SshError = Error & { code?: string | number; level?: string }
 
-const fingerprintOf = (key: Buffer) => `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+const computeFingerprint = (key: Buffer) =>
+  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
-/** Connects and signs in; a step may stand still for `stillMs`. Nothing is sent to a server that shows another key than those that are known. */
-export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs = 30_000): Promise<SftpSession> {
+/** Connects and signs in. A step can be without progress for `timeoutMs`. Nothing is sent to a server with an unknown host key. */
+export async function openSftp(access: SftpAccess, signal: AbortSignal, timeoutMs = 30_000): Promise<SftpSession> {
   const { address, hostKeys } = access
-  const where = `${address.host}:${address.port}`
-  const credentials = await credentialsOf(access, where)
+  const server = `${address.host}:${address.port}`
+  const credentials = await loadCredentials(access, server)
   signal.throwIfAborted()
   const client = new SftpClient('exports', {})
   const socket = createConnection({ host: address.host, port: address.port, noDelay: true })
@@ -63,53 +63,53 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
   signal.addEventListener('abort', cut, { once: true })
   const lost = new Promise<never>((_, reject) => socket.once('close', () => reject(new Error('The connection ended.'))))
   handleLater(lost)
-  /** What went wrong first is what the rest comes from. */
+  /** The first error. Later ones follow from it. */
   let cause: SshError | undefined
-  let stranger: string | undefined
+  let unknownKey: string | undefined
   const onError = (error: SshError) => {
     cause ??= error
   }
   socket.on('error', onError)
   client.on('error', onError)
 
-  function told(error: SshError, what: string) {
+  function toExportsUnreadable(error: SshError, action: string) {
     if (error instanceof ExportsUnreadable) return error
-    if (stranger !== undefined)
+    if (unknownKey !== undefined)
       return new ExportsUnreadable(
-        `The SFTP server ${where} showed the host key ${stranger}, which is not the one that is known: nothing was sent to it. Is it the right server?`,
+        `The SFTP server ${server} has the host key ${unknownKey}, which is not in the settings. Nothing was sent to it. Check that it is the right server.`,
         true,
       )
     if (cause?.level === 'client-authentication')
       return new ExportsUnreadable(
-        `The SFTP server ${where} rejected the user, or its ${access.keyFile === undefined ? 'password' : 'private key'}.`,
+        `The SFTP server ${server} rejected the user, or its ${access.keyFile === undefined ? 'password' : 'private key'}.`,
         true,
       )
     if (/privateKey/.test(error.message))
       return new ExportsUnreadable(
-        `The private key for the SFTP server ${where} is none, or needs another passphrase.`,
+        `The private key for the SFTP server ${server} is invalid, or has another passphrase.`,
         true,
       )
     const code = (cause ?? error).code ?? (error.name === 'TimeoutError' ? 'it took too long' : undefined)
-    const [why, isLasting] = code === undefined ? ['the connection ended'] : (faults[code] ?? [code])
-    return new ExportsUnreadable(`The SFTP server ${where}: could not ${what}: ${why}.`, isLasting)
+    const [reason, isLasting] = code === undefined ? ['the connection ended'] : (failures[code] ?? [code])
+    return new ExportsUnreadable(`The SFTP server ${server} couldn't ${action}: ${reason}.`, isLasting)
   }
 
-  async function step<T>(what: string, work: (client: SftpClient, alive: () => void) => Promise<T>): Promise<T> {
+  async function step<T>(action: string, work: (client: SftpClient, onProgress: () => void) => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
-    const still = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         reject(
           new ExportsUnreadable(
-            `The SFTP server ${where}: could not ${what}: nothing came for ${stillMs / 1_000} seconds.`,
+            `The SFTP server ${server} couldn't ${action}: no data for ${timeoutMs / 1_000} seconds.`,
           ),
         )
         cut()
-      }, stillMs)
+      }, timeoutMs)
     })
     try {
-      return await Promise.race([work(client, () => timer?.refresh()), still, lost])
+      return await Promise.race([work(client, () => timer?.refresh()), timeout, lost])
     } catch (error) {
-      throw told(error as SshError, what)
+      throw toExportsUnreadable(error as SshError, action)
     } finally {
       clearTimeout(timer)
     }
@@ -117,17 +117,17 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
 
   async function close() {
     signal.removeEventListener('abort', cut)
-    const late = setTimeout(cut, farewellMs)
+    const late = setTimeout(cut, closeTimeoutMs)
     await ignoreError(client.end(), 'connection was already closed')
     clearTimeout(late)
     cut()
   }
 
-  function isKnown(key: Buffer) {
-    const shown = fingerprintOf(key)
-    if (hostKeys.includes(shown)) return true
-    const [kind = 'of another kind'] = /^(ssh|ecdsa|sk)-[\w@.-]{1,50}/.exec(key.toString('latin1', 4)) ?? []
-    stranger = `${shown} (${kind})`
+  function isKnownKey(key: Buffer) {
+    const fingerprint = computeFingerprint(key)
+    if (hostKeys.includes(fingerprint)) return true
+    const [algorithm = 'unknown algorithm'] = /^(ssh|ecdsa|sk)-[\w@.-]{1,50}/.exec(key.toString('latin1', 4)) ?? []
+    unknownKey = `${fingerprint} (${algorithm})`
     return false
   }
 
@@ -136,9 +136,9 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
       client.connect({
         ...credentials,
         sock: socket,
-        hostVerifier: isKnown,
+        hostVerifier: isKnownKey,
         readyTimeout: 0,
-        keepaliveInterval: keepaliveMs,
+        keepaliveInterval: keepaliveIntervalMs,
       }),
     )
     return { step, close }
@@ -148,15 +148,15 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
   }
 }
 
-async function credentialsOf({ address, keyFile, password }: SftpAccess, where: string): Promise<ConnectOptions> {
+async function loadCredentials({ address, keyFile, password }: SftpAccess, server: string): Promise<ConnectOptions> {
   const username = address.user
   if (keyFile === undefined) {
     if (password === undefined)
-      throw new ExportsUnreadable(`The password for the SFTP server ${where} is not known: set it anew.`, true)
+      throw new ExportsUnreadable(`The password for the SFTP server ${server} is missing. Set it again.`, true)
     return { username, password, authHandler: ['password'] }
   }
   const privateKey = await readFile(keyFile).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new ExportsUnreadable(`The private key for the SFTP server ${where} cannot be read: ${code}.`, true)
+    throw new ExportsUnreadable(`The private key for the SFTP server ${server} can't be read: ${code}.`, true)
   })
   return {
     username,

@@ -4,124 +4,124 @@ import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { addAbortSignal, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type ExportPlace, ExportsUnreadable, freeName, type Mark } from './export-source.ts'
+import { type ExportFolder, ExportsUnreadable, type FileVersion, findFreeName } from './export-source.ts'
 import { openSftp, type SftpAccess, type SftpSession } from './sftp-session.ts'
 
-/** Milliseconds that a file may take to come or go, however steadily it does. */
-const transferMs = 3_600_000
-/** What a process that was killed has left here is taken away after a day. */
-const leftOverMs = 86_400_000
+const transferTimeoutMs = 3_600_000
+/** Older folders are left over from killed processes, and are deleted. */
+const maxTemporaryFolderAgeMs = 86_400_000
 const prefix = 'tillbridge-sftp-'
 
-/** A folder of an SFTP server: files are copied to a temporary folder of this machine, and what was rejected of them is copied back. */
-export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): Promise<ExportPlace> {
+/** Opens a folder of an SFTP server. Files are copied to a temporary folder of this machine, and their rejected lines are copied back. */
+export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): Promise<ExportFolder> {
   const session = await openSftp(access, signal)
   try {
-    return placeOf(session, access.address.path, await temporaryFolder(), signal)
+    return createFolder(session, access.address.path, await createTemporaryFolder(), signal)
   } catch (error) {
     await session.close()
     throw error
   }
 }
 
-/** A folder for us alone: what passes through it is about persons. */
-async function temporaryFolder() {
+/** Creates a folder that only this user can read, because the files have personal data. */
+async function createTemporaryFolder() {
   for (const name of (await readdir(tmpdir())).filter(each => each.startsWith(prefix))) {
     const path = join(tmpdir(), name)
-    const found = await stat(path).catch(() => undefined)
-    if (found && found.uid === process.getuid?.() && Date.now() - found.mtimeMs > leftOverMs)
+    const folder = await stat(path).catch(() => undefined)
+    if (folder && folder.uid === process.getuid?.() && Date.now() - folder.mtimeMs > maxTemporaryFolderAgeMs)
       await rm(path, { recursive: true, force: true })
   }
   return mkdtemp(join(tmpdir(), prefix))
 }
 
-function placeOf(session: SftpSession, folder: string, here: string, signal: AbortSignal): ExportPlace {
+function createFolder(session: SftpSession, folder: string, localFolder: string, signal: AbortSignal): ExportFolder {
   const { step } = session
   const closing = new AbortController()
-  const there = (...names: string[]) => posix.join(folder, ...names)
-  const [copy, rejectedFolder] = [join(here, 'export'), join(here, 'failed')]
+  const toPath = (...names: string[]) => posix.join(folder, ...names)
+  const [copy, rejectedFolder] = [join(localFolder, 'export'), join(localFolder, 'failed')]
 
-  const isThere = (path: string) => step(`see whether ${path} is there`, client => client.exists(path))
-  const namesIn = (path: string) =>
+  const exists = (path: string) => step(`check ${path}`, client => client.exists(path))
+  const listFolder = (path: string) =>
     step(`list ${path}`, async client => (await client.list(path)).map(({ name }) => name))
 
-  async function makeRoom() {
-    for (const place of ['done', 'failed'].map(name => there(name)))
-      if (!(await isThere(place))) await step(`make ${place}`, client => client.mkdir(place))
+  async function createFolders() {
+    for (const path of ['done', 'failed'].map(name => toPath(name)))
+      if (!(await exists(path))) await step(`create ${path}`, client => client.mkdir(path))
   }
 
-  const markOf = (name: string) =>
-    step(`look at ${there(name)}`, async client => {
+  const getVersion = (name: string) =>
+    step(`check ${toPath(name)}`, async client => {
       try {
-        if ((await client.exists(there(name))) !== '-') return
-        const { size, modifyTime } = await client.stat(there(name))
+        if ((await client.exists(toPath(name))) !== '-') return
+        const { size, modifyTime } = await client.stat(toPath(name))
         return { size, changedAt: modifyTime }
       } catch (error) {
-        // It has just gone.
+        // The file can have been removed since it was listed.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
         throw error
       }
     })
 
-  async function bring(name: string, { size }: Mark) {
+  async function fetch(name: string, { size }: FileVersion) {
     await rm(rejectedFolder, { recursive: true, force: true })
     await mkdir(rejectedFolder)
-    await step(`read ${there(name)}`, async (client, alive) => {
-      // What came after the look is not asked for: that much, and no more, is room for here.
-      const from = size ? client.createReadStream(there(name), { end: size - 1 }) : Readable.from([])
-      from.on('data', alive)
+    await step(`read ${toPath(name)}`, async (client, onProgress) => {
+      // Reads only the size that was checked against the limit, even if the file has grown.
+      const from = size ? client.createReadStream(toPath(name), { end: size - 1 }) : Readable.from([])
+      from.on('data', onProgress)
       await pipeline(from, createWriteStream(copy, { mode: 0o600 }), { signal: limit() })
     })
-    const { size: came } = await stat(copy)
-    if (came !== size) throw new ExportsUnreadable(`${there(name)} has ${size} bytes, of which ${came} came.`)
+    const { size: received } = await stat(copy)
+    if (received !== size)
+      throw new ExportsUnreadable(`Only ${received} of ${size} bytes of ${toPath(name)} were received.`)
     return { path: copy, rejectedPath: join(rejectedFolder, `${name}.rejected.ndjson`) }
   }
 
-  /** Copies a file there, under another name until it is whole. */
+  /** Copies a file to the server, under another name until it is complete. */
   async function send(from: string, to: string) {
     const draft = `${to}.part`
-    await step(`write ${to}`, async (client, alive) => {
+    await step(`write ${to}`, async (client, onProgress) => {
       const source = addAbortSignal(limit(), createReadStream(from))
-      source.on('data', alive)
+      source.on('data', onProgress)
       try {
         await client.put(source, draft, { writeStreamOptions: { mode: 0o600 } })
       } finally {
         source.destroy()
       }
       const [{ size }, sent] = await Promise.all([stat(from), client.stat(draft)])
-      if (sent.size !== size) throw new ExportsUnreadable(`Of ${to} only ${sent.size} of ${size} bytes arrived.`)
+      if (sent.size !== size) throw new ExportsUnreadable(`Only ${sent.size} of ${size} bytes of ${to} were sent.`)
     })
     await remove(to)
-    await step(`name ${to}`, client => client.rename(draft, to))
+    await step(`rename ${draft}`, client => client.rename(draft, to))
   }
-  const remove = (path: string) => step(`take away ${path}`, client => client.delete(path, true))
+  const remove = (path: string) => step(`delete ${path}`, client => client.delete(path, true))
 
-  async function leave(name: string, to: 'done' | 'failed') {
-    await makeRoom()
-    const isOurs = (each: string) => each.startsWith(`${name}.rejected.`)
-    const rejected = (await readdir(rejectedFolder).catch(() => [])).filter(isOurs)
-    for (const each of rejected) await send(join(rejectedFolder, each), there('failed', each))
-    const earlier = (await namesIn(there('failed'))).filter(isOurs)
-    for (const each of earlier) if (!rejected.includes(each)) await remove(there('failed', each))
-    const target = await freeName(there(to, name), async path => (await isThere(path)) !== false)
-    await step(`move ${there(name)}`, client => client.rename(there(name), target))
+  async function moveTo(name: string, to: 'done' | 'failed') {
+    await createFolders()
+    const isRejectedFile = (file: string) => file.startsWith(`${name}.rejected.`)
+    const rejected = (await readdir(rejectedFolder).catch(() => [])).filter(isRejectedFile)
+    for (const file of rejected) await send(join(rejectedFolder, file), toPath('failed', file))
+    const earlier = (await listFolder(toPath('failed'))).filter(isRejectedFile)
+    for (const file of earlier) if (!rejected.includes(file)) await remove(toPath('failed', file))
+    const target = await findFreeName(toPath(to, name), async path => (await exists(path)) !== false)
+    await step(`move ${toPath(name)}`, client => client.rename(toPath(name), target))
     return target
   }
 
   return {
-    makeRoom,
-    names: () => namesIn(folder),
-    markOf,
-    bring,
-    leave,
+    createFolders,
+    listNames: () => listFolder(folder),
+    getVersion,
+    fetch,
+    moveTo,
     async close() {
       closing.abort()
       await session.close()
-      await rm(here, { recursive: true, force: true })
+      await rm(localFolder, { recursive: true, force: true })
     },
   }
 
   function limit() {
-    return AbortSignal.any([signal, closing.signal, AbortSignal.timeout(transferMs)])
+    return AbortSignal.any([signal, closing.signal, AbortSignal.timeout(transferTimeoutMs)])
   }
 }

@@ -1,7 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** What is known of a SKU that was sold. */
 interface SoldSku {
   skuId: string
   productCode: string
@@ -11,8 +10,8 @@ interface SoldSku {
   sizeCode: string
 }
 
-/** SKUs by the back office's identifiers. */
-export const soldSkus = (db: Db, service: Service, ids: readonly string[]) =>
+/** Loads SKUs by the back office's IDs. */
+export const loadSoldSkus = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<SoldSku>(sql`
     select v.sku_id as "skuId", p.product_code as "productCode", p.name as "productName", c.code as "colourCode", c.name as "colourName",
            v.size_code as "sizeCode"
@@ -21,8 +20,8 @@ export const soldSkus = (db: Db, service: Service, ids: readonly string[]) =>
       join colour c on c.service_id = v.service_id and c.product_id = v.product_id and c.colour_id = v.colour_id
      where v.service_id = ${service.id} and v.sku_id = any(${ids})`)
 
-/** The numbers of all stores, by their identifiers and by their codes. */
-export async function storeNumbers(
+/** Loads the numbers of all stores, by ID and by code. */
+export async function loadStoreNumbers(
   db: Db,
   service: Service,
 ): Promise<{ byId: Map<string, string>; byCode: Map<string, string> }> {
@@ -35,8 +34,8 @@ export async function storeNumbers(
   }
 }
 
-/** Which of these transactions have lines that did not come from an export, whose lines begin with `prefix`. */
-export const toldOtherwise = async (
+/** Returns the transactions that have lines from other sources. The line IDs of exports begin with `prefix`. */
+export const findTransactionsOfOtherSources = async (
   db: Db,
   service: Service,
   ids: readonly string[],
@@ -49,8 +48,8 @@ export const toldOtherwise = async (
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Which of these are members of the staff. */
-export const knownStaff = async (db: Db, service: Service, ids: readonly string[]): Promise<Set<string>> => {
+/** Returns the IDs that belong to staff members. */
+export const findStaffIds = async (db: Db, service: Service, ids: readonly string[]): Promise<Set<string>> => {
   const rows = await db.rows<{ id: string }>(
     sql`select id from staff where service_id = ${service.id} and id = any(${ids})`,
   )

@@ -2,14 +2,14 @@ import { type Db, sql } from '../../database/db.ts'
 import type { ReferenceKey, SyncStockRow } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** Which of these values the reference cache does not have. */
-export const unknownReferences = (db: Db, service: Service, keys: readonly ReferenceKey[]) =>
+/** Returns the values that are missing in the reference cache. */
+export const findUnknownReferences = (db: Db, service: Service, keys: readonly ReferenceKey[]) =>
   db.rows<ReferenceKey>(sql`
     select distinct k.type, k.value from json_to_recordset(${JSON.stringify(keys)}) as k (type text, value text)
      where not exists (select from reference r where r.service_id = ${service.id} and r.type = k.type and r.reference_value_id = k.value)`)
 
-/** A store by its number, or else by its code: what is printed for one may be the other. */
-export async function storesByNumberOrCode(db: Db, service: Service, names: readonly string[]) {
+/** Finds stores by number, or else by code, because receipts can have either. */
+export async function findStoresByNumberOrCode(db: Db, service: Service, names: readonly string[]) {
   const rows = await db.rows<{ name: string; number: string }>(sql`
     select n.name, s.store_number as number
       from unnest(${names}::text[]) n (name)
@@ -19,18 +19,18 @@ export async function storesByNumberOrCode(db: Db, service: Service, names: read
   return new Map(rows.map(row => [row.name, row.number]))
 }
 
-/** What the line of a sale calls its item. */
+/** The codes of a sold item in a sale's line. */
 export interface SoldItem {
   productCode: string
   colourCode: string | null
   sizeCode: string | null
 }
 
-export const soldItemKey = ({ productCode, colourCode, sizeCode }: SoldItem) =>
+export const toSoldItemKey = ({ productCode, colourCode, sizeCode }: SoldItem) =>
   JSON.stringify([productCode, colourCode, sizeCode])
 
-/** The SKUs of sold items by `soldItemKey`, where exactly one fits: codes may be used twice. */
-export async function skusOfSoldItems(db: Db, service: Service, items: readonly SoldItem[]) {
+/** Finds the SKUs of sold items, by `toSoldItemKey`. Codes that fit several SKUs have none. */
+export async function findSkusOfSoldItems(db: Db, service: Service, items: readonly SoldItem[]) {
   const rows = await db.rows<SoldItem & { sku: string }>(sql`
     select i."productCode", i."colourCode", i."sizeCode", min(v.sku) as sku
       from (select distinct * from json_to_recordset(${JSON.stringify(items)}) as r ("productCode" text, "colourCode" text, "sizeCode" text)) i
@@ -39,7 +39,7 @@ export async function skusOfSoldItems(db: Db, service: Service, items: readonly 
       join colour c on c.service_id = v.service_id and c.product_id = v.product_id and c.colour_id = v.colour_id
      where coalesce(c.code, '-') = coalesce(i."colourCode", '-') and v.size_code = coalesce(i."sizeCode", '-')
      group by 1, 2, 3 having count(*) = 1`)
-  return new Map(rows.map(row => [soldItemKey(row), row.sku]))
+  return new Map(rows.map(row => [toSoldItemKey(row), row.sku]))
 }
 
 /** Returns the store and the SKU of each row, in order. A product or colour stands for its only SKU. `skus`: the number of matching SKUs. */

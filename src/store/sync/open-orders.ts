@@ -5,15 +5,15 @@ import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { touchOrder, updateProcessingLines } from '../orders/lines.ts'
 import { lockOrder } from '../orders/orders.ts'
 
-/** The orders with lines that are still `processing`, customer by customer. One that nothing has happened to for a quarter of a year is left alone. */
-export const openOrders = (db: Db, service: Service) =>
-  openWhere(db, service, sql`o.changed_at > now() - interval '90 days'`)
+/** Finds orders with `processing` lines, sorted by customer. Orders without a change for 90 days are ignored. */
+export const findOpenOrders = (db: Db, service: Service) =>
+  findOpenOrdersWhere(db, service, sql`o.changed_at > now() - interval '90 days'`)
 
-/** Those among these, however old. */
-export const openOrdersAmong = (db: Db, service: Service, ids: readonly string[]) =>
-  openWhere(db, service, sql`o.id = any(${ids})`)
+/** Finds those of these orders that have `processing` lines, of any age. */
+export const findOpenOrdersById = (db: Db, service: Service, ids: readonly string[]) =>
+  findOpenOrdersWhere(db, service, sql`o.id = any(${ids})`)
 
-const openWhere = (db: Db, service: Service, which: Sql) =>
+const findOpenOrdersWhere = (db: Db, service: Service, which: Sql) =>
   db.rows<OpenOrder>(sql`
     select o.id, o.customer_id as "customerId",
            json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'quantity', l.quantity, 'isOpen', l.status = 'processing') order by l.sequence) as lines
@@ -22,8 +22,8 @@ const openWhere = (db: Db, service: Service, which: Sql) =>
      group by o.service_id, o.id having bool_or(l.status = 'processing')
      order by o.customer_id, o.id`)
 
-/** Lets orders follow what became of them, one after the other. */
-export async function followOrders(
+/** Updates the status of order lines, one order per transaction. */
+export async function updateOrders(
   db: Database,
   service: Service,
   rows: readonly SyncRows['orders'][],

@@ -10,65 +10,66 @@ import { removeRecords } from '../lists/tombstones.ts'
 import { keepLease, type SyncLease } from './runs.ts'
 import { ofRun, recordSeen } from './sync.ts'
 
-/** Products of a transaction, whose SKUs have stock in every store; and customers. */
-const recordsAtOnce = 100
-const stockAtOnce = 1_000
-/** Records that a run asks for one by one at most; the rest is asked for by other runs. */
-const mostAsked = 1_000
+/** Products (whose SKUs have stock in every store) or customers per transaction. */
+const maxRecordsPerTransaction = 100
+const maxStockPerTransaction = 1_000
+/** The maximum number of records that one run requests one by one. Later runs request the others. */
+const maxRequested = 1_000
 
-/** More than half of a list, and more than a few, is not gone: something is wrong with what was shown. */
-const isTooMuch = ({ gone, all }: { gone: number; all: number }) => gone > 20 && gone * 2 > all
+/** Safety stop: if more than half of a list (and more than 20 records) is missing, the result is probably wrong. */
+const isTooMany = ({ unseen, all }: { unseen: number; all: number }) => unseen > 20 && unseen * 2 > all
 
 interface Removal {
-  /** Of the table `r`; a row that counts. */
+  /** The table with the alias `r`. */
   table: Sql
   id: Sql
+  /** Selects the rows that can be removed. */
   where: Sql
-  /** Removes some of what is gone; how many were there to remove. */
-  some(tx: Db, service: Service, gone: Sql): Promise<number>
+  /** Removes some of the unseen records. Returns their number, or 0 after the last one. */
+  removeSome(tx: Db, service: Service, unseen: Sql): Promise<number>
 }
 
 /**
- * The identifiers (`id`) that a run of the sync has not shown. As a difference of two sets, which is made in one pass over each: what was
- * seen has just been written, so that the planner knows nothing of it, and might look through all of it for every single row.
+ * Selects the IDs (`id`) that a run has not seen. A set difference needs one pass over each set. With an anti-join, the planner could scan
+ * all seen IDs for each row, because it has no statistics of rows that were just written.
  */
-const unseen = (service: Service, lease: SyncLease, list: FullSyncList, { table, id, where }: Removal) => sql`
+const selectUnseen = (service: Service, lease: SyncLease, list: FullSyncList, { table, id, where }: Removal) => sql`
   (select ${id} as id from ${table} where r.service_id = ${service.id} ${where}
    except select id from sync_seen where ${ofRun(service, lease)} and list = ${list})`
 
-const someOf = async (tx: Db, gone: Sql) =>
-  (await tx.rows<{ id: string }>(sql`select id from ${gone} all_gone order by id limit ${recordsAtOnce}`)).map(
-    row => row.id,
-  )
+const takeIds = async (tx: Db, unseen: Sql) =>
+  (
+    await tx.rows<{ id: string }>(sql`select id from ${unseen} unseen order by id limit ${maxRecordsPerTransaction}`)
+  ).map(row => row.id)
 
-/** SKUs that are about to go, after their products and before their stock: in this order whoever writes them holds them. `where` begins with `and`. */
-const holdVariants = (tx: Db, service: Service, where: Sql) =>
+/** Locks SKUs before their removal. All writers lock products, then SKUs, then stock. `where` begins with `and`. */
+const lockVariants = (tx: Db, service: Service, where: Sql) =>
   lockRows(tx, sql`select from variant where service_id = ${service.id} ${where} order by sku_id for update`)
 
-/** Before the SKUs that it is of, which would take it with them unnoticed. */
+/** Removes stock before its SKUs, because a cascade would leave no tombstones. */
 const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
   removeRecords(tx, service, change, { list: 'stock', id: stockId, where })
 
-/** What a run that has read everything says of a list. */
-interface Sight {
+/** The list that a full sync has read completely. */
+interface FullSyncResult {
   lease: SyncLease
   list: FullSyncList
-  /** Hears how many were removed, some at a time. */
+  /** Called after each transaction with the number of removed records. */
   onRemoved(removed: number): Promise<void>
-  /** Which of these are there all the same. */
+  /** Returns the IDs that still exist in the back office. */
   findExisting(ids: readonly string[]): Promise<string[]>
 }
 
 const removals: Readonly<Record<FullSyncList, Removal>> = {
-  // Only what is shown as in stock: the back office does not show what is less than none.
+  // Only positive stock: the back office doesn't list negative stock.
   stock: {
     table: sql`stock r`,
     id: sql`r.id`,
     where: sql`and r.free_stock > 0`,
-    async some(tx, service, gone) {
+    async removeSome(tx, service, unseen) {
       const rows = await tx.rows<{ storeId: string; skuId: string }>(sql`
-        with gone as ${materialized(sql`select id from ${gone} all_gone order by id limit ${stockAtOnce}`)}
-        select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} and id = any(array(select id from gone))`)
+        with page as ${materialized(sql`select id from ${unseen} unseen order by id limit ${maxStockPerTransaction}`)}
+        select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} and id = any(array(select id from page))`)
       if (rows.length)
         await mergeStock(
           tx,
@@ -82,10 +83,10 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     table: sql`variant r`,
     id: sql`r.sku_id`,
     where: sql``,
-    async some(tx, service, gone) {
-      const skus = await someOf(tx, gone)
+    async removeSome(tx, service, unseen) {
+      const skus = await takeIds(tx, unseen)
       await lockProducts(tx, service, { skus })
-      await holdVariants(tx, service, sql`and sku_id = any(${skus})`)
+      await lockVariants(tx, service, sql`and sku_id = any(${skus})`)
       const change = await beginChange(tx, service, ['product', 'stock'])
       await removeStock(tx, service, change, sql`sku_id = any(${skus})`)
       const removed = await tx.rows<{ product_id: string }>(sql`
@@ -102,11 +103,11 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     table: sql`product r`,
     id: sql`r.product_id`,
     where: sql``,
-    async some(tx, service, gone) {
-      const products = await someOf(tx, gone)
+    async removeSome(tx, service, unseen) {
+      const products = await takeIds(tx, unseen)
       const where = sql`product_id = any(${products})`
       await lockProducts(tx, service, { products })
-      await holdVariants(tx, service, sql`and ${where}`)
+      await lockVariants(tx, service, sql`and ${where}`)
       const change = await beginChange(tx, service, ['product', 'stock'])
       const skus = sql`select sku_id from variant where service_id = ${service.id} and ${where}`
       await removeStock(tx, service, change, sql`sku_id in (${skus})`)
@@ -117,38 +118,39 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     table: sql`customer r`,
     id: sql`r.id`,
     where: sql``,
-    some: async (tx, service, gone) => removeCustomers(tx, service, await someOf(tx, gone)),
+    removeSome: async (tx, service, unseen) => removeCustomers(tx, service, await takeIds(tx, unseen)),
   },
 }
 
 /**
- * Takes away what a whole run of the sync has not shown, and is not there: products and SKUs are deleted, stock becomes 0, customers
- * leave the list. Where that would be more than half of it nothing is done, and `kept` says how much it would have been.
+ * Removes records that a full sync has not seen and that no longer exist.
+ * Products, SKUs and customers are deleted, and stock becomes 0.
+ * If more than half of the list is unseen, removes nothing. `kept` is then the number of unseen records.
  */
 export async function removeUnseen(
   db: Database,
   service: Service,
-  { lease, list, onRemoved, findExisting }: Sight,
+  { lease, list, onRemoved, findExisting }: FullSyncResult,
 ): Promise<{ kept: number }> {
   const removal = removals[list]
-  const { table, where, some } = removal
-  const gone = unseen(service, lease, list, removal)
-  const counted = await db.row<{ gone: number; all: number }>(sql`
+  const { table, where, removeSome } = removal
+  const unseen = selectUnseen(service, lease, list, removal)
+  const counts = await db.row<{ unseen: number; all: number }>(sql`
     select (select count(*)::integer from ${table} where r.service_id = ${service.id} ${where}) as all,
-           (select count(*)::integer from ${gone} all_gone) as gone`)
-  if (counted && isTooMuch(counted)) return { kept: counted.gone }
-  if (counted?.gone) {
-    // By chance, so that many who are there all the same do not hide one who is not for ever.
-    const drawn = await db.rows<{ id: string }>(sql`select id from ${gone} all_gone order by random()`)
-    const asked = drawn.slice(0, mostAsked).map(({ id }) => id)
-    const left = drawn.slice(mostAsked).map(({ id }) => id)
-    await recordSeen(db, service, lease, list, [...(await findExisting(asked)), ...left])
+           (select count(*)::integer from ${unseen} unseen) as unseen`)
+  if (counts && isTooMany(counts)) return { kept: counts.unseen }
+  if (counts?.unseen) {
+    // In random order, so that each run requests other records.
+    const unseenIds = await db.rows<{ id: string }>(sql`select id from ${unseen} unseen order by random()`)
+    const requested = unseenIds.slice(0, maxRequested).map(({ id }) => id)
+    const remaining = unseenIds.slice(maxRequested).map(({ id }) => id)
+    await recordSeen(db, service, lease, list, [...(await findExisting(requested)), ...remaining])
   }
   for (;;) {
-    // Of a run that has lost its sync what it has seen may be forgotten: all would be gone.
+    // If the lease is lost, the seen IDs can be deleted, and all records would be unseen.
     const removed = await db.transaction(async tx => {
       await keepLease(tx, service, lease)
-      return some(tx, service, gone)
+      return removeSome(tx, service, unseen)
     })
     if (!removed) return { kept: 0 }
     await onRemoved(removed)

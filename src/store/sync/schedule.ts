@@ -42,12 +42,12 @@ export const advanceSyncs = (db: Db, name: string, planned: readonly Planned[]) 
        and j.due_at > greatest(now(), s.finished_at) + p."intervalSeconds" * interval '1 s'
     returning j.service_id as "serviceId", j.subject as sync`)
 
-/** A sync that has not ended well for three times as long as it should. */
+/** A sync whose last completed run is more than three intervals ago. */
 interface Stalled extends Planned {
   lagSeconds: number
 }
 
-/** The syncs that are too old and nobody was told of yet. One that is being pulled is given an hour for it. */
+/** Finds overdue syncs without an alert. A run in progress counts only after an hour. */
 export const findNewlyOverdue = (db: Db, planned: readonly Planned[]) =>
   db.rows<Stalled>(sql`
     select p."serviceId", p.sync, every as "intervalSeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"

@@ -13,7 +13,7 @@ type ScheduledSync = Pick<SyncDefinition, 'name' | 'intervalSeconds'>
  * Returns the records (`Sync`) of a service as one JSON array: the syncs of the driver in its order, then the import types of which a file
  * has been imported.
  */
-export async function syncRecords(
+export async function renderSyncs(
   db: Db,
   service: Service,
   scheduled: readonly ScheduledSync[],

@@ -229,7 +229,7 @@ test('a body with invalid UTF-8 or invalid JSON creates no customer', async () =
     assertRejected(shop, await post(shop, '/customers', bytes), 'malformed_json')
   for (const value of ['null', '[]', '"x"', '5', 'true'])
     assertRejected(shop, await post(shop, '/customers', value), 'invalid_body', '')
-  // A byte order mark is none of the text.
+  // A byte order mark must be one of the text.
   assert.equal((await post(shop, '/customers', `\ufeff${body}`)).status, 201)
 })
 

@@ -57,8 +57,8 @@ test('rejected lines are grouped by reason with line numbers but without content
   assert.deepEqual(
     json.data.map(({ column, reason, lines }: Record<string, unknown>) => [column, reason, lines]),
     [
-      ['storeNumber', 'names no store', 120],
-      ['freeStock', 'is no whole number', 1],
+      ['storeNumber', 'must be an existing store', 120],
+      ['freeStock', 'must be an integer', 1],
     ],
   )
   assert.deepEqual(
@@ -75,9 +75,9 @@ test('the reason of a rejected line always ends with the remedy', async () => {
   const { path } = await importAndWait(shop, 'transactions', sales)
   const reasons = (await shop.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
   assert.deepEqual(reasons.sort(), [
-    'has a comma where a point is expected: --decimal , reads such numbers',
-    'is no number: digits, with a point before the decimals, and nothing else',
-    'is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
+    'must have a decimal point, not a comma. To read such numbers, use --decimal ,',
+    'must be a number: only digits, with a point before the decimals',
+    'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
   ])
 })
 
@@ -87,15 +87,15 @@ test('names from a file are truncated and no line content is stored', async () =
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
   const many = await importAndWait(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
   const told = (await shop.get(`${many.path}/rejected`)).json.data.filter(
-    ({ reason: rowReason }: Record<string, unknown>) => rowReason === 'There is no such field.',
+    ({ reason: rowReason }: Record<string, unknown>) => rowReason === "doesn't exist",
   )
   assert.deepEqual([told.length, Math.max(...told.map(({ column }: { column: string }) => column.length))], [20, 100])
 
   const bare = await importAndWait(shop, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
-  assert.match(bare.detail, /^Columns that are not known: 1, 2, 3 \(email.*\?\)\.\nThe column id is missing\./)
+  assert.match(bare.detail, /^Unknown columns: 1, 2, 3 \(email.*\?\)\.\nColumn id is missing\./)
   const twice = await importAndWait(shop, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
   const [reason] = (await shop.get(`${twice.path}/rejected`)).json.data
-  assert.equal(reason.reason, 'has a type twice')
+  assert.equal(reason.reason, "can't have the same type twice")
   const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
   await importAndWait(shop, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
   const kept = await db.rows<{ run: string }>(
@@ -183,7 +183,7 @@ test('an invalid file fails with its cause, an invalid request before reading', 
   const [shop, other] = [await service.createService(), await service.createService()]
   const { path, ...failed } = await importAndWait(shop, 'stores', 'shoes\n1\n')
   assert.equal(failed.state, 'failed')
-  assert.match(failed.detail, /^Columns that are not known: 1\.\n/)
+  assert.match(failed.detail, /^Unknown columns: 1\.\n/)
   const empty = await importAndWait(shop, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
   assertProblem(await uploadFile(shop, 'shoes', csv), 'invalid_parameter', service.baseUrl, '/imports')

@@ -93,8 +93,7 @@ test('rejected export lines become records with our columns', async () => {
       {
         line: 3,
         column: 'dateOfBirth; privacy',
-        reason:
-          'dateOfBirth is no day of the calendar: YYYY-MM-DD; privacy is neither true nor false: true, false, yes, no, y, n, 1 or 0',
+        reason: 'dateOfBirth must be a date: YYYY-MM-DD; privacy must be true, false, yes, no, y, n, 1 or 0',
         id: '3',
         ...unborn,
       },
@@ -110,5 +109,5 @@ test('an export that cannot be read to its end reports the cause', async () => {
 test('a database outage does not count as an error of the export', async t => {
   const away = openDatabase('postgres://127.0.0.1:1/none')
   t.after(() => away.close())
-  await assert.rejects(taken(`${head}5,E1,Ed,Lee,,,,\r\n`, away), /The database cannot be reached/)
+  await assert.rejects(taken(`${head}5,E1,Ed,Lee,,,,\r\n`, away), /The database is unavailable/)
 })

@@ -91,7 +91,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
       const { scan: marks } = await scanFolder(place, undefined)
       const [left] = (await scanFolder(place, marks)).complete
       assert.equal(left?.name, name)
-      if (left) await importExport(db, luma, { ...left, ...(await place.bring(left.name, left.mark)) }, never())
+      if (left) await importExport(db, luma, { ...left, ...(await place.fetch(left.name, left.mark)) }, never())
     })
     const before = await customers()
     assert.ok(before?.ids.includes('5') && existsSync(there(name)))
@@ -107,7 +107,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     assert.deepEqual(namesIn('failed'), [name, `${name}.rejected.ndjson`])
     assert.match(
       readFileSync(there('failed', `${name}.rejected.ndjson`), 'utf8'),
-      /"dateOfBirth","reason":"is no day.*Sample/,
+      /"dateOfBirth","reason":"must be a date.*Sample/,
     )
     const alert = await alertOf('export_file_rejected')
     assert.deepEqual([alert?.subject, alert?.times], [name, 1])
@@ -138,7 +138,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     leave(name, head + person(8))
     const letGo = await holdStaff()
     await look()
-    const looking = assert.rejects(look(), { message: /could not look at / })
+    const looking = assert.rejects(look(), { message: /couldn't check / })
     await untilResolved('8')
     const before = await customers()
     await sshd.kill()
@@ -174,7 +174,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     const exports = settings.exportFolder?.replace(/:\d+/, `:${port}`) ?? ''
     await set({ exportFolder: exports })
     await look()
-    await assert.rejects(look(), { message: new RegExp(`:${port}: could not read ${there(name)}: `) })
+    await assert.rejects(look(), { message: new RegExp(`:${port} couldn't read ${there(name)}: `) })
     proxy.close()
     assert.ok(!(await customers())?.ids.includes('10'))
     assert.ok(existsSync(there(name)))

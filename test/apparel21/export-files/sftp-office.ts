@@ -10,7 +10,7 @@ import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-
 import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { BackOfficeSettings } from '../../../src/domain/tenancy/back-office-settings.ts'
-import type { ExportPlace } from '../../../src/import/sources/export-source.ts'
+import type { ExportFolder } from '../../../src/import/sources/export-source.ts'
 import { openExports } from '../../../src/import/sources/open-source.ts'
 import type { Job } from '../../../src/jobs/job.ts'
 import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
@@ -101,7 +101,7 @@ export async function sftpOfTests() {
       await look()
       await look()
     },
-    async placed<T>(work: (place: ExportPlace) => Promise<T>, change: Change = {}) {
+    async placed<T>(work: (place: ExportFolder) => Promise<T>, change: Change = {}) {
       const place = await openExports(changed(change), never())
       try {
         return await work(place)

@@ -24,7 +24,7 @@ test('a silent server times out', async () => {
   const { port } = server.address() as AddressInfo
   const address = { user: 'luma', host: '127.0.0.1', port, path: '/' }
   await assert.rejects(openSftp({ address, hostKeys: [], keyFile: undefined, password: canary }, never(), 200), {
-    message: `The SFTP server 127.0.0.1:${port}: could not connect: nothing came for 0.2 seconds.`,
+    message: `The SFTP server 127.0.0.1:${port} couldn't connect: no data for 0.2 seconds.`,
     isLasting: false,
   })
   server.close()
@@ -58,7 +58,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     leave(name, head + person(9))
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
     const alert = await alertOf('export_folder_unreadable')
-    assert.ok(alert?.detail.includes(`showed the host key ${sshd.hostKey} (ssh-ed25519), which is not the one`))
+    assert.ok(alert?.detail.includes(`has the host key ${sshd.hostKey} (ssh-ed25519), which is not in the settings`))
     assert.ok(existsSync(there(name)))
     await set({ sftpHostKey: `${strangeKey},${sshd.hostKey}=` })
     await takeAll()
@@ -72,18 +72,18 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
       /rejected the user, or its password\.$/,
     ],
     ['a wrong private key', () => ({ sftpKeyFile: sshd.unknownKeyFile }), /rejected the user, or its private key\.$/],
-    ['a private key that is not there', () => ({ sftpKeyFile: '/no/such/key' }), /cannot be read: ENOENT\.$/],
-    ['a private key that is none', () => ({ sftpKeyFile: '/etc/passwd' }), /is none, or needs another passphrase\.$/],
+    ['a private key that is not there', () => ({ sftpKeyFile: '/no/such/key' }), /can't be read: ENOENT\.$/],
+    ['a private key that is none', () => ({ sftpKeyFile: '/etc/passwd' }), /is invalid, or has another passphrase\.$/],
     [
       'a folder that is not there',
       () => ({ exportFolder: `${settings.exportFolder}/no` }),
-      /could not list \S+\/no: there is no such/,
+      /couldn't list \S+\/no: the file or folder doesn't exist/,
     ],
   ]
   for (const [what, change, reason] of wrong)
     test(`${what} is reported as such`, async () => {
       await assert.rejects(
-        placed(place => place.names(), change()),
+        placed(place => place.listNames(), change()),
         { message: reason, isLasting: true },
       )
     })
@@ -101,10 +101,10 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     copyFileSync(sshd.keyFile, sftpKeyFile)
     chmodSync(sftpKeyFile, 0o600)
     assert.equal(spawnSync('ssh-keygen', ['-p', '-q', '-P', '', '-N', canary, '-f', sftpKeyFile]).status, 0)
-    assert.ok((await placed(place => place.names(), { sftpKeyFile, sftpPassword: canary })).includes('done'))
+    assert.ok((await placed(place => place.listNames(), { sftpKeyFile, sftpPassword: canary })).includes('done'))
     await assert.rejects(
-      placed(place => place.names(), { sftpKeyFile }),
-      { message: /or needs another passphrase\.$/ },
+      placed(place => place.listNames(), { sftpKeyFile }),
+      { message: /or has another passphrase\.$/ },
     )
   })
 
@@ -136,7 +136,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     assert.ok(row?.text.includes(sshd.hostKey) && !row.text.includes(canary))
     const stored = await lockStoredBackOffice(db, keys, luma)
     assert.ok(stored)
-    const names = await placed(place => place.names(), { ...stored.settings, sftpKeyFile: undefined })
+    const names = await placed(place => place.listNames(), { ...stored.settings, sftpKeyFile: undefined })
     assert.ok(names.includes('done'))
     const elsewhere = await lockStoredBackOffice(db, deriveKeys(randomBytes(32)), luma)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.sftpPassword], [true, undefined])

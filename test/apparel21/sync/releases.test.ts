@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
-import { syncRecords } from '../../../src/store/sync/sync-list.ts'
+import { renderSyncs } from '../../../src/store/sync/sync-list.ts'
 import { count, customer, fedFor, personIds, sizes, stocked } from './fed.ts'
 
 test('versions below 2022.1 use scheduled full syncs only', async t => {
@@ -27,7 +27,7 @@ test('a run without a call makes no list fresher', async t => {
   const aged = (interval: string) => old.shop.rows(`update sync_state set finished_at = now() - interval '${interval}'`)
   const planned = [{ serviceId: service.id, sync: 'customers', intervalSeconds: 900 }]
   const standing = async () => {
-    const [sync] = JSON.parse(await syncRecords(db, service, [{ name: 'customers', intervalSeconds: 900 }], []))
+    const [sync] = JSON.parse(await renderSyncs(db, service, [{ name: 'customers', intervalSeconds: 900 }], []))
     return [sync.intervalSeconds, sync.isOverdue, (await findNewlyOverdue(db, planned)).length]
   }
   await aged('20 hours')

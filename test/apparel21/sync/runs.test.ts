@@ -126,8 +126,8 @@ test('rows rejected by the database are reported and the others are stored', asy
   assert.deepEqual([others?.read, others?.rejected], [3, 2])
   assert.deepEqual(others?.notes, {
     'stock of an unknown SKU: skipped': 1,
-    'are of a rewards programme that is not known here: rejected': 1,
-    'contradict another record, or cannot be stored: rejected': 1,
+    'reward account of an unknown program: rejected': 1,
+    "contradicts another record or can't be stored: rejected": 1,
   })
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { noCounts } from '../../../src/import/pipeline/counts.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
-import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
+import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
 import type { TestService } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
@@ -18,8 +18,8 @@ export async function tookAFile(api: TestService) {
   for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
 
   const file = { importType: 'staff', digest: createHash('sha256').digest() }
-  await noteReached(db, service, file, 12)
-  assert.equal((await interruptedAt(db, service, file))?.line, 12)
+  await recordImportProgress(db, service, file, 12)
+  assert.equal((await findInterruptedImport(db, service, file))?.line, 12)
 
   await askMappingDoctor(api)
   await askDataDatabases(api)

@@ -50,7 +50,12 @@ import { findRequestRecord, purgeRequestDays, readRequestPage } from '../../../s
 import { deleteService, lockService, startPurge } from '../../../src/store/service-deletion/deletion.ts'
 import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
 import { countStates, readDatabaseBytes, readSyncStats } from '../../../src/store/stats/sync-status.ts'
-import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/export-lookups.ts'
+import {
+  findStaffIds,
+  findTransactionsOfOtherSources,
+  loadSoldSkus,
+  loadStoreNumbers,
+} from '../../../src/store/sync/export-lookups.ts'
 import { findReadAt } from '../../../src/store/sync/refreshes.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
@@ -113,10 +118,10 @@ export async function tour(api: TestService) {
     upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
   )
   await findStaffMember(db, service, '77')
-  await soldSkus(db, service, [])
-  await storeNumbers(db, service)
-  await toldOtherwise(db, service, [], '')
-  await knownStaff(db, service, ['77'])
+  await loadSoldSkus(db, service, [])
+  await loadStoreNumbers(db, service)
+  await findTransactionsOfOtherSources(db, service, [], '')
+  await findStaffIds(db, service, ['77'])
   await db.run(sql`create table grown as select generate_series(1, 1000)`)
   await analyzeGrownTables(db)
   await db.run(sql`drop table grown`)

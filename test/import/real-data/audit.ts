@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Summary } from '../../../src/import/import-file.ts'
+import type { ImportSummary } from '../../../src/import/import-file.ts'
 import type { Accounts } from './accounts.ts'
 import { readLines } from './csv.ts'
 import { saidBy } from './lines.ts'
@@ -11,7 +11,7 @@ import { count, emptyTallies, type Tallies } from './tally.ts'
 /** What the import was given, what it rejected, and what the lists then answered. */
 export interface Audit {
   /** By file name. */
-  summaries: Record<string, Summary>
+  summaries: Record<string, ImportSummary>
   given: Tallies
   rejected: Tallies
   /** The columns and reasons of rejected lines, each with its count. */

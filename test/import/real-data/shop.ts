@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../src/database/db.ts'
-import { importFile, type Summary } from '../../../src/import/import-file.ts'
+import { type ImportSummary, importFile } from '../../../src/import/import-file.ts'
 import { openSource } from '../../../src/import/sources/file.ts'
 import { startTestService } from '../../support/service.ts'
 import type { Kind } from './accounts.ts'
@@ -7,7 +7,7 @@ import type { Kind } from './accounts.ts'
 /** A service of its own on a database of its own, served over HTTPS. */
 export interface Shop {
   /** Imports a file as `tillbridge import` does. */
-  importFile(kind: Kind, path: string, rejectedFile: string): Promise<Summary>
+  importFile(kind: Kind, path: string, rejectedFile: string): Promise<ImportSummary>
   /** The records of a list, page by page. */
   pages(path: string): AsyncGenerator<unknown[]>
   close(): Promise<void>

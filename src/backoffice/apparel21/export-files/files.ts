@@ -1,4 +1,4 @@
-import type { ExportPlace, Mark } from '../../../import/sources/export-source.ts'
+import type { ExportFolder, FileVersion } from '../../../import/sources/export-source.ts'
 
 const exportTypes = ['customers', 'orders', 'rewards'] as const
 export type ExportType = (typeof exportTypes)[number]
@@ -7,11 +7,11 @@ export type ExportType = (typeof exportTypes)[number]
 export interface ExportFile {
   type: ExportType
   name: string
-  mark: Mark
+  mark: FileVersion
 }
 
 /** The size and change time of each file, by name. */
-export type FolderScan = ReadonlyMap<string, Mark>
+export type FolderScan = ReadonlyMap<string, FileVersion>
 
 /** For example `customers_20260203T101500Z.csv`. A writer can rename a complete file to this form. */
 const fileNamePattern = /^(customers|orders|rewards)_[\w.-]{0,180}\.csv(\.gz)?$/i
@@ -20,10 +20,10 @@ const fileNamePattern = /^(customers|orders|rewards)_[\w.-]{0,180}\.csv(\.gz)?$/
  * Scans a folder. A file is complete if it has not changed since the previous scan. Complete files are sorted by type, customers first
  * because the others refer to them, then by name.
  */
-export async function scanFolder(folder: ExportPlace, previous: FolderScan | undefined) {
-  const scan = new Map<string, Mark>()
-  for (const name of await folder.names()) {
-    const mark = fileNamePattern.test(name) ? await folder.markOf(name) : undefined
+export async function scanFolder(folder: ExportFolder, previous: FolderScan | undefined) {
+  const scan = new Map<string, FileVersion>()
+  for (const name of await folder.listNames()) {
+    const mark = fileNamePattern.test(name) ? await folder.getVersion(name) : undefined
     if (mark) scan.set(name, mark)
   }
   const complete = [...scan]
@@ -33,7 +33,7 @@ export async function scanFolder(folder: ExportPlace, previous: FolderScan | und
   return { scan, complete, isGrowing: complete.length < scan.size }
 }
 
-export const isSameVersion = (a: Mark | undefined, b: Mark | undefined) =>
+export const isSameVersion = (a: FileVersion | undefined, b: FileVersion | undefined) =>
   a?.size === b?.size && a?.changedAt === b?.changedAt
 
 const getType = (name: string) => name.slice(0, name.indexOf('_')).toLowerCase() as ExportType

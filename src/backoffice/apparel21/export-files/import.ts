@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { everyField } from '../../../import/formats/header.ts'
+import { createNdjsonFields } from '../../../import/formats/header.ts'
 import type { Field } from '../../../import/pipeline/columns.ts'
 import { addCounts, type ImportCounts, noCounts, note } from '../../../import/pipeline/counts.ts'
 import { importSheet } from '../../../import/pipeline/import.ts'
@@ -10,7 +10,7 @@ import { lockImportType } from '../../../import/pipeline/import-type-lock.ts'
 import { importTypes } from '../../../import/pipeline/import-types.ts'
 import type { Line } from '../../../import/pipeline/sheet.ts'
 import { openRejectedFile } from '../../../import/rejected-file.ts'
-import type { Brought } from '../../../import/sources/export-source.ts'
+import type { LocalCopy } from '../../../import/sources/export-source.ts'
 import type { ExportType } from './files.ts'
 import { type ExportLine, readExportLines } from './lines.ts'
 import { type ExportPass, passFactories } from './passes.ts'
@@ -22,7 +22,7 @@ export interface ExportResult extends ImportCounts {
 }
 
 /** A file to import: its type, its name in messages, and its local path. */
-interface ExportSource extends Brought {
+interface ExportSource extends LocalCopy {
   type: ExportType
   name: string
 }
@@ -61,9 +61,9 @@ async function importPass(db: Database, service: Service, file: ExportSource, pa
   const release = await lockImportType(db, service, pass.type)
   try {
     const counts = noCounts()
-    const fields = everyField(type, {}, service.settings.currency)
+    const fields = createNdjsonFields(type, {}, service.settings.currency)
     const header = fields.map(({ name }) => name)
-    const draft = { run: `${service.id}-${pass.type}`, of: `${pass.type} of ${service.name}` }
+    const draft = { run: `${service.id}-${pass.type}`, description: `${pass.type} of ${service.name}` }
     const sheet = { header, fields, sparse: true, lines: convertLines(file, pass, fields, signal) }
     await importSheet(
       sheet,

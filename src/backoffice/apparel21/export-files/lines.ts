@@ -1,9 +1,9 @@
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { maxLineBytes } from '../../../import/formats/blocks.ts'
-import { asUtf8 } from '../../../import/formats/encoding.ts'
+import { toUtf8 } from '../../../import/formats/encoding.ts'
 import { ImportError } from '../../../import/pipeline/import-error.ts'
-import { bytesOf, openSource } from '../../../import/sources/file.ts'
+import { openSource, readBytes } from '../../../import/sources/file.ts'
 
 /** A line of an export file: its cells by column name. */
 export type ExportLine = Readonly<Record<string, string | undefined>>
@@ -17,9 +17,9 @@ export async function* readExportLines({ path, name }: { path: string; name: str
   const source = { ...(await openSource(path, 'csv')), name }
   // An unclosed quotation mark would turn the remaining file into one line, so records have a maximum size.
   const parser = parse({ columns: true, bom: true, skip_empty_lines: true, max_record_size: maxLineBytes })
-  const bytes = limitBytes(bytesOf(source, () => {}))
+  const bytes = limitBytes(readBytes(source, () => {}))
   try {
-    const { chunks } = await asUtf8(bytes, { name, encoding: undefined, isJson: false, onRemark: () => {} })
+    const { chunks } = await toUtf8(bytes, { name, encoding: undefined, isJson: false, onRemark: () => {} })
     // Errors of both streams are thrown by the iteration below.
     pipeline(Readable.from(chunks), parser, () => {})
     yield* parser as AsyncIterable<ExportLine>

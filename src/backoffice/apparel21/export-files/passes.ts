@@ -5,7 +5,12 @@ import { isEmail } from '../../../domain/values/email.ts'
 import type { ImportType } from '../../../import/pipeline/import-type.ts'
 import { findCustomersById } from '../../../store/customers/customers.ts'
 import { upsertBackOfficeSales } from '../../../store/orders/transactions.ts'
-import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/export-lookups.ts'
+import {
+  findStaffIds,
+  findTransactionsOfOtherSources,
+  loadSoldSkus,
+  loadStoreNumbers,
+} from '../../../store/sync/export-lookups.ts'
 import { parseLocalTime } from '../xml/values.ts'
 import type { ExportType } from './files.ts'
 import type { ExportLine } from './lines.ts'
@@ -101,7 +106,7 @@ const createStaffPass = (db: Database, service: Service): ExportPass => ({
   type: 'staff',
   columns: ['PERIDX', 'PERSON_CODE', 'SURNAME', 'RETAIL_REP'],
   async convert(lines) {
-    const staffIds = await knownStaff(db, service, listValues(lines, 'PERIDX'))
+    const staffIds = await findStaffIds(db, service, listValues(lines, 'PERIDX'))
     return lines.flatMap((line): Cells[] => {
       const isStaff = readCell(line, 'RETAIL_REP')?.toLowerCase() === 'yes'
       if (!isStaff && !staffIds.has(readCell(line, 'PERIDX') ?? '')) return []
@@ -124,16 +129,21 @@ const channels: Readonly<Record<string, string>> = { W: 'web', H: 'headOffice', 
 
 const createSalesPass = (db: Database, service: Service, skip: (reason: string) => void): ExportPass => {
   const lineCounts = new Map<string, number>()
-  let stores: ReturnType<typeof storeNumbers> | undefined
+  let stores: ReturnType<typeof loadStoreNumbers> | undefined
   return {
     type: 'transactions',
     write: upsertBackOfficeSales as ImportType['write'],
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
     async convert(lines) {
-      stores ??= storeNumbers(db, service)
+      stores ??= loadStoreNumbers(db, service)
       const storeNumbersByKey = await stores
-      const fromApi = await toldOtherwise(db, service, listValues(lines, 'TRANSACTION_ID'), exportedLinePrefix)
-      const skus = new Map((await soldSkus(db, service, listValues(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
+      const fromApi = await findTransactionsOfOtherSources(
+        db,
+        service,
+        listValues(lines, 'TRANSACTION_ID'),
+        exportedLinePrefix,
+      )
+      const skus = new Map((await loadSoldSkus(db, service, listValues(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
       return lines.flatMap((line): Cells[] => {
         const id = readCell(line, 'TRANSACTION_ID') ?? ''
         const sequence = (lineCounts.get(id) ?? 0) + 1
@@ -171,7 +181,7 @@ const createSalesPass = (db: Database, service: Service, skip: (reason: string) 
 }
 
 /** Returns the number of a line's store. Web stores and warehouses are not stored, so their number comes from the file, and can be missing. */
-function resolveStoreNumber(line: ExportLine, { byId, byCode }: Awaited<ReturnType<typeof storeNumbers>>) {
+function resolveStoreNumber(line: ExportLine, { byId, byCode }: Awaited<ReturnType<typeof loadStoreNumbers>>) {
   const code = readCell(line, 'STORE_CODE')
   const storedNumber = byId.get(readCell(line, 'STORE_ID') ?? '') ?? byCode.get(code ?? '')
   return storedNumber ?? (line.STORE_NUMBER === undefined ? code : readCell(line, 'STORE_NUMBER'))

@@ -4,7 +4,7 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError, asApiError } from '../../../errors/api-error.ts'
 import { lockCustomerKeys } from '../../../store/customers/removal.ts'
 import { findOrdersById, reassignOrders } from '../../../store/orders/orders.ts'
-import { followOrders, openOrdersAmong } from '../../../store/sync/open-orders.ts'
+import { findOpenOrdersById, updateOrders } from '../../../store/sync/open-orders.ts'
 import { findVoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import type { OrderReads } from '../../port/orders.ts'
 import { readOrderIds } from '../mapping/order-from-xml.ts'
@@ -60,11 +60,11 @@ async function storePage(upstream: Upstream, reading: ReadContext, customerId: s
     .filter(order => order.customerId !== null && order.customerId !== customerId)
     .map(({ id }) => id)
   if (movedIds.length) await db.transaction(tx => reassignOrders(tx, service, movedIds, customerId))
-  const changes = (await openOrdersAmong(db, service, [...storedIds])).flatMap(storedOrder => {
+  const changes = (await findOpenOrdersById(db, service, [...storedIds])).flatMap(storedOrder => {
     const order = orders.get(storedOrder.id)
     return order ? getLineChanges(order, storedOrder) : []
   })
-  await followOrders(db, service, changes)
+  await updateOrders(db, service, changes)
   let lastError: ApiError | undefined
   for (const [id, order] of orders)
     if (!storedIds.has(id))

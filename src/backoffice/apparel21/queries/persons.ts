@@ -13,7 +13,7 @@ import { findErased } from '../../../store/customers/erased.ts'
 import { removeCustomers } from '../../../store/customers/removal.ts'
 import { lockCustomer, type StoredCustomer, upsertCustomer } from '../../../store/customers/writes.ts'
 import { lockReferences } from '../../../store/lists/references.ts'
-import { unknownReferences } from '../../../store/sync/lookups.ts'
+import { findUnknownReferences } from '../../../store/sync/lookups.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
 import { isId } from '../client/request.ts'
@@ -112,7 +112,7 @@ export async function preparePerson(
   const references = await upstream.getReferences()
   const names = await references.getNamesFor([person])
   const keys = readReferences(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
-  const unknown = keys.length ? await read(db => unknownReferences(db, service, keys)) : []
+  const unknown = keys.length ? await read(db => findUnknownReferences(db, service, keys)) : []
   return { row, references: unknown.length ? await references.fetchRows(unknown) : [] }
 }
 
@@ -125,7 +125,7 @@ export async function fetchReferenceValues(
   const values = getReferenceValues(change, service.settings.subscriptionMapping)
   const keys = values.flatMap(([type, value]) => (/^\d{1,18}$/.test(value) ? [{ type, value }] : []))
   if (!keys.length || keys.length > maxReferences) return
-  const unknown = await recordFact(tx => unknownReferences(tx, service, keys))
+  const unknown = await recordFact(tx => findUnknownReferences(tx, service, keys))
   const rows = unknown.length ? await (await upstream.getReferences()).fetchRows(unknown) : []
   if (rows.length) await recordFact(tx => mergeReferences(tx, service, rows))
 }
