@@ -118,7 +118,7 @@ test('a record that is not a valid row is rejected with reason', async () => {
     /must be [A-Z]{3}, the currency of the service: XTS/,
     /must have at least one line/,
     /can have at most one discount/,
-    /There is no such field/,
+    /doesn't exist/,
   ])
     assert.match(text, reason)
   assert.equal((await api.get(`/stores/${store.storeNumber}`)).status, 200)

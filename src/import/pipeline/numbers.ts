@@ -96,8 +96,8 @@ export function createQuantityParser(range: Range, mark?: DecimalMark): ParseNum
 /** Parses an amount of a currency. */
 export function createMoneyParser(currency: string, mark?: DecimalMark): ParseNumber {
   const decimals = getDecimals(currency)
-  const tooPrecise = new RowError(`must have at most ${decimals} decimals, like ${currency}`)
-  return createAmountParser(decimals, tooPrecise, mark)
+  const amountTooPrecise = new RowError(`must have at most ${decimals} decimals, like ${currency}`)
+  return createAmountParser(decimals, amountTooPrecise, mark)
 }
 
 /** Parses a percentage. */
@@ -119,14 +119,14 @@ const priceTooPrecise = new RowError(`must have at most ${maxPriceDecimals} deci
 export const createUnitPriceParser = (mark?: DecimalMark): ParseNumber =>
   createAmountParser(maxPriceDecimals, priceTooPrecise, mark)
 
-function createAmountParser(decimals: number, tooPrecise: RowError, mark: DecimalMark | undefined): ParseNumber {
+function createAmountParser(decimals: number, amountTooPrecise: RowError, mark: DecimalMark | undefined): ParseNumber {
   const plain = createNumberReader(mark)
   const notMoney = createNumberError('an amount', mark)
   return text => {
     const digits = plain(text)
     if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits)) return explainNumberError(text, mark, notMoney)
     return parseAmount(digits, decimals) === undefined
-      ? tooPrecise
+      ? amountTooPrecise
       : /\.\d{5}/.test(digits)
         ? trimZeros(digits)
         : digits

@@ -75,9 +75,9 @@ test('the reason of a rejected line always ends with the remedy', async () => {
   const { path } = await importAndWait(shop, 'transactions', sales)
   const reasons = (await shop.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
   assert.deepEqual(reasons.sort(), [
-    'must have a decimal point, not a comma. To read such numbers, use --decimal ,',
     'must be a number: only digits, with a point before the decimals',
     'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
+    'must have a decimal point, not a comma. To read such numbers, use --decimal ,',
   ])
 })
 
