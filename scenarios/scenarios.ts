@@ -8,6 +8,10 @@ export const scenarios = {
     file: 'soak/run.ts',
     summary: 'shoppers, head office, outages and kills for minutes, then every list and write is compared',
   },
+  outsiders: {
+    file: 'outsiders/run.ts',
+    summary: 'malformed JSON, naughty strings, h2spec, sslyze and Schemathesis; run it before each release',
+  },
   specification: { file: 'specification/run.ts', summary: 'the statements of the specification, row by row' },
   release: {
     file: 'packaging/release.ts',

@@ -38,6 +38,10 @@ test('--help of a scenario describes it and runs nothing', async () => {
   }
 })
 
+test('malformed JSON and naughty strings cause no error of the server', { timeout: 200_000 }, async () => {
+  assert.ok((await passedChecks('outsiders', '--no-schemathesis')).length >= 3)
+})
+
 test('a halted PostgreSQL and a killed session lose and repeat no write', {
   timeout: 200_000,
 }, async () => {
