@@ -44,14 +44,14 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
   if (!scenario) throw new Error('there is such a scenario')
   const seconds = Math.max(bench.seconds, leastSeconds)
   const samples = new Map<State, Sample[]>(states.map(state => [state, []]))
-  const answers = new Map<State, Map<number, number>>(states.map(state => [state, new Map()]))
+  const responses = new Map<State, Map<number, number>>(states.map(state => [state, new Map()]))
   try {
     for (let round = 0; round < bench.rounds; round++)
       for (const state of states) {
         bench.say(`  ${state}`)
         if (state === 'gone') await simulator.remote.addFault({ kind: 'down' })
         if (state === 'silent') await simulator.remote.addFault({ kind: 'hang' })
-        const neighbour = lookUpVouchers(service, password, answers.get(state) ?? new Map())
+        const neighbour = lookUpVouchers(service, password, responses.get(state) ?? new Map())
         samples.get(state)?.push(await ask(bench, service, scenario, { connections: 32, rate: rates.reads, seconds }))
         await neighbour.stop()
         await simulator.remote.clearFaults()
@@ -74,7 +74,7 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
         rows: medians.map(({ state, answersPerSecond, p50, p99 }) => [
           ...[state, whole(answersPerSecond), tenths(p50), tenths(p99)],
           percent(p99 / (alive?.p99 ?? Number.NaN)),
-          [...(answers.get(state) ?? [])].map(([status, count]) => `${count} of ${status}`).join(', '),
+          [...(responses.get(state) ?? [])].map(([status, count]) => `${count} of ${status}`).join(', '),
         ]),
       },
     ],
@@ -99,8 +99,8 @@ function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<
   }
   return new Promise(resolve => {
     const options = { host: 'localhost', port, ca, agent, method: 'POST', path: '/vouchers/lookup', headers }
-    const asked = request(options, answer => {
-      answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+    const asked = request(options, response => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0))
     })
     asked.once('error', () => resolve(0))
     asked.end(body)

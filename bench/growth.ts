@@ -109,7 +109,7 @@ interface Walked {
 type Pair = [now: number | undefined, before: number | undefined]
 
 /** The largest ratio among pages that take long enough to matter. */
-function worst(what: string, than: string, walks: Walked[][], of: (walk: Walked[]) => Pair) {
+function worst(what: string, than: string, walks: Walked[][], of: (pagination: Walked[]) => Pair) {
   const ratios = walks.map(of).flatMap(([now = 0, before = 0]) => (now > negligible ? [now / before] : []))
   const most = Math.max(0, ...ratios)
   return { what, wanted: `at most 2 times ${than}, or ${negligible} ms`, found: `${tenths(most)} ×`, met: most <= 2 }
@@ -160,10 +160,10 @@ async function walked({ port, ca }: Running, { password }: Loaded, agent: Agent,
   const page = (of: string) =>
     new Promise<{ meta: { hasNextPage: boolean; endCursor: string | null } }>((resolve, reject) => {
       const options = { host: '127.0.0.1', servername: 'localhost', port, ca, agent, path: of, headers }
-      get(options, async answer => {
-        const text = Buffer.concat(await answer.toArray()).toString()
-        if (answer.statusCode === 200) resolve(JSON.parse(text))
-        else reject(new Error(`${of}: ${answer.statusCode} ${text}`))
+      get(options, async response => {
+        const text = Buffer.concat(await response.toArray()).toString()
+        if (response.statusCode === 200) resolve(JSON.parse(text))
+        else reject(new Error(`${of}: ${response.statusCode} ${text}`))
       }).on('error', reject)
     })
   // Once for nothing: plans and pages of the disk.

@@ -32,8 +32,8 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
           const used = () => replicas.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0)
           const before = used()
           const sample = await ask(bench, service, scenario, { connections })
-          const answers = sample.answersPerSecond * bench.seconds
-          samples.push({ ...sample, replicas: ((used() - before) / answers) * 1e6 })
+          const responses = sample.answersPerSecond * bench.seconds
+          samples.push({ ...sample, replicas: ((used() - before) / responses) * 1e6 })
         }
         const {
           answersPerSecond,
@@ -76,14 +76,14 @@ async function firstPage(loaded: Loaded) {
 /** The page behind the first one, by a cursor as callers have it: it carries what a replica must have. */
 async function nextPage(loaded: Loaded, { port, ca }: Running) {
   const { path, ...scenario } = await firstPage(loaded)
-  const answer = await new Promise<string>((resolve, reject) => {
+  const response = await new Promise<string>((resolve, reject) => {
     const options = { host: 'localhost', port, ca, path, auth: `${serviceName}:${loaded.password}` }
     get({ ...options, headers: { 'x-service-name': serviceName } }, response => resolve(text(response))).on(
       'error',
       reject,
     )
   })
-  const next = `${path}?after_cursor=${JSON.parse(answer).meta.endCursor}`
+  const next = `${path}?after_cursor=${JSON.parse(response).meta.endCursor}`
   return {
     ...scenario,
     name: 'customers, next page',

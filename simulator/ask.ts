@@ -27,20 +27,20 @@ export const askerOf =
   (base: () => string) =>
   async (path: string, { method, body, version = '2.0', headers = {}, country = 'AU' }: Asked = {}): Promise<Heard> => {
     const mark = path.includes('?') ? '&' : '?'
-    const answer = await fetch(`${base()}${path}${country && `${mark}countryCode=${country}`}`, {
+    const response = await fetch(`${base()}${path}${country && `${mark}countryCode=${country}`}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: { accept: `version_${version}`, ...(body !== undefined && { 'content-type': 'text/xml' }), ...headers },
       redirect: 'manual',
       ...(body !== undefined && { body }),
     })
     // `text()` would take a byte order mark away.
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer())
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer())
     let xml: Payload | undefined
     try {
       xml = readPayload(text.replace(/^\uFEFF/, ''))
     } catch {}
     const code = xml?.name === 'AP21Error' ? Number(textAt(at(xml, 'ErrorCode'))) : undefined
-    return { status: answer.status, headers: answer.headers, text, xml, code }
+    return { status: response.status, headers: response.headers, text, xml, code }
   }
 
 export type Ask = ReturnType<typeof askerOf>

@@ -68,18 +68,18 @@ const byStream = (at: Parameters<typeof open>[0], head: string) =>
 const byPoll = (at: Parameters<typeof open>[0], head: string) =>
   new Promise<void>(stands => {
     let cursor = ''
-    let answer = ''
+    let response = ''
     const ask = (query: string) => socket.write(`GET /changes?limit=1000${query} HTTP/1.1\r\n${head}\r\n`)
     const socket = open(at, text => {
-      answer += text
-      const end = answer.indexOf('\r\n\r\n') + 4
-      const length = /^HTTP\/1\.1 200 [\s\S]*?\r\ncontent-length: (\d+)/i.exec(answer)?.[1]
-      if (end < 4 || answer.length - end < Number(length)) return
-      if (length === undefined) throw new Error(`An answer that is no page: ${answer}`)
+      response += text
+      const end = response.indexOf('\r\n\r\n') + 4
+      const length = /^HTTP\/1\.1 200 [\s\S]*?\r\ncontent-length: (\d+)/i.exec(response)?.[1]
+      if (end < 4 || response.length - end < Number(length)) return
+      if (length === undefined) throw new Error(`An answer that is no page: ${response}`)
       const isFirst = cursor === ''
-      if (!isFirst && !answer.includes('"data":[]', end)) hears('poll')
-      cursor = /"endCursor":"([^"]+)"/.exec(answer)?.[1] ?? ''
-      answer = ''
+      if (!isFirst && !response.includes('"data":[]', end)) hears('poll')
+      cursor = /"endCursor":"([^"]+)"/.exec(response)?.[1] ?? ''
+      response = ''
       ask(`&wait=30&after_cursor=${cursor}`)
       if (isFirst) stands()
     })

@@ -23,13 +23,13 @@ export const headOf = (account: Account) =>
 export const get = ({ port, ca }: Running, account: Account, path: string, agent: Agent) =>
   new Promise<string>((resolve, reject) => {
     const at = { host: '127.0.0.1', servername: 'localhost', port, ca, path }
-    const asked = request({ ...at, headers: headersOf(account), agent }, answer => {
+    const asked = request({ ...at, headers: headersOf(account), agent }, response => {
       const chunks: Buffer[] = []
-      answer.on('data', chunk => chunks.push(chunk)).on('error', reject)
-      answer.on('end', () => {
+      response.on('data', chunk => chunks.push(chunk)).on('error', reject)
+      response.on('end', () => {
         const text = Buffer.concat(chunks).toString()
-        if (answer.statusCode === 200) resolve(text)
-        else reject(new Error(`GET ${path}: ${answer.statusCode} ${text}`))
+        if (response.statusCode === 200) resolve(text)
+        else reject(new Error(`GET ${path}: ${response.statusCode} ${text}`))
       })
     })
     asked.on('error', reject).end()

@@ -58,9 +58,9 @@ export async function ask(bench: Bench, service: Running, { request }: Scenario,
   const measured = await generator.ask(load, () => {
     before = used()
   })
-  const answers = measured.answersPerSecond * load.seconds
+  const responses = measured.answersPerSecond * load.seconds
   const [serviceCpu = 0, postgres = 0, generatorCpu = 0] = used().map(
-    (count, i) => ((count - (before[i] ?? 0)) / answers) * 1e6,
+    (count, i) => ((count - (before[i] ?? 0)) / responses) * 1e6,
   )
   const { now, peak } = memory(service.pid)
   return {

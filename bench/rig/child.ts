@@ -31,9 +31,9 @@ export function startChild<Question extends object, Answer>(file: string): Child
 }
 
 /** Answers questions of the parent. Runs in the child. */
-export function answerAsks<Question, Answer>(answer: (question: Question, begin: () => void) => Promise<Answer>) {
+export function answerAsks<Question, Answer>(response: (question: Question, begin: () => void) => Promise<Answer>) {
   process.on('message', async (question: Question) => {
-    process.send?.({ answer: await answer(question, () => process.send?.({ begun: true })) })
+    process.send?.({ answer: await response(question, () => process.send?.({ begun: true })) })
   })
   process.once('disconnect', () => process.exit())
 }

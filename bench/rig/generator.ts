@@ -122,10 +122,10 @@ answerAsks(async (load: Load, begin): Promise<Measured> => {
   const from = now()
   await sleep(load.seconds)
   const seconds = (now() - from) / 1_000
-  const [answers, quantile] = [times.length, quantilesOf(times)]
+  const [responses, quantile] = [times.length, quantilesOf(times)]
   stop()
   for (const connection of connections) connection.end()
-  return { answersPerSecond: answers / seconds, p50: quantile(0.5), p99: quantile(0.99) }
+  return { answersPerSecond: responses / seconds, p50: quantile(0.5), p99: quantile(0.99) }
 })
 
 const sleep = (seconds: number) => new Promise(resolve => setTimeout(resolve, seconds * 1_000))

@@ -25,12 +25,12 @@ export function clientOf({ port, ca }: Running, username: string, password: stri
       const sent = body ? JSON.stringify(body) : ''
       const headers = { ...standing, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
       const target = { host: '127.0.0.1', servername: 'localhost', port, agent, method, path, headers }
-      const asked = request(target, answer => {
+      const asked = request(target, response => {
         let text = ''
-        answer.setEncoding('utf8').on('data', part => {
+        response.setEncoding('utf8').on('data', part => {
           text += part
         })
-        answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
       })
       asked.once('error', () => resolve({ status: 0, text: '' }))
       asked.end(sent)

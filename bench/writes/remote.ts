@@ -72,10 +72,10 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
       {
         caption: 'Orders',
         head: ['clients', 'at a time', 'orders/s', 'limit', 'of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
-        rows: found.map(({ clients, concurrency, perSecond, limit, p50, p99, refused, other }) => [
+        rows: found.map(({ clients, concurrency, perSecond, limit, p50, p99, refused: rejected, other }) => [
           ...[clients, concurrency].map(String),
           ...[whole(perSecond), whole(limit), percent(perSecond / limit), whole(p50), whole(p99)],
-          ...[refused, other].map(String),
+          ...[rejected, other].map(String),
         ]),
       },
       {
@@ -125,7 +125,7 @@ const mediansOf = ({ alone, meanwhile }: { alone: number[]; meanwhile: number[] 
   meanwhile: median(meanwhile),
 })
 
-function ofOrders({ clients, perSecond, limit, p99, refused, other }: Found): Target[] {
+function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: Found): Target[] {
   const most = 2 * delaySeconds * 1_000 + 300
   const rate = {
     what: `orders of ${clients} clients`,
@@ -140,7 +140,7 @@ function ofOrders({ clients, perSecond, limit, p99, refused, other }: Found): Ta
     ]
   return [
     rate,
-    { what: 'rejected', wanted: 'none', found: String(refused + other), met: refused + other === 0 },
+    { what: 'rejected', wanted: 'none', found: String(rejected + other), met: rejected + other === 0 },
     { what: 'p99', wanted: `at most ${most} ms`, found: `${whole(p99)} ms`, met: p99 <= most },
   ]
 }

@@ -33,10 +33,10 @@ export interface Access {
 const patienceMs = 30_000
 
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
-  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs), ...init })
-  const text = await answer.text()
-  const isJson = /json/.test(answer.headers.get('content-type') ?? '')
-  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs), ...init })
+  const text = await response.text()
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
 }
 
 export function apiOf({ url, apiKey, service }: Access): Api {

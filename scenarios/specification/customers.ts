@@ -5,7 +5,7 @@ import { given } from './not-tried.ts'
 import { names } from './shop.ts'
 import { says, section, type Trial } from './statement.ts'
 
-const stamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
+const timestamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
 /** Sends the fields in a POST, and in a PUT to a customer without them; both answers have to be so. */
 async function posted({ api, shop }: Trial, sent: object, isSo: (customer: Record<string, unknown>) => void) {
@@ -53,11 +53,11 @@ export const customers = section(
     }
   }),
   says('updateTimeStamp: YYYY-MM-DD HH:MM:SS, always in the response', async ({ api, shop }) => {
-    for (const { updateTimeStamp } of await shop.customers()) assert.match(updateTimeStamp, stamp)
+    for (const { updateTimeStamp } of await shop.customers()) assert.match(updateTimeStamp, timestamp)
     for (const { updateTimeStamp } of dataOf(await api.get(paths.customers, { updated_after: '2000-01-01' })))
-      assert.match(updateTimeStamp, stamp)
+      assert.match(updateTimeStamp, timestamp)
     await posted({ api, shop } as Trial, { title: 'Mr' }, customer =>
-      assert.match(String(customer.updateTimeStamp), stamp),
+      assert.match(String(customer.updateTimeStamp), timestamp),
     )
   }),
   says('updateTimeStamp: not accepted in the PUT request', async ({ api, shop }) => {
@@ -68,7 +68,7 @@ export const customers = section(
   says('startDate: YYYY-MM-DD HH:MM:SS', async ({ shop }) => {
     const dates = (await shop.customers()).flatMap(({ startDate }) => startDate ?? [])
     assert.ok(dates.length > 0)
-    for (const date of dates) assert.match(date, stamp)
+    for (const date of dates) assert.match(date, timestamp)
   }),
   says('contact: an object with e-mail and phones', async ({ shop }) => {
     for (const { contact } of await shop.customers()) assert.deepEqual(Object.keys(contact).sort(), ['email', 'phones'])

@@ -48,11 +48,11 @@ export const endpoints = section(
   says(`GET ${sales}: cursor-based pagination`, ({ api }) => isPaged(api, sales, { asc: 'true' })),
   says(`GET ${sales}: updated_after, updated_before filter by date`, async ({ api }) => {
     const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
-    const stamp = given(found.at(-1)?.updateTimeStamp, 'there are no transactions')
-    const later = dataOf(await api.get(sales, { updated_after: stamp }))
-    const earlier = dataOf(await api.get(sales, { updated_before: stamp }))
-    for (const { updateTimeStamp } of later) assert.ok(updateTimeStamp >= stamp)
-    for (const { updateTimeStamp } of earlier) assert.ok(updateTimeStamp <= stamp)
+    const timestamp = given(found.at(-1)?.updateTimeStamp, 'there are no transactions')
+    const later = dataOf(await api.get(sales, { updated_after: timestamp }))
+    const earlier = dataOf(await api.get(sales, { updated_before: timestamp }))
+    for (const { updateTimeStamp } of later) assert.ok(updateTimeStamp >= timestamp)
+    for (const { updateTimeStamp } of earlier) assert.ok(updateTimeStamp <= timestamp)
     assert.deepEqual(dataOf(await api.get(sales, { updated_before: '2000-01-01' })), [])
     assert.deepEqual(dataOf(await api.get(sales, { updated_after: '2100-01-01' })), [])
   }),

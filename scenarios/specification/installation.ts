@@ -73,8 +73,8 @@ async function startSimulator(running: Running[]) {
   const control = /^Look: +(\S+?)\/?$/m.exec(simulator.said())?.[1] ?? ''
   async function change(what: object) {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(what) })
-    if (!answer.ok) throw new Error(`the simulator: ${answer.status} ${await answer.text()}`)
+    const response = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(what) })
+    if (!response.ok) throw new Error(`the simulator: ${response.status} ${await response.text()}`)
   }
   return {
     environment: { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: url, BACK_OFFICE_COUNTRY: 'AU' },

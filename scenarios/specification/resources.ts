@@ -3,7 +3,7 @@ import { dataOf, isRefused } from './api.ts'
 import { fields, paths, pinHeader } from './names.ts'
 import { given, NotTried } from './not-tried.ts'
 import { says, section } from './statement.ts'
-import { walk } from './walk.ts'
+import { pagination } from './walk.ts'
 
 export const purpose = section(
   '1. What the service does',
@@ -13,7 +13,7 @@ export const purpose = section(
     assert.match(headers.get('content-type') ?? '', /^application\/json/)
   }),
   says('Retail history: store sales, head-office telephone/mail sales, web sales', async ({ api }) => {
-    const found = new Set((await walk(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel))
+    const found = new Set((await pagination(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel))
     for (const channel of ['store', 'headOffice', 'web'])
       if (!found.delete(channel)) throw new NotTried(`there is no sale whose channel is ${channel}`)
     assert.deepEqual([...found], [])

@@ -4,7 +4,7 @@ import { paths, returnOf, voucherOf } from './names.ts'
 import { given } from './not-tried.ts'
 import { names } from './shop.ts'
 import { says, section, type Trial } from './statement.ts'
-import { walk } from './walk.ts'
+import { pagination } from './walk.ts'
 
 const sales = '/orders/transactions/search'
 
@@ -25,7 +25,7 @@ async function needsNeither({ api, shop }: Trial) {
 export const rules = section(
   '4. Rules',
   says('1. asc=true sorts the retail transactions by saleDate ascending', async ({ api }) => {
-    const dates = (await walk(api, sales, { asc: 'true' }, 5)).map(({ saleDate }) => saleDate)
+    const dates = (await pagination(api, sales, { asc: 'true' }, 5)).map(({ saleDate }) => saleDate)
     assert.ok(new Set(dates).size > 1)
     assert.deepEqual(dates, dates.toSorted())
     const [newest] = dataOf(await api.get(sales, { asc: 'false' }))
@@ -73,10 +73,10 @@ export const authentication = section(
     isRefused(await ask(`${api.url}/stores`, { headers: { ...others, 'x-service-name': `not ${name}` } }))
   }),
   says('3. Requests over plain HTTP are not allowed', async ({ api }) => {
-    const answer = await ask(`${api.url.replace('https:', 'http:')}/stores`, { headers: api.headers }).catch(
+    const response = await ask(`${api.url.replace('https:', 'http:')}/stores`, { headers: api.headers }).catch(
       () => undefined,
     )
-    assert.ok(answer === undefined || answer.status >= 400, `${answer?.status}`)
+    assert.ok(response === undefined || response.status >= 400, `${response?.status}`)
   }),
   says('4. An account is required', async ({ api }) => {
     const nobody = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`

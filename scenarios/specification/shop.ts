@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Api, dataOf } from './api.ts'
 import { fields, orderOf, paths } from './names.ts'
 import { NotTried } from './not-tried.ts'
-import { walk } from './walk.ts'
+import { pagination } from './walk.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
 type Found = any
@@ -53,7 +53,7 @@ export function shopOf(api: Api, { writes, voucher, ship }: Means): Shop {
       return found
     }
   }
-  const customers = once(() => walk(api, '/customers/search', {}, 10))
+  const customers = once(() => pagination(api, '/customers/search', {}, 10))
   const sold = once(async () => {
     const products: Found[] = dataOf(await api.get(paths.products))
     const sizes = products.flatMap(({ colours }) => colours.flatMap((colour: Found) => colour.sizes.slice(0, 1)))
@@ -88,8 +88,8 @@ export function shopOf(api: Api, { writes, voucher, ship }: Means): Shop {
     rewards: once(async () => {
       const members = (await customers()).filter(customer => customer[fields.loyalty[1] ?? ''])
       for (const { id } of members.slice(0, 20)) {
-        const answer = await api.get(paths.rewardsOf(id))
-        if (answer.status === 200) return answer.body.data
+        const response = await api.get(paths.rewardsOf(id))
+        if (response.status === 200) return response.body.data
       }
       return undefined
     }),

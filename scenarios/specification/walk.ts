@@ -6,7 +6,7 @@ import { cursor } from './names.ts'
 type Found = any
 
 /** The records of a list, page by page, up to so many pages. */
-export async function walk(
+export async function pagination(
   api: Api,
   path: string,
   query: Readonly<Record<string, string>>,
@@ -15,11 +15,11 @@ export async function walk(
   const records: Found[] = []
   let after: string | undefined
   for (let page = 0; page < pages; page++) {
-    const answer = await api.get(path, { ...query, ...(after !== undefined && { [cursor.parameter]: after }) })
-    const some = dataOf(answer)
+    const response = await api.get(path, { ...query, ...(after !== undefined && { [cursor.parameter]: after }) })
+    const some = dataOf(response)
     assert.ok(Array.isArray(some) && some.length <= 100, `a page holds ${some.length}`)
     records.push(...some)
-    const { hasNextPage, endCursor } = answer.body.meta
+    const { hasNextPage, endCursor } = response.body.meta
     if (!hasNextPage) break
     after = endCursor
   }
@@ -28,7 +28,7 @@ export async function walk(
 
 /** Asserts that a list goes on by its cursor, each record once, with no more than 100 a page. */
 export async function isPaged(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
-  const first = await walk(api, path, { ...query, [cursor.limit]: '3' }, 3)
+  const first = await pagination(api, path, { ...query, [cursor.limit]: '3' }, 3)
   const ids = first.map(({ id }) => id)
   assert.ok(ids.length > 3, 'there is more than a page')
   assert.equal(new Set(ids).size, ids.length, 'no record comes twice')

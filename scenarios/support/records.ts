@@ -25,7 +25,7 @@ function changeTime(i: number, count: number) {
 }
 
 const localTime = (time: Date) => time.toISOString().slice(0, 19).replace('T', ' ')
-const stamp = (time: Date) => `,"updateTimeStamp":"${localTime(time)}"`
+const timestamp = (time: Date) => `,"updateTimeStamp":"${localTime(time)}"`
 const unclosed = (record: object) => JSON.stringify(record).slice(0, -1)
 
 const firstnames = 'Olivia Jack Aroha Wiremu Linh Minh Aoife Seán Giulia Marco Priya Arjun Grace Noah Ruby Liam'.split(
@@ -117,7 +117,7 @@ export const customers: Generated = {
         adminId,
         legacyId,
         changed.toISOString(),
-        unclosed(customer) + stamp(changed),
+        unclosed(customer) + timestamp(changed),
         `,"ecommerceAdminId":${JSON.stringify(adminId)},"ecommerceLegacyId":${JSON.stringify(legacyId)}}`,
       ]
     }
@@ -209,7 +209,14 @@ export const transactions: Generated = {
       const changed = changeTime(i++, count)
       for (const transaction of mergeLines(new Map(), parts, currency).merged) {
         const { id, customerId, saleDate } = transaction
-        yield [serviceId, id, customerId, saleDate, changed.toISOString(), `${unclosed(transaction) + stamp(changed)}}`]
+        yield [
+          serviceId,
+          id,
+          customerId,
+          saleDate,
+          changed.toISOString(),
+          `${unclosed(transaction) + timestamp(changed)}}`,
+        ]
       }
     }
   },

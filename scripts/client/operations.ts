@@ -31,8 +31,8 @@ export function partsOf({ operation }: Told, { parameters, schemas }: Node): Par
   const filters = inside('query').filter(each => !isList || !['limit', 'after_cursor'].includes(each.name))
   const properties = Object.fromEntries(filters.map(each => [camelCase(each.name), querySchema(each)]))
   const required = filters.filter(each => each.required)
-  const answer = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
-  const envelope = answer.content && schemas[nameOf(answer.content['application/json']?.schema)]
+  const response = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
+  const envelope = response.content && schemas[nameOf(response.content['application/json']?.schema)]
   const body = operation.requestBody?.content['application/json'].schema
   return {
     params: inside('path').map(each => each.name),
@@ -77,10 +77,10 @@ export function signature(name: string, told: Told, components: Node): string {
     ...(body ? [`body: ${typeOf(body, 'sent')}`] : []),
     `options${mustSay ? '' : '?'}: ${options}${own.length ? ` & ${membersOf(ownOptions, 'sent', '  ')}` : ''}`,
   ]
-  const answer = isList
+  const response = isList
     ? `Paginator<${typeOf(data.items, 'read')}>`
     : `Promise<${data ? typeOf(data, 'read') : 'void'}>`
-  return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${given.join(', ')}): ${answer}\n`
+  return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${given.join(', ')}): ${response}\n`
 }
 
 /** The operation as what is done. */

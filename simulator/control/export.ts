@@ -102,6 +102,6 @@ export const isExport = (name: string): name is ExportName => Object.hasOwn(expo
 
 /** A file as the scheduled export of this system writes it, with the name that it would have now. */
 export function exportOf(name: ExportName, { shop, clock }: World): { file: string; lines: Iterable<string> } {
-  const stamp = isoText(clock.now()).replace(/[-:]/g, '')
-  return { file: `${name}_${stamp}Z.csv`, lines: exports[name](shop) }
+  const timestamp = isoText(clock.now()).replace(/[-:]/g, '')
+  return { file: `${name}_${timestamp}Z.csv`, lines: exports[name](shop) }
 }

@@ -7,12 +7,12 @@ import type { Change } from './changes.ts'
 /** Controls a simulator in another process by its `controlUrl`. Throws if the simulator rejects a call. */
 export function connectSimulator(controlUrl: string) {
   const tell = async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> => {
-    const answer = await fetch(`${controlUrl}/${path}`, {
+    const response = await fetch(`${controlUrl}/${path}`, {
       method,
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-    const read = (await answer.json()) as T & { error?: string }
-    if (!answer.ok) throw new TypeError(read.error ?? `status ${answer.status}`)
+    const read = (await response.json()) as T & { error?: string }
+    if (!response.ok) throw new TypeError(read.error ?? `status ${response.status}`)
     return read
   }
   const ledger = (search: string) =>

@@ -20,7 +20,7 @@ export const created = (asking: Asking, path: string): Answer => ({
   body: undefined,
 })
 
-export const refused = ({ status, code, message }: Refusal): Answer => ({
+export const rejected = ({ status, code, message }: Refusal): Answer => ({
   status,
   headers: {},
   body: el('AP21Error', fields({ ErrorCode: code, Description: message })),

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { rootPage } from '../api/root.ts'
 import { routes } from '../api/routes.ts'
-import { type Answer, failure, refused } from '../http/answers.ts'
+import { type Answer, failure, rejected } from '../http/answers.ts'
 import { payloadVersion, readQuery } from '../http/asking.ts'
 import { Refusal, refusal } from '../http/errors.ts'
 import { router } from '../http/router.ts'
@@ -69,7 +69,7 @@ export function respond(received: Received, world: World, paging: { samePage?: b
       world,
     )
   } catch (error) {
-    if (error instanceof Refusal) return refused(error)
+    if (error instanceof Refusal) return rejected(error)
     throw error
   }
 }

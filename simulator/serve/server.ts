@@ -68,8 +68,8 @@ function handled(rig: Rig, received: Received, faults: readonly Fault[], call: C
   for (const fault of faults) if (fault.kind === 'meanwhile') rig.meanwhile(fault, received.path)
   return world.clock.skewed(find('wrong-clock')?.seconds ?? 0, () => {
     allotDueVouchers(world)
-    const answer = rig.during(call, () => respond(received, world, paging))
-    return { ...answer, headers: { date: new Date(world.clock.now()).toUTCString(), ...answer.headers } }
+    const response = rig.during(call, () => respond(received, world, paging))
+    return { ...response, headers: { date: new Date(world.clock.now()).toUTCString(), ...response.headers } }
   })
 }
 

@@ -197,9 +197,9 @@ describe('the back office of a service', () => {
     let answered = 0
     const writes = Promise.all(
       Array.from({ length: 50 }, async (_, i) => {
-        const answer = await post(stuck, '/customers', named(`stuck${i}`))
+        const response = await post(stuck, '/customers', named(`stuck${i}`))
         answered++
-        return answer
+        return response
       }),
     )
     writes.catch(() => {})
@@ -208,13 +208,13 @@ describe('the back office of a service', () => {
       const others = [free, own].flatMap(shop =>
         Array.from({ length: 10 }, (_, i) => post(shop, '/customers', named(`${shop.service.name}.${i}`))),
       )
-      for (const answer of await Promise.all(others)) assert.equal(answer.status, 201, answer.text)
+      for (const response of await Promise.all(others)) assert.equal(response.status, 201, response.text)
       // The others of the 50 wait for their turn, and that for 5 s.
       assert.ok(answered <= 45, 'they were answered while those hang')
     } finally {
       await hanging.close()
     }
-    for (const answer of await writes) assert.equal(answer.status, 503, answer.text)
+    for (const response of await writes) assert.equal(response.status, 503, response.text)
   })
 
   test('a back office password is stored encrypted for its service only', async () => {

@@ -76,8 +76,8 @@ test('the history shows stored data with its age during an outage', async () => 
 test('concurrent history requests cause one call per customer', async () => {
   const [one, two] = [somebody(), somebody()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
-  const answers = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
-  assert.ok(answers.every(({ meta }) => meta.warnings === undefined))
+  const responses = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
+  assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
   assert.deepEqual([asked(one), asked(two)], [1, 1])
 })
 
@@ -86,8 +86,8 @@ test('a new process makes each call once under concurrent requests', async () =>
   const shoppers = [somebody(), somebody(), somebody()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
   const asking = Array.from({ length: 90 }, (_, i) => historyOf(shoppers[i % 3] ?? 0, fresh))
-  const answers = await Promise.all(asking)
-  assert.ok(answers.every(({ meta }) => meta.warnings === undefined))
+  const responses = await Promise.all(asking)
+  assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
   const begun = Map.groupBy(simulator.ledger.calls, ({ method, path }) => `${method} ${path}`)
   assert.ok(begun.size >= 3)
   for (const [call, calls] of begun) {

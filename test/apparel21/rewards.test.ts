@@ -55,9 +55,9 @@ test('balances are unavailable during an outage and stored data stays available'
   const { personId, id } = someAccount()
   simulator.faults.add({ kind: 'down' })
   for (const path of [`/customers/${personId}/rewards`, `/rewards/accounts/${id}`]) {
-    const answer = await api.get(path)
-    assertProblem(answer, 'back_office_unavailable', api.baseUrl, path)
-    assert.match(String(answer.headers['retry-after']), /^\d+$/)
+    const response = await api.get(path)
+    assertProblem(response, 'back_office_unavailable', api.baseUrl, path)
+    assert.match(String(response.headers['retry-after']), /^\d+$/)
   }
   assert.equal((await api.get('/rewards/programs')).status, 200)
 })

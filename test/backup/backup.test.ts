@@ -94,14 +94,14 @@ test('a restored database serves the same passwords, records and later changes',
 
 test('a restore with possible loss rejects old cursors and accepts new ones', async () => {
   const target = await empty()
-  const [changes, walk] = [await followed(), await shop.get('/customers/search?limit=1')]
+  const [changes, pagination] = [await followed(), await shop.get('/customers/search?limit=1')]
   await runSuccessfully(['restore', file], environmentOf(target))
   const server = await startSecondServer({ db: target.db, keys: shop.keys })
   const headers = { authorization: buildAuthorization(shop, shop.password), 'x-service-name': shop.service.name }
   try {
     const expired = await server.ask(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
     assert.deepEqual([expired.status, expired.json.code], [410, 'cursor_expired'])
-    const old = await server.ask(`/customers/search?after_cursor=${walk.json.meta.endCursor}`, { headers })
+    const old = await server.ask(`/customers/search?after_cursor=${pagination.json.meta.endCursor}`, { headers })
     assert.equal(old.status, 400)
     assert.match(old.text, /is from before the service was restored from a backup/)
     const [anew, from] = [

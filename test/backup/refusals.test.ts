@@ -32,7 +32,7 @@ after(async () => {
   await target?.drop()
 })
 
-async function refused(path: string, environment: Record<string, string>) {
+async function rejected(path: string, environment: Record<string, string>) {
   const { code, err } = await runCommand(['restore', path], environment)
   assert.equal(code, 1)
   return err
@@ -81,27 +81,27 @@ test('a backup whose rows do not match their count is rejected', async () => {
 
 test('a damaged backup or wrong secret leaves the database unchanged', async () => {
   fs.writeFileSync(join(home, 'cut'), fs.readFileSync(file).subarray(0, -40))
-  assert.match(await refused(join(home, 'cut'), environmentOf(target)), /is damaged: .*Use another backup/)
+  assert.match(await rejected(join(home, 'cut'), environmentOf(target)), /is damaged: .*Use another backup/)
   fs.writeFileSync(join(home, 'other'), 'something else')
   assert.match(
-    await refused(join(home, 'other'), environmentOf(target)),
+    await rejected(join(home, 'other'), environmentOf(target)),
     /is not a backup\. Create one with "tillbridge backup <file>"/,
   )
   const other = environmentOf(target, randomBytes(32).toString('hex'))
-  assert.match(await refused(file, other), /SECRET_KEY is not the secret that goes with this backup/)
-  assert.match(await refused(join(home, 'nowhere'), environmentOf(target)), /File .*nowhere not found/)
+  assert.match(await rejected(file, other), /SECRET_KEY is not the secret that goes with this backup/)
+  assert.match(await rejected(join(home, 'nowhere'), environmentOf(target)), /File .*nowhere not found/)
   assert.equal(await tablesIn(target), 0)
 })
 
 test('a database with a service or foreign tables is rejected and unchanged', async t => {
   assert.match(
-    await refused(file, environmentOf(source)),
+    await rejected(file, environmentOf(source)),
     /already contains data \(luma\)\. .*DATABASE_URL to a new database/,
   )
   const strange = await createEmptyDatabase()
   t.after(() => strange.drop())
   await strange.db.run(sql`create table theirs (a integer)`)
-  assert.match(await refused(file, environmentOf(strange)), /already contains other tables \(theirs\)/)
+  assert.match(await rejected(file, environmentOf(strange)), /already contains other tables \(theirs\)/)
   assert.equal(await tablesIn(strange), 1)
   const listed = await runSuccessfully(['service', 'list'], environmentOf(source))
   assert.match(listed, /^luma /m)
@@ -111,7 +111,7 @@ test('a newer backup is rejected; an initialised database without services is ac
   await source.db.run(sql`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'x')`)
   await runSuccessfully(['backup', join(home, 'newer')], environmentOf(source))
   await source.db.run(sql`delete from migration where number = 9999`)
-  const message = await refused(join(home, 'newer'), environmentOf(target))
+  const message = await rejected(join(home, 'newer'), environmentOf(target))
   assert.match(message, /made of migration 9999_later\.sql, which this version does not know/)
   assert.equal(await tablesIn(target), 0)
   await runSuccessfully(['migrate'], environmentOf(target))
@@ -130,7 +130,7 @@ test('a restore is rejected if the clock is behind the backup', async t => {
   ]
   fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))
   assert.match(
-    await refused(join(home, 'future'), environmentOf(behind)),
+    await rejected(join(home, 'future'), environmentOf(behind)),
     /the clock of this database shows .* Correct the clock/,
   )
 })

@@ -31,9 +31,9 @@ const failure = async (call: Promise<unknown>): Promise<TillbridgeError> =>
 test('a paginator reads all pages and returns the next starting point', async () => {
   const many = Array.from({ length: 23 }, (_, i) => ({ id: `w${i}`, surname: 'Walker', email: `w${i}@example.com` }))
   await upsertCustomers(api.db, api.service, many)
-  const walk = client.customers.search({ updatedAfter: new Date(0), limit: 10 })
+  const pagination = client.customers.search({ updatedAfter: new Date(0), limit: 10 })
   const ids: string[] = []
-  for await (const customer of walk) ids.push(customer.id)
+  for await (const customer of pagination) ids.push(customer.id)
   assert.equal(new Set(ids).size, 25)
   assert.equal(ids.length, 25)
   const { id } = await client.customers.create({
@@ -41,7 +41,7 @@ test('a paginator reads all pages and returns the next starting point', async ()
     surname: 'One',
     contact: { email: 'new@example.com' },
   })
-  const next = await client.customers.search({ updatedAfter: walk.meta?.asOf }).all()
+  const next = await client.customers.search({ updatedAfter: pagination.meta?.asOf }).all()
   assert.deepEqual(
     next.map(customer => customer.id),
     [id],
@@ -49,9 +49,9 @@ test('a paginator reads all pages and returns the next starting point', async ()
 })
 
 test('a paginator that is left early requests no further page', async () => {
-  const walk = client.customers.search({ limit: 5 })
-  assert.ok(await walk.first())
-  assert.equal(walk.meta?.hasNextPage, true)
+  const pagination = client.customers.search({ limit: 5 })
+  assert.ok(await pagination.first())
+  assert.equal(pagination.meta?.hasNextPage, true)
   const pages: number[] = []
   for await (const page of client.customers.search({ limit: 20 }).pages()) pages.push(page.data.length)
   assert.deepEqual(pages, [20, 6])
@@ -105,12 +105,12 @@ test('an order is paid with a locked voucher and found by number', async () => {
 
 test('errors have a code, a class for handling and all field errors', async () => {
   const wrong = { ...buildOrder([{ sku: 'NONE', quantity: 0 }]), billingAddress: { ...address, city: '' } }
-  const refused = await failure(client.orders.place(wrong))
-  assert.ok(refused instanceof InvalidRequestError && refused instanceof TillbridgeError)
-  assert.deepEqual([refused.code, refused.status, refused.name], ['invalid_field', 422, 'InvalidRequestError'])
-  assert.deepEqual(refused.errors.map(({ pointer }) => pointer).sort(), ['/billingAddress/city', '/lines/0/quantity'])
-  assert.match(refused.requestId ?? '', /./)
-  assert.match(refused.idempotencyKey ?? '', /^[\w-]{36}$/)
+  const rejected = await failure(client.orders.place(wrong))
+  assert.ok(rejected instanceof InvalidRequestError && rejected instanceof TillbridgeError)
+  assert.deepEqual([rejected.code, rejected.status, rejected.name], ['invalid_field', 422, 'InvalidRequestError'])
+  assert.deepEqual(rejected.errors.map(({ pointer }) => pointer).sort(), ['/billingAddress/city', '/lines/0/quantity'])
+  assert.match(rejected.requestId ?? '', /./)
+  assert.match(rejected.idempotencyKey ?? '', /^[\w-]{36}$/)
   const missing = await failure(client.customers.get('no/such?customer'))
   assert.ok(missing instanceof NotFoundError)
   assert.equal(missing.problem?.instance, '/customers/no%2Fsuch%3Fcustomer')
@@ -133,26 +133,26 @@ test('an invalid request is rejected before it is sent', async () => {
 })
 
 test('an error never contains a PIN', async () => {
-  const refused = await failure(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
-  assert.equal(refused.code, 'voucher_not_accepted')
-  assert.doesNotMatch(JSON.stringify(refused) + refused.message + refused.stack, /987654/)
+  const rejected = await failure(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
+  assert.equal(rejected.code, 'voucher_not_accepted')
+  assert.doesNotMatch(JSON.stringify(rejected) + rejected.message + rejected.stack, /987654/)
 })
 
 test('a bulk export is one response with its asOf', async () => {
-  const walk = client.customers.search({ limit: 3 })
+  const pagination = client.customers.search({ limit: 3 })
   const whole: unknown[] = []
-  for await (const customer of walk.export()) whole.push(customer)
+  for await (const customer of pagination.export()) whole.push(customer)
   const paged = client.customers.search()
   assert.deepEqual(whole, await paged.all())
-  assert.equal(walk.meta?.asOf, paged.meta?.asOf)
+  assert.equal(pagination.meta?.asOf, paged.meta?.asOf)
   const feed = client.changes.list({ kinds: 'customer', records: true })
   const records: unknown[] = []
   for await (const { record } of feed.export()) records.push(record)
   assert.deepEqual(records, whole)
   const more = await client.changes.list({ kinds: 'customer', afterCursor: feed.meta?.endCursor ?? '' }).all()
   assert.deepEqual(more, [])
-  const refused = await failure(client.inventory.list({ sku: 'none' }).export().next())
-  assert.ok(refused instanceof NotFoundError)
+  const rejected = await failure(client.inventory.list({ sku: 'none' }).export().next())
+  assert.ok(rejected instanceof NotFoundError)
 })
 
 test('a bulk export left early or aborted sends no further request', async () => {

@@ -136,12 +136,12 @@ test('an untrusted certificate fails immediately', async () => {
   const trusted = getCACertificates('default')
   setDefaultCACertificates(trusted.filter(each => each.trim() !== api.ca.trim()))
   const stranger = tillbridge({ url: api.baseUrl.replace('localhost', '127.0.0.1'), apiKey: '', service: 'luma' })
-  const refused = await stranger.stores
+  const rejected = await stranger.stores
     .list()
     .all()
     .catch(error => error)
   setDefaultCACertificates(trusted)
-  assert.equal(refused.code, 'certificate_rejected')
+  assert.equal(rejected.code, 'certificate_rejected')
 })
 
 test('an exhausted rate limit is waited for within the timeout', async () => {
@@ -154,13 +154,13 @@ test('an exhausted rate limit is waited for within the timeout', async () => {
     },
   })
   for (let i = 0; i < 2; i++) await counting.stores.list().all()
-  const refused = await counting.staff
+  const rejected = await counting.staff
     .list({}, { retryTimeoutMs: 0 })
     .all()
     .catch(error => error)
-  assert.ok(refused instanceof TooManyError)
-  assert.equal(refused.code, 'rate_limited')
-  assert.ok((refused.retryAfter ?? 0) > 0)
+  assert.ok(rejected instanceof TooManyError)
+  assert.equal(rejected.code, 'rate_limited')
+  assert.ok((rejected.retryAfter ?? 0) > 0)
   assert.equal(sent, 3)
   const waiting = counting.staff.list({}, { retryTimeoutMs: 90_000, signal: AbortSignal.timeout(300) }).all()
   await assert.rejects(waiting, { name: 'TimeoutError' })

@@ -37,9 +37,9 @@ const url = /http:\S+/.exec(running.out)?.[0]
 
 async function ask(path: string, body?: object | string, headers: Record<string, string> = {}) {
   const sent = typeof body === 'object' ? JSON.stringify(body) : body
-  const answer = await fetch(url + path, sent === undefined ? {} : { method: 'POST', headers, body: sent })
+  const response = await fetch(url + path, sent === undefined ? {} : { method: 'POST', headers, body: sent })
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-  return { status: answer.status, json: (await answer.json()) as any }
+  return { status: response.status, json: (await response.json()) as any }
 }
 
 const basketOf = (basket: string, more: object) => ({

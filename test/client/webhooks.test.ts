@@ -25,7 +25,7 @@ function signed({ by = secret, of = body, at = new Date(), id = 'msg_1' } = {}) 
   }
 }
 
-const refused = (
+const rejected = (
   code: string,
   headers: WebhookHeaders,
   of: string | Uint8Array = body,
@@ -45,31 +45,31 @@ test('either secret verifies a delivery during a rotation', async () => {
   for (const headers of [one, other]) await verifyWebhook(body, headers, [older, secret])
   const both = `v1a,AAAA ${one['webhook-signature']} ${other['webhook-signature']}`
   await verifyWebhook(body, { ...one, 'webhook-signature': both }, older)
-  await refused('signature_wrong', other)
-  await refused('signature_wrong', one, body, [])
+  await rejected('signature_wrong', other)
+  await rejected('signature_wrong', one, body, [])
 })
 
 test('a modified body, ID, time or signature fails verification', async () => {
   const headers = signed()
-  await refused('signature_wrong', headers, body.replace('customer', 'Customer'))
-  await refused('signature_wrong', headers, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(body)]))
-  await refused('signature_wrong', { ...headers, 'webhook-id': 'msg_2' })
+  await rejected('signature_wrong', headers, body.replace('customer', 'Customer'))
+  await rejected('signature_wrong', headers, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(body)]))
+  await rejected('signature_wrong', { ...headers, 'webhook-id': 'msg_2' })
   const later = String(Number(headers['webhook-timestamp']) + 1)
-  await refused('signature_wrong', { ...headers, 'webhook-timestamp': later })
+  await rejected('signature_wrong', { ...headers, 'webhook-timestamp': later })
   for (const signature of ['v1,', 'v1,%%%', 'v1', headers['webhook-signature'].replace('v1,', 'v2,')])
-    await refused('signature_wrong', { ...headers, 'webhook-signature': signature })
+    await rejected('signature_wrong', { ...headers, 'webhook-signature': signature })
 })
 
 test('a signed delivery older than five minutes or from the future fails', async () => {
   const away = (seconds: number) => signed({ at: new Date(Date.now() + seconds * 1_000) })
   for (const seconds of [-290, 290]) await verifyWebhook(body, away(seconds), secret)
-  for (const seconds of [-310, 310, 86_400]) await refused('timestamp_off', away(seconds))
+  for (const seconds of [-310, 310, 86_400]) await rejected('timestamp_off', away(seconds))
   for (const timestamp of ['soon', '1e9', ' 5', '-1'])
-    await refused('timestamp_off', { ...signed(), 'webhook-timestamp': timestamp })
+    await rejected('timestamp_off', { ...signed(), 'webhook-timestamp': timestamp })
 })
 
 test('a missing header fails verification and an invalid secret is reported', async () => {
   for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
-    await refused('header_missing', { ...signed(), [name]: undefined })
-  for (const wrong of ['', 'whsec_', 'whsec_***']) await refused('secret_malformed', signed(), body, wrong)
+    await rejected('header_missing', { ...signed(), [name]: undefined })
+  for (const wrong of ['', 'whsec_', 'whsec_***']) await rejected('secret_malformed', signed(), body, wrong)
 })

@@ -69,11 +69,11 @@ describe('tillbridge back-office', () => {
     assert.match(out, /^available {4}orders$/m)
     assert.match(out, /^unavailable {2}staff: /m)
     simulator.set({ credentials: { user: 'retail', password: 'another' } })
-    const refused = await failing('test', 'luma')
+    const rejected = await failing('test', 'luma')
     simulator.set({ credentials: { user: 'retail', password: canary } })
-    assert.equal(refused.code, 1)
-    assert.match(refused.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
-    told.push(refused.err)
+    assert.equal(rejected.code, 1)
+    assert.match(rejected.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
+    told.push(rejected.err)
   })
 
   test('set reads the password from standard input and keeps other settings', async () => {

@@ -41,7 +41,7 @@ function urlOf({ database: { connection } }: TestService) {
 
 const order = (...args: string[]) => runSuccessfully(['order', ...args], environment)
 /** Returns the error output of a command that fails. */
-async function refused(...args: string[]) {
+async function rejected(...args: string[]) {
   const { code, out, err } = await runCommand(['order', ...args], environment)
   assert.deepEqual([code, out], [1, ''], err)
   return err
@@ -85,7 +85,7 @@ test('a shipped order is sold once with lines, sale and points', async () => {
   assert.equal(await points(), 25)
   assert.deepEqual(await getStock(shop), stock)
 
-  assert.match(await refused('ship', orderNumber), /^tillbridge: Order \S+ can't be shipped: it is already shipped/)
+  assert.match(await rejected('ship', orderNumber), /^tillbridge: Order \S+ can't be shipped: it is already shipped/)
   await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already shipped/)
   assert.equal((await getSales(shop, orderNumber)).length, 1)
   assert.equal(await points(), 25)
@@ -146,7 +146,7 @@ test('a return is received and then refunded in order', async () => {
   await ship(orderNumber)
   const { id: returnId, returnNumber } = getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
   const status = async () => (await shop.get(`/returns/${returnId}`)).json.data.status
-  assert.match(await refused('return', returnNumber, 'refund'), /is requested, so it can't be refunded\.\n$/)
+  assert.match(await rejected('return', returnNumber, 'refund'), /is requested, so it can't be refunded\.\n$/)
   assert.equal(await order('return', returnNumber, 'receive'), `Return ${returnNumber} is received.\n`)
   assert.equal(await status(), 'received')
   await assert.rejects(step(returnNumber, 'receive'), /is received, so it can't be received\.$/)
@@ -173,15 +173,15 @@ test('a missing order, return or service is named, also across services', async 
   const name = api.service.name
   const { orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
   const other = await api.createService(settings)
-  assert.equal(await refused('ship', 'none', '--service', name), 'tillbridge: Order none not found.\n')
+  assert.equal(await rejected('ship', 'none', '--service', name), 'tillbridge: Order none not found.\n')
   assert.equal(
-    await refused('cancel', orderNumber, '--service', other.service.name),
+    await rejected('cancel', orderNumber, '--service', other.service.name),
     `tillbridge: Order ${orderNumber} not found.\n`,
   )
   await assert.rejects(step('none', 'receive'), /^Error: Return none not found\.$/)
-  assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: Service nope not found\./)
+  assert.match(await rejected('ship', orderNumber, '--service', 'nope'), /^tillbridge: Service nope not found\./)
   assert.match(
-    await refused('ship', orderNumber),
+    await rejected('ship', orderNumber),
     /^tillbridge: --service is required, because there are several services/,
   )
 })

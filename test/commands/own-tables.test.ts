@@ -37,7 +37,7 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
   await db.transaction(tx => setBackOffice(tx, keys, service, settings))
   const environment = environmentOf(shop.api, join(createDirectory(), 'data'))
-  const refused = async (...args: string[]) => {
+  const rejected = async (...args: string[]) => {
     const { code, out, err } = await runCommand([...args, '--service', service.name], environment)
     assert.deepEqual([code, out], [1, ''], err)
     return err
@@ -49,8 +49,8 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     ['cancel', waiting.orderNumber],
     ['return', returnNumber, 'receive'],
   ])
-    assert.equal(await refused('order', ...command), kept('Orders', 'manage them there'))
+    assert.equal(await rejected('order', ...command), kept('Orders', 'manage them there'))
   for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
-    assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'manage them there'))
+    assert.equal(await rejected('voucher', decision, '800'), kept('Vouchers', 'manage them there'))
   assert.deepEqual(await stored(), original)
 })

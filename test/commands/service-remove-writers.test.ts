@@ -15,18 +15,18 @@ test('writers during a service removal finish or are rejected without traces', a
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
   const busy = await shop.createService({ writesPerMinute: 'off' })
   const { id, name } = busy.service
-  const answers: number[] = []
+  const responses: number[] = []
   const writers = Array.from({ length: 8 }, async (_, writer) => {
-    for (let i = 0; answers.at(-1) !== 403; i++) {
+    for (let i = 0; responses.at(-1) !== 403; i++) {
       const contact = { email: `busy-${writer}-${i}@example.com` }
-      answers.push((await post(busy, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, withKey())).status)
+      responses.push((await post(busy, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, withKey())).status)
     }
   })
   const late = await shop.db.pool.connect()
   try {
     await late.query('begin')
     await late.query('select next_change_timestamp($1, null)', [id])
-    await waitUntil(() => answers.includes(201), 'some is written')
+    await waitUntil(() => responses.includes(201), 'some is written')
     const removing = startCommand(['service', 'remove', name, '--no-backup', '--yes', name], environment)
     await waitUntil(() => removing.out.includes(' closed.'), 'the service is closed', 60_000)
     await Promise.all(writers)
@@ -40,8 +40,8 @@ test('writers during a service removal finish or are rejected without traces', a
     late.release()
   }
   assert.deepEqual(await countRowsByTable(shop.db, busy.service), {})
-  assert.deepEqual(new Set(answers).difference(new Set([201, 503, 403])), new Set())
-  assert.ok(answers.includes(201))
+  assert.deepEqual(new Set(responses).difference(new Set([201, 503, 403])), new Set())
+  assert.ok(responses.includes(201))
   await assert.rejects(
     shop.db.run(sql`select next_change_timestamp(${id}, null)`),
     /is being moved to another shard, or deleted/,

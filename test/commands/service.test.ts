@@ -237,9 +237,9 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
     'timeZone = Asia/Kolkata\n',
   )
   const changed = await Promise.all(paths.map((path, i) => changes(path, original[i]?.stamps, 'stamps')))
-  const inKolkata = (stamp = '') => {
+  const inKolkata = (timestamp = '') => {
     // Melbourne was at +11:00, and Kolkata is at +05:30.
-    const moment = new Date(`${stamp.replace(' ', 'T')}+11:00`)
+    const moment = new Date(`${timestamp.replace(' ', 'T')}+11:00`)
     return new Date(moment.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
   }
   for (const [i, { asOf, stamps, records }] of changed.entries()) {
@@ -247,7 +247,7 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
     assert.deepEqual(records, original[i]?.records)
     assert.deepEqual(
       stamps,
-      original[i]?.stamps.map(stamp => inKolkata(stamp)),
+      original[i]?.stamps.map(timestamp => inKolkata(timestamp)),
       `${paths[i]}`,
     )
   }
@@ -263,9 +263,9 @@ test('a new buffer or currency changes the affected records', async () => {
   for (const record of stockAfter.records) assert.equal(record.sellable, Math.max(0, record.freeStock - record.buffer))
   assert.ok(stockAfter.records.some((record: { buffer: number }) => record.buffer === 3))
   assert.ok(stockAfter.asOf > stockBefore.asOf)
-  const refused = await runCommand(['service', 'set', 'demo', 'currency=JPY'], environment)
-  assert.deepEqual([refused.code, refused.out], [1, ''])
-  assert.match(refused.err, /has products, sales, vouchers.*To change it, run the command again with --yes\./)
+  const rejected = await runCommand(['service', 'set', 'demo', 'currency=JPY'], environment)
+  assert.deepEqual([rejected.code, rejected.out], [1, ''])
+  assert.match(rejected.err, /has products, sales, vouchers.*To change it, run the command again with --yes\./)
   const changed = await runCommand(['service', 'set', 'demo', 'currency=JPY', '--yes'], environment)
   assert.deepEqual([changed.code, changed.out], [0, 'currency = JPY\n'])
   assert.match(changed.err, /No amount is converted/)

@@ -98,13 +98,13 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
 })
 
 test('impossible requests are rejected with a message', async () => {
-  const refused = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
+  const rejected = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
   assert.match(
-    await refused(['https://10.0.0.1/hooks']),
+    await rejected(['https://10.0.0.1/hooks']),
     /^tillbridge: `url` must have a host with a public address\.\n$/,
   )
   assert.match(
-    await refused([receiver.url, '--kinds', 'shoes']),
+    await rejected([receiver.url, '--kinds', 'shoes']),
     /^tillbridge: Record type shoes not found\. Types: store, /,
   )
   for (const [description, fault] of [
@@ -112,9 +112,12 @@ test('impossible requests are rejected with a message', async () => {
     ['\u001b[31mred', "can't contain the control character U+001B (character 1)"],
     ['a'.repeat(251), 'can have at most 250 characters; it has 251'],
   ] as const)
-    assert.equal(await refused([receiver.url, '--description', description]), `tillbridge: \`description\` ${fault}.\n`)
+    assert.equal(
+      await rejected([receiver.url, '--description', description]),
+      `tillbridge: \`description\` ${fault}.\n`,
+    )
   assert.match(
-    await refused([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
+    await rejected([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
     /^tillbridge: `url` can have at most 2000 characters; it has \d+\. .* the same entry twice\.\n$/,
   )
 })
@@ -183,16 +186,16 @@ test('listen signs only with a valid Standard Webhooks secret', async () => {
 })
 
 test('listen rejects invalid arguments with a message', async () => {
-  const refused = async (forward: string, ...more: string[]) =>
+  const rejected = async (forward: string, ...more: string[]) =>
     (await runCommand(['listen', '--forward', forward, ...more], environment)).err
   for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
-    assert.equal(await refused(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
+    assert.equal(await rejected(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
   assert.equal(
-    await refused('http://me:secret@localhost:3000/hooks'),
+    await rejected('http://me:secret@localhost:3000/hooks'),
     "tillbridge: `--forward` can't contain a username or a password.\n",
   )
   assert.equal(
-    await refused(receiver.url, '--secret-file', '/nowhere/secret'),
+    await rejected(receiver.url, '--secret-file', '/nowhere/secret'),
     'tillbridge: /nowhere/secret cannot be read: there is no such file.\n',
   )
 })

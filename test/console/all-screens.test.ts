@@ -182,8 +182,8 @@ for (const role of ['visitor', 'maintainer'] as const)
     for (const route of listRoutes()) {
       await openScreen(page, route)
       const { buttons: adminButtons = [], requests = [] } = screenByRoute.get(route) ?? {}
-      const answers = await Promise.all(requests.map(path => session.get(path)))
-      const rejected = answers.filter(({ json }) => json?.code === 'insufficient_role')
+      const responses = await Promise.all(requests.map(path => session.get(path)))
+      const rejected = responses.filter(({ json }) => json?.code === 'insufficient_role')
       if (includesRole(role, findScreen(route)?.role)) {
         const isWriting = (button: string) => !readButtons.includes(button)
         const expected = adminButtons.filter(button => isWriting(button) && includesRole(role, writeRoles[button]))
@@ -194,9 +194,9 @@ for (const role of ['visitor', 'maintainer'] as const)
       }
     }
     for (const operation of operationsOf((await shop.sendRaw('/openapi.json')).json)) {
-      const answer = await ask(session, operation)
-      const isRejected = answer.json?.code === 'insufficient_role'
-      const required = isRejected ? /`(\w+)`/.exec(answer.json.detail)?.[1] : role
+      const response = await ask(session, operation)
+      const isRejected = response.json?.code === 'insufficient_role'
+      const required = isRejected ? /`(\w+)`/.exec(response.json.detail)?.[1] : role
       assert.equal(isRejected, !includesRole(role, required as Role), operation.id)
       if (role === 'visitor') assert.equal(isRejected, operation.forbidden.includes('insufficient_role'), operation.id)
     }

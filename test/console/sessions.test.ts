@@ -114,9 +114,9 @@ test('signing out ends the session in every process', async () => {
   assert.equal((await getStores(cookie, other)).status, 200)
   const signedOut = await api.sendRaw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
   assert.match(String(signedOut.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
-  const answer = await getStores(cookie)
-  assertProblem(answer, 'session_ended', api.baseUrl, '/stores')
-  assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
+  const response = await getStores(cookie)
+  assertProblem(response, 'session_ended', api.baseUrl, '/stores')
+  assert.equal(response.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
   await waitForEnd(cookie, other)
 })
 
@@ -181,12 +181,12 @@ test('session and Basic failures are counted together without blocking right pas
   const { username, password } = await api.createAccount('visitor')
   const wrong = { username, password: 'wrong' }
   for (let i = 0; i < 20; i++) {
-    const answer = await (i % 2 ? signIn(wrong) : api.sendRaw('/stores', { headers: basic(wrong) }))
+    const response = await (i % 2 ? signIn(wrong) : api.sendRaw('/stores', { headers: basic(wrong) }))
     // 429 unless a new minute has begun.
-    assert.ok([401, 429].includes(answer.status))
+    assert.ok([401, 429].includes(response.status))
   }
-  const answers = [await signIn(wrong), await signIn(wrong)]
-  const rejected = answers.find(({ status }) => status === 429)
+  const responses = [await signIn(wrong), await signIn(wrong)]
+  const rejected = responses.find(({ status }) => status === 429)
   if (rejected) assert.ok(Number(rejected.headers['retry-after']) > 0)
   const [counted] = await api.db.rows<{ failures: number }>(sql`select sum(failures)::integer as failures from failure`)
   assert.ok(Number(counted?.failures) >= 44, 'by account and by address, each')
@@ -200,9 +200,9 @@ const basic = ({ username, password }: { username: string; password: string }) =
 })
 
 test('a wrong password is rejected without a browser prompt, with field errors', async () => {
-  const answer = await signIn({ username: 'nobody', password: 'x' })
-  assertProblem(answer, 'invalid_credentials', api.baseUrl, '/console/session')
-  assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"')
+  const response = await signIn({ username: 'nobody', password: 'x' })
+  assertProblem(response, 'invalid_credentials', api.baseUrl, '/console/session')
+  assert.equal(response.headers['www-authenticate'], 'Session realm="Tillbridge"')
   assertProblem(await send('/console/session', { username: 1 }), 'invalid_body', api.baseUrl)
   assertProblem(
     await send('/console/session', {}, { ...ownPage, 'content-type': 'text/plain' }),

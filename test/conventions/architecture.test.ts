@@ -175,9 +175,9 @@ test('the embedded back office is recognised by one name', () => {
 })
 
 test('the store never creates an ApiError', () => {
-  const answers = ['src/errors/api-error.ts', 'src/errors/throw-if-any.ts']
+  const responses = ['src/errors/api-error.ts', 'src/errors/throw-if-any.ts']
   const answering = source.filter(
-    file => file.path.startsWith('src/store/') && findImports(file).some(target => answers.includes(target)),
+    file => file.path.startsWith('src/store/') && findImports(file).some(target => responses.includes(target)),
   )
   assert.deepEqual(answering, [])
 })

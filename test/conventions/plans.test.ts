@@ -114,11 +114,11 @@ suite('plans', { skip: await otherPostgres() }, () => {
   /** Requests the first page and one after the first record. Returns no pages if the filters are rejected. */
   async function pagesOf(request: ListRequest): Promise<Asked[]> {
     const ask = async (page: Asked['page'], url: string) => {
-      const { answer, statements } = await statementsOf(() => shop.get(url))
+      const { answer: response, statements } = await statementsOf(() => shop.get(url))
       const plans: Plan[] = []
       // Statements without a service belong to the process: accounts, back offices, the watermark.
       for (const each of statements) if (/service_id = \$/.test(each.text)) plans.push(await explainer.explain(each))
-      return { ...request, page, records: answer.json.data.length, plans }
+      return { ...request, page, records: response.json.data.length, plans }
     }
     const { status, json, text } = await shop.get(withParameter(request, 'limit=1'))
     if (status !== 200)

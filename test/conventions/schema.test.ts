@@ -85,15 +85,15 @@ test('start reports a changed migration in one line', async () => {
   const fresh = await createTestDatabase()
   try {
     const settings = { DATA_DIR: join(createDirectory(), 'data'), ...getDatabaseEnvironment(fresh), PORT: '0' }
-    const refused = /^tillbridge: Migration 0001_services\.sql has changed since this database applied it: .+\.\n$/
+    const rejected = /^tillbridge: Migration 0001_services\.sql has changed since this database applied it: .+\.\n$/
     await fresh.db.run(sql`update migration set sha256 = ${toSha256Hex('')} where number = 1`)
     const { code, err } = await runCommand(['start'], settings)
     assert.equal(code, 1)
-    assert.match(err, refused)
+    assert.match(err, rejected)
 
     // As in a database from before the first release.
     await fresh.db.run(sql`alter table migration drop column sha256`)
-    assert.match((await runCommand(['migrate'], settings)).err, refused)
+    assert.match((await runCommand(['migrate'], settings)).err, rejected)
   } finally {
     await fresh.drop()
   }

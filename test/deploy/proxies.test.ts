@@ -118,9 +118,9 @@ async function serves(port: number) {
   const headers = { ...buildCredentials(service), 'content-type': 'text/csv' }
   const imported = await through(port, '/imports?type=stores', headers, file)
   assert.equal(imported.status, 202, imported.text)
-  const refused = await through(port, '/stores', {})
-  assert.equal(refused.status, 401)
-  assert.match(refused.text, /https:\/\/api\.example\.com\//)
+  const rejected = await through(port, '/stores', {})
+  assert.equal(rejected.status, 401)
+  assert.match(rejected.text, /https:\/\/api\.example\.com\//)
 }
 
 test('requests and imports pass through nginx with TLS', {

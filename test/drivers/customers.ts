@@ -19,14 +19,14 @@ export function customerContract(shop: () => Shop) {
     const { api } = shop()
     const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
     const email = newEmail()
-    const answer = await post(api, '/customers', {
+    const response = await post(api, '/customers', {
       ...buildCustomer({ contact: { email, phones: { home: '0400 000 001' } } }),
       dateOfBirth: '1980-02-29',
       address: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
     })
-    assert.equal(answer.status, 201, answer.text)
-    const { data } = answer.json
-    assert.equal(answer.headers.location, `/customers/${data.id}`)
+    assert.equal(response.status, 201, response.text)
+    const { data } = response.json
+    assert.equal(response.headers.location, `/customers/${data.id}`)
     assert.deepEqual([data.firstname, data.surname, data.dateOfBirth], ['John', 'Smith', '1980-02-29'])
     assert.deepEqual([data.contact.email, data.contact.phones.home], [email, '0400 000 001'])
     assert.deepEqual([data.address.addressLine1, data.address.postcode], ['111 Collins St', null])
@@ -55,11 +55,11 @@ export function customerContract(shop: () => Shop) {
       api.baseUrl,
     )
     const email = newEmail()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, () => post(api, '/customers', buildCustomer({ contact: { email } }))),
     )
-    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-    for (const answer of answers) if (answer.status !== 201) assertProblem(answer, 'email_taken', api.baseUrl)
+    assert.equal(responses.filter(({ status }) => status === 201).length, 1)
+    for (const response of responses) if (response.status !== 201) assertProblem(response, 'email_taken', api.baseUrl)
   })
 
   test('a repeat with its key returns the same customer', async () => {
@@ -168,13 +168,13 @@ export function customerContract(shop: () => Shop) {
 
   test('a subscription is consent, overrides privacy and sets its reference', async () => {
     const { api } = shop()
-    const answer = await post(
+    const response = await post(
       api,
       '/customers',
       buildCustomer({ privacy: true, emailSubscription: true, smsSubscription: false }),
     )
-    assert.equal(answer.status, 201, answer.text)
-    const { data, meta } = answer.json
+    assert.equal(response.status, 201, response.text)
+    const { data, meta } = response.json
     assert.deepEqual([data.privacy, data.emailSubscription, data.smsSubscription], [false, true, false])
     assert.equal(data.references.eMailOptIn.referenceValueId, '4421')
     const codes = meta.warnings.map(({ code }: { code: string }) => code).sort()

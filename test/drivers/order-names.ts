@@ -45,9 +45,9 @@ export function orderNameContract(shop: () => Shop) {
     assert.deepEqual([data.billingAddress.contactName, data.billingAddress.companyName], ['Jane Smith', 'Luma & Sons'])
     assert.deepEqual([data.deliveryAddress.contactName, data.deliveryAddress.companyName.length], [null, 50])
     const long = { ...whole, contactName: 'x'.repeat(51), companyName: 'x'.repeat(51) }
-    const refused = await place(shop(), 1, { billingAddress: long })
+    const rejected = await place(shop(), 1, { billingAddress: long })
     assert.deepEqual(
-      codesOf(refused).map(([pointer]) => pointer),
+      codesOf(rejected).map(([pointer]) => pointer),
       ['/billingAddress/contactName', '/billingAddress/companyName'],
     )
     const gift = {
@@ -75,10 +75,13 @@ export function orderNameContract(shop: () => Shop) {
     const [{ sku }] = order.lines
     const path = `/orders/${orderNumber}/returns`
     const lines = [{ sku, quantity: 1, reasonCode: 'SIZE' }, { sku }]
-    const answer = await post(api, path, { lines })
-    assert.equal(answer.status, 201, answer.text)
+    const response = await post(api, path, { lines })
+    assert.equal(response.status, 201, response.text)
     assert.deepEqual(
-      answer.json.data.lines.map((line: { quantity: number; reasonCode: string }) => [line.quantity, line.reasonCode]),
+      response.json.data.lines.map((line: { quantity: number; reasonCode: string }) => [
+        line.quantity,
+        line.reasonCode,
+      ]),
       [
         [1, 'SIZE'],
         [2, 'FAULTY'],

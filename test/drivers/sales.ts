@@ -46,9 +46,9 @@ export async function place(shop: Shop, quantity: number, more: object = {}, hea
 }
 
 export async function placed(shop: Shop, quantity: number, more: object = {}) {
-  const answer = await place(shop, quantity, more)
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json.data
+  const response = await place(shop, quantity, more)
+  assert.equal(response.status, 201, response.text)
+  return response.json.data
 }
 
 export const codesOf = ({ json }: TestResponse): [pointer: string, code: string][] =>
@@ -63,11 +63,11 @@ export function saleContract(shop: () => Shop) {
     const { items } = await wares(shop())
     const amount = toDollars(toCents(items[0].price) + 83)
     const payments = [{ gateway: 'paypal', amount, reference: 'PAYID-1' }]
-    const answer = await place(shop(), 1, { taxLines: [{ name: 'Tax', amount: '0.83' }], payments })
-    if (taxes.available) assert.deepEqual([answer.status, answer.json.data.total], [201, amount])
+    const response = await place(shop(), 1, { taxLines: [{ name: 'Tax', amount: '0.83' }], payments })
+    if (taxes.available) assert.deepEqual([response.status, response.json.data.total], [201, amount])
     else {
-      assertProblem(answer, 'capability_unavailable', api.baseUrl, '/orders')
-      assert.deepEqual(answer.json.errors, [
+      assertProblem(response, 'capability_unavailable', api.baseUrl, '/orders')
+      assert.deepEqual(response.json.errors, [
         { pointer: '/taxLines', code: 'capability_unavailable', detail: taxes.reason },
       ])
     }
@@ -101,11 +101,11 @@ export function saleContract(shop: () => Shop) {
       payments: [{ gateway: 'visa', amount: due(items.map(item => ({ ...item, quantity: 1 }))) }],
     }
     const key = { 'idempotency-key': `order-${shop().release}-${shop().driver}` }
-    const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, '/orders', body, key)))
-    const ids = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
+    const responses = await Promise.all(Array.from({ length: 4 }, () => post(api, '/orders', body, key)))
+    const ids = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
     assert.equal(ids.size, 1)
-    for (const answer of answers)
-      if (answer.status !== 201) assertProblem(answer, 'idempotency_in_progress', api.baseUrl)
+    for (const response of responses)
+      if (response.status !== 201) assertProblem(response, 'idempotency_in_progress', api.baseUrl)
     const replay = await post(api, '/orders', body, key)
     assert.equal(replay.headers['idempotent-replayed'], 'true')
     assert.ok(ids.has(replay.json.data.id))
@@ -115,7 +115,7 @@ export function saleContract(shop: () => Shop) {
   test('an invalid order is rejected with all errors', async () => {
     const { api } = shop()
     const { items, customerId } = await wares(shop())
-    const answer = await post(api, '/orders', {
+    const response = await post(api, '/orders', {
       customerId,
       billingAddress: address,
       deliveryAddress: address,
@@ -125,8 +125,8 @@ export function saleContract(shop: () => Shop) {
       ],
       payments: [{ gateway: 'cash', amount: '1.00' }],
     })
-    assert.equal(answer.status, 422)
-    const codes = codesOf(answer)
+    assert.equal(response.status, 422)
+    const codes = codesOf(response)
     for (const fault of [
       ['/lines/0/sku', 'unknown_sku'],
       ['/payments/0/gateway', 'unknown_gateway'],
@@ -147,13 +147,13 @@ export function saleContract(shop: () => Shop) {
       { sku: items[0].sku, quantity: 1 },
       { sku: settings.giftCardSku, quantity: 1 },
     ]
-    const answer = await place(shop(), 1, { lines })
-    assert.equal(answer.status, 422)
+    const response = await place(shop(), 1, { lines })
+    assert.equal(response.status, 422)
     assert.ok(
-      codesOf(answer).some(each => each.join() === '/lines/1/sku,invalid_field'),
-      answer.text,
+      codesOf(response).some(each => each.join() === '/lines/1/sku,invalid_field'),
+      response.text,
     )
-    assert.match(answer.text, /POST \/vouchers/)
+    assert.match(response.text, /POST \/vouchers/)
   })
 
   test('a paying voucher is drawn once with the order', async () => {
@@ -196,9 +196,9 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual(codesOf(foreign), [['/lines/1/sku', 'sku_not_on_order']])
     assert.deepEqual((await api.get(path)).json.data, [], 'nothing of it is made')
     assert.equal((await post(api, path, { lines: [{ ...line, reasonCode: 'BORED' }] })).status, 422)
-    const answer = await post(api, path, { returnNumber: `R-${shop().release}-1`, lines: [line] })
-    assert.equal(answer.status, 201, answer.text)
-    const { data } = answer.json
+    const response = await post(api, path, { returnNumber: `R-${shop().release}-1`, lines: [line] })
+    assert.equal(response.status, 201, response.text)
+    const { data } = response.json
     assert.deepEqual([data.orderId, data.status, data.lines[0].quantity], [order.id, 'requested', 1])
     assert.equal(data.total, items[0].price)
     assert.ok(data.returnAuthorisationNumber)
@@ -215,10 +215,14 @@ export function saleContract(shop: () => Shop) {
     await shop().ship(order.id)
     const path = `/orders/${order.id}/returns`
     const two = { lines: [{ sku: items[0].sku, quantity: 2, reasonCode: 'FAULTY' }] }
-    const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, path, two)))
-    assert.equal(answers.filter(({ status }) => status === 201).length, 1, answers.map(({ text }) => text).join('\n'))
-    for (const answer of answers)
-      if (answer.status !== 201) assertProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, path)
+    const responses = await Promise.all(Array.from({ length: 4 }, () => post(api, path, two)))
+    assert.equal(
+      responses.filter(({ status }) => status === 201).length,
+      1,
+      responses.map(({ text }) => text).join('\n'),
+    )
+    for (const response of responses)
+      if (response.status !== 201) assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, path)
     const split = { lines: [1, 2].map(quantity => ({ sku: items[0].sku, quantity, reasonCode: 'FAULTY' })) }
     assertProblem(await post(api, path, split), 'quantity_exceeds_returnable', api.baseUrl, path)
     assert.equal((await post(api, path, { lines: [{ ...two.lines[0], quantity: 1 }] })).status, 201)

@@ -32,14 +32,14 @@ async function tables({ db }: TestService): Promise<Record<string, string>> {
 async function leavesNothing({ api, simulator }: Shop, work: () => Promise<TestResponse>): Promise<TestResponse> {
   const told = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
   const [before, calls] = [await tables(api), told()]
-  const answer = await work()
-  assert.deepEqual([await tables(api), told()], [before, calls], answer.text)
+  const response = await work()
+  assert.deepEqual([await tables(api), told()], [before, calls], response.text)
   assert.deepEqual(
-    [answer.headers['preference-applied'], answer.headers.location, answer.headers.etag],
+    [response.headers['preference-applied'], response.headers.location, response.headers.etag],
     ['tx=rollback', undefined, undefined],
-    answer.text,
+    response.text,
   )
-  return answer
+  return response
 }
 
 /** Contract of dry runs, the same for every driver. */
@@ -117,13 +117,13 @@ export function trialContract(shop: () => Shop) {
     await waitForMinuteStart(api)
     const looked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
     const before = looked()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, pin) =>
         post(api, '/vouchers/lookup', { number: usable[1], pin: String(pin) }, trial),
       ),
     )
-    const judged = answers.filter(({ json }) => json.code === 'voucher_not_accepted').length
-    for (const { json, text } of answers) assert.match(json.code, /^(voucher_not_accepted|concurrent_update)$/, text)
+    const judged = responses.filter(({ json }) => json.code === 'voucher_not_accepted').length
+    for (const { json, text } of responses) assert.match(json.code, /^(voucher_not_accepted|concurrent_update)$/, text)
     // Only five PINs are checked. Further attempts are rejected as guessing or because another one holds the lock.
     assert.ok(judged >= 5, String(judged))
     assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: judged })

@@ -46,7 +46,7 @@ export function voucherContract(shop: () => Shop) {
   test('an unknown number and a wrong PIN get the same response', async () => {
     const { api } = shop()
     await clearFailures(api)
-    const answers: object[] = []
+    const responses: object[] = []
     for (const [number, pin] of [
       ['999999', '1'],
       ['6000002', '42'],
@@ -54,9 +54,9 @@ export function voucherContract(shop: () => Shop) {
       [' 6000002', '0042'],
       ['../6000002', '0042'],
     ] as const)
-      answers.push(getRejection(await post(api, '/vouchers/lookup', { number, pin })))
-    assert.equal((answers[0] as { code: string }).code, 'voucher_not_accepted')
-    for (const answer of answers) assert.deepEqual(answer, answers[0])
+      responses.push(getRejection(await post(api, '/vouchers/lookup', { number, pin })))
+    assert.equal((responses[0] as { code: string }).code, 'voucher_not_accepted')
+    for (const response of responses) assert.deepEqual(response, responses[0])
     await clearFailures(api)
   })
 
@@ -76,9 +76,9 @@ export function voucherContract(shop: () => Shop) {
       ['6000004', '4444', 'not issued'],
       ['6000007', '7777', 'expired'],
     ] as const) {
-      const answer = await validate(api, number, '1.00', pin)
-      assertProblem(answer, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
-      assert.equal(answer.json.reason, reason)
+      const response = await validate(api, number, '1.00', pin)
+      assertProblem(response, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
+      assert.equal(response.json.reason, reason)
     }
     assertProblem(await validate(api, usable[1], '100.01'), 'insufficient_voucher_balance', api.baseUrl)
     assert.equal((await validate(api, usable[1], '100.00')).status, 200)
@@ -92,9 +92,9 @@ export function voucherContract(shop: () => Shop) {
     const held = await lockVoucher(api, number, mine, 600)
     assert.equal(held.status, 200, held.text)
     assert.equal(held.json.data.status, 'locked')
-    const refused = await validate(other, number)
-    assertProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
-    assert.equal(refused.json.lockedUntil, held.json.data.lockedUntil)
+    const rejected = await validate(other, number)
+    assertProblem(rejected, 'voucher_locked', api.baseUrl, '/vouchers/validate')
+    assert.equal(rejected.json.lockedUntil, held.json.data.lockedUntil)
     assert.equal((await lockVoucher(api, number, mine, 700)).status, 200, 'the holder was not disturbed')
     const back = await lockVoucher(api, number, mine, 0)
     assert.deepEqual([back.json.data.status, back.json.data.lockedUntil], ['active', null])
@@ -144,17 +144,17 @@ export function voucherContract(shop: () => Shop) {
   test('one of several clients validating and locking concurrently holds the voucher', async () => {
     const { api } = shop()
     const [, , , number] = usable
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const validated = await validate(api, number)
         return validated.status === 200 ? lockVoucher(api, number, validated.json.data.validationId) : validated
       }),
     )
-    assert.ok(answers.filter(({ status }) => status === 200).length <= 1)
-    for (const { status, json } of answers)
+    assert.ok(responses.filter(({ status }) => status === 200).length <= 1)
+    for (const { status, json } of responses)
       if (status !== 200) assert.match(json.code, /^(voucher_locked|validation_id_incorrect)$/)
     const later = await validate(api, number)
-    assert.equal(later.status, answers.some(({ status }) => status === 200) ? 409 : 200)
+    assert.equal(later.status, responses.some(({ status }) => status === 200) ? 409 : 200)
   })
 
   test('a sold voucher has its PIN or is pending, once per key', async () => {
@@ -169,13 +169,13 @@ export function voucherContract(shop: () => Shop) {
       billingAddress: { city: 'Melbourne' },
     }
     const key = { 'idempotency-key': `gift-${shop().release}-${driver}` }
-    const answer = await post(api, '/vouchers', gift, key)
-    assert.equal(answer.status, driver === 'embedded' ? 201 : 202, answer.text)
-    const { data } = answer.json
+    const response = await post(api, '/vouchers', gift, key)
+    assert.equal(response.status, driver === 'embedded' ? 201 : 202, response.text)
+    const { data } = response.json
     assert.deepEqual([data.originalAmount, data.usedAmount, data.currency], ['150.00', '0.00', 'AUD'])
     const replay = await post(api, '/vouchers', gift, key)
     assert.equal(replay.headers['idempotent-replayed'], 'true')
-    assert.equal(replay.text, answer.text)
+    assert.equal(replay.text, response.text)
     if (driver === 'apparel21') {
       assert.deepEqual([data.status, data.number, data.pin], ['pending', null, null])
       assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
@@ -187,7 +187,7 @@ export function voucherContract(shop: () => Shop) {
     const found = (await post(api, '/vouchers/lookup', opening)).json.data
     assert.deepEqual([found.status, found.availableAmount], ['active', '150.00'])
     const { gateway: _, ...without } = gift
-    assert.equal((await post(api, '/vouchers', without)).status, answer.status)
+    assert.equal((await post(api, '/vouchers', without)).status, response.status)
     assertProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
     assertProblem(await post(api, '/vouchers', { ...gift, amount: '0.00' }), 'invalid_field', api.baseUrl)
   })

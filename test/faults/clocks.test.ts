@@ -80,8 +80,8 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
       const path = `/vouchers/${encodeURIComponent(theirs)}/lock`
       const held = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
       assert.equal(held.status, 200, held.text)
-      const refused = await post(right, '/vouchers/validate', { number: theirs, pin, amount: '1.00' })
-      assert.equal(refused.json.code, 'voucher_locked')
+      const rejected = await post(right, '/vouchers/validate', { number: theirs, pin, amount: '1.00' })
+      assert.equal(rejected.json.code, 'voucher_locked')
       assert.equal((await validate(last)).status, 200, 'it is still the last day of the voucher')
 
       const body = buildCustomer()

@@ -52,8 +52,8 @@ async function shop(isOver: () => boolean) {
       await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments }), withKey()),
     )
     acknowledged.push(`/orders/${order.id}`)
-    const answer = await createReturn(api, order.id, { TEE: 1 }, {}, withKey())
-    if (answer.status === 201) acknowledged.push(`/returns/${answer.json.data.id}`)
+    const response = await createReturn(api, order.id, { TEE: 1 }, {}, withKey())
+    if (response.status === 201) acknowledged.push(`/returns/${response.json.data.id}`)
   }
 }
 

@@ -37,8 +37,8 @@ test('a flipped byte in a data file is logged and never served', async () => {
   closeSync(file)
 
   again = await startPostgres(directory, { settings: { fsync: 'off' } })
-  const answer = await service.get('/customers/search')
-  assertProblem(answer, 'internal_error', service.baseUrl)
+  const response = await service.get('/customers/search')
+  assertProblem(response, 'internal_error', service.baseUrl)
   assert.match(kept.text, /invalid page in block 0/)
   assert.equal((await service.get('/stores')).status, 200, 'the rest goes on')
 })

@@ -39,9 +39,9 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   async function create(most: number): Promise<TestResponse | undefined> {
     for (let i = 0; i < most; i++) {
       const [body, key] = [buildCustomer({ address: { addressLine1: '1 Long Street '.repeat(3) } }), withKey()]
-      const answer = await post(api, '/customers', body, key)
-      if (answer.status !== 201) return answer
-      acknowledged.push({ body, answer, key })
+      const response = await post(api, '/customers', body, key)
+      if (response.status !== 201) return response
+      acknowledged.push({ body, answer: response, key })
     }
     return
   }
@@ -57,15 +57,15 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     assert.equal((await importStores(3)).code, 0)
     assert.equal(await create(20), undefined)
     disk.fill()
-    const refused = (await create(5_000)) ?? assert.fail('the disk is never full')
-    assertProblem(refused, 'service_unavailable', api.baseUrl, '/customers')
-    assert.match(refused.json.detail, /^Writes are not possible at the moment\./)
-    assert.ok(Number(refused.headers['retry-after']) >= 10)
+    const rejected = (await create(5_000)) ?? assert.fail('the disk is never full')
+    assertProblem(rejected, 'service_unavailable', api.baseUrl, '/customers')
+    assert.match(rejected.json.detail, /^Writes are not possible at the moment\./)
+    assert.ok(Number(rejected.headers['retry-after']) >= 10)
     assert.match(kept.text, /The disk of the database is full[\s\S]*No space left on device/)
     assert.doesNotMatch(kept.text, /Long Street/)
 
     assert.equal((await api.get('/customers/search')).status, 200)
-    for (const { answer } of acknowledged) assert.equal(await isThere(answer), answer.json.data.id)
+    for (const { answer: response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
     assert.equal((await api.sendRaw('/health/live')).status, 200)
   })
 
@@ -112,6 +112,6 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
       'it takes writes again',
       40_000,
     )
-    for (const { answer } of acknowledged) assert.equal(await isThere(answer), answer.json.data.id)
+    for (const { answer: response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
   })
 })

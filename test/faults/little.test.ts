@@ -76,8 +76,8 @@ test('connected clients get responses despite exhausted file descriptors', async
       )
     await waitUntil(() => files() >= 98, 'its files are used up', 30_000)
     for (let i = 0; i < 5; i++) {
-      const answers = await Promise.all([client.ask(page), client.ask('/stores'), client.ask('/health/live')])
-      assert.ok(answers.every(isPolite), JSON.stringify(answers.map(({ status }) => status)))
+      const responses = await Promise.all([client.ask(page), client.ask('/stores'), client.ask('/health/live')])
+      assert.ok(responses.every(isPolite), JSON.stringify(responses.map(({ status }) => status)))
     }
     for (const socket of crowd) socket.destroy()
     const fresh = clientOf(api, 4)
@@ -104,12 +104,12 @@ test('a small heap survives a crowd that requests large pages', async () => {
   const api = await served('heap', [process.execPath, '--max-old-space-size=72', cli])
   const client = clientOf(api, 150)
   try {
-    const answers = await Promise.all(Array.from({ length: 450 }, () => client.ask(page)))
+    const responses = await Promise.all(Array.from({ length: 450 }, () => client.ask(page)))
     assert.deepEqual(
-      answers.filter(answer => !isPolite(answer)).map(({ status, text }) => `${status} ${text.slice(0, 200)}`),
+      responses.filter(response => !isPolite(response)).map(({ status, text }) => `${status} ${text.slice(0, 200)}`),
       [],
     )
-    assert.ok(answers.filter(({ status }) => status === 200).length > 100)
+    assert.ok(responses.filter(({ status }) => status === 200).length > 100)
     assert.equal((await client.ask(page)).status, 200)
     assert.deepEqual([api.child.exitCode, api.err], [null, ''])
   } finally {
@@ -133,18 +133,18 @@ test('a starved processor executes writes once and stays live', async () => {
   })()
   try {
     const emails = Array.from({ length: 20 }, (_, i) => `slow${i}@example.com`)
-    const [answers, live] = await Promise.all([
+    const [responses, live] = await Promise.all([
       Promise.all(
         emails.map(email => client.ask('/customers', { firstname: 'A', surname: 'Slow', contact: { email } })),
       ),
       client.ask('/health/live'),
     ])
     assert.equal(live.status, 200)
-    assert.ok(answers.every(isPolite), JSON.stringify(answers.map(({ status }) => status)))
+    assert.ok(responses.every(isPolite), JSON.stringify(responses.map(({ status }) => status)))
     isOver = true
     await taking
     const written = await db.run(sql`select from customer where service_id = ${service.id} and surname = 'Slow'`)
-    assert.equal(written, answers.filter(({ status }) => status === 201).length)
+    assert.equal(written, responses.filter(({ status }) => status === 201).length)
     assert.ok(written > 0)
     assert.equal((await client.ask(page)).status, 200)
   } finally {

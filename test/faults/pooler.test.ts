@@ -55,14 +55,14 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   test('concurrent keyed writes are stored once and reach every reader', async () => {
     const bodies = Array.from({ length: 40 }, () => buildCustomer())
     const begun = await service.get('/customers/search?limit=1')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       bodies.flatMap(body => {
         const key = withKey()
         const create = () => post(service, '/customers', body, key)
         return [create().then(async first => [first, await create()] as const)]
       }),
     )
-    for (const [first, again] of answers) {
+    for (const [first, again] of responses) {
       assert.deepEqual(
         [first.status, again.status, again.headers['idempotent-replayed']],
         [201, 201, 'true'],

@@ -63,8 +63,8 @@ test('two consecutive releases serve one database without failed requests during
     for (const operation of operations) {
       await clearFailures(older)
       const asked = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
-      const answers = await Promise.all(asked.map(identifier => ask(by, operation, { identifier })))
-      failed.push(...answers.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
+      const responses = await Promise.all(asked.map(identifier => ask(by, operation, { identifier })))
+      failed.push(...responses.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
     }
     return failed
   }
@@ -74,13 +74,13 @@ test('two consecutive releases serve one database without failed requests during
   const meanwhile = (async () => {
     const statuses = new Map<number, number>()
     while (!isOver) {
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         shop.get('/customers/search?limit=10'),
         shop.get(`/orders/${named.order}`),
         shop.get('/changes?limit=10'),
         post(shop, '/customers', buildCustomer(), withKey()),
       ])
-      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      for (const { status } of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     return statuses
   })()

@@ -79,8 +79,8 @@ test('an email follows the same rule in files and bodies', async () => {
   try {
     for (const [i, email] of addresses.entries()) {
       const { rejected, rejectedFile } = await shop.importFile('customers', `id,email\ne${i},"${email}"\n`)
-      const answer = await post(api, '/customers', { firstname: 'A', surname: 'B', contact: { email } })
-      assert.equal(answer.status === 201, rejected === 0, email)
+      const response = await post(api, '/customers', { firstname: 'A', surname: 'B', contact: { email } })
+      assert.equal(response.status === 201, rejected === 0, email)
       assert.equal(isEmail(email), rejected === 0, email)
       if (rejected) assert.match(rejectedFile ?? '', /email,must be an email address,/)
     }
@@ -101,8 +101,8 @@ test('a string follows the same rule in files and bodies', async () => {
     ).json.data
     for (const [i, firstname] of texts.entries()) {
       const { rejected, rejectedFile } = await shop.importFile('customers', `id,firstname\nt${i},"${firstname}"\n`)
-      const answer = await put(api, `/customers/${id}`, { firstname })
-      assert.equal(answer.status === 200, rejected === 0, JSON.stringify(firstname))
+      const response = await put(api, `/customers/${id}`, { firstname })
+      assert.equal(response.status === 200, rejected === 0, JSON.stringify(firstname))
       if (rejected) assert.match(rejectedFile ?? '', /can't contain (a tab|a line break|the (control )?character U\+)/)
     }
   } finally {

@@ -49,7 +49,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   const orders = new Map<string, Line[]>()
   const returns: Line[] = []
   const ids = new Map<string, string>()
-  const answers: TestResponse[] = []
+  const responses: TestResponse[] = []
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tillbridge-returns-'))
@@ -88,7 +88,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   test("every order with returns is placed with the file's total", async () => {
     await each([...orders], async ([orderNumber, lines]) => {
       const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
-      const answer = await post(shop, '/orders', {
+      const response = await post(shop, '/orders', {
         orderNumber,
         customerId: lines[0]?.customerId,
         billingAddress: address,
@@ -96,9 +96,9 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
         lines: lines.map(({ sku, quantity, price }) => ({ sku, quantity: Number(quantity), price })),
         payments: [{ gateway: 'visa', amount: formatAmount(total, 2) }],
       })
-      assert.equal(answer.status, 201, answer.text)
-      assert.equal(answer.json.data.total, formatAmount(total, 2))
-      ids.set(orderNumber, answer.json.data.id)
+      assert.equal(response.status, 201, response.text)
+      assert.equal(response.json.data.total, formatAmount(total, 2))
+      ids.set(orderNumber, response.json.data.id)
     })
     assert.equal(ids.size, orders.size)
     assert.ok(ids.size > 1_700, `${ids.size} orders`)
@@ -108,21 +108,21 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
     await each(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
       const body = { returnNumber: number, lines: [{ sku, quantity: -Number(quantity), reasonCode: 'FAULTY' }] }
       const path = `/orders/${ids.get(orderNumber)}/returns`
-      const [answer, again] = [
+      const [response, again] = [
         await post(shop, path, body, { 'idempotency-key': id }),
         await post(shop, path, body, { 'idempotency-key': id }),
       ]
-      assert.equal(answer.status, 201, answer.text)
-      assert.deepEqual([again.text, again.headers['idempotent-replayed']], [answer.text, 'true'])
-      answers.push(answer)
+      assert.equal(response.status, 201, response.text)
+      assert.deepEqual([again.text, again.headers['idempotent-replayed']], [response.text, 'true'])
+      responses.push(response)
     })
-    assert.ok(answers.length >= 1_809, `${answers.length} returns`)
+    assert.ok(responses.length >= 1_809, `${responses.length} returns`)
   })
 
   test("units and money match the file's totals by SKU", () => {
     const [filed, answered] = [new Sums(), new Sums()]
     for (const { sku = '', quantity, value } of returns) filed.add(sku, -Number(quantity), -cents(value))
-    for (const { json } of answers)
+    for (const { json } of responses)
       for (const { sku, quantity, value } of json.data.lines) answered.add(sku, quantity, cents(value))
     assert.equal(filed.units, 1_828)
     assert.deepEqual(answered.of, filed.of)
@@ -150,8 +150,8 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
       const left = (await shop.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
         (line: { sku: string }) => line.sku === sku,
       )
-      const answer = await post(shop, path, { lines: [{ sku, quantity: left.returnable + 1, reasonCode: 'FAULTY' }] })
-      assert.equal(answer.json.code, 'quantity_exceeds_returnable', answer.text)
+      const response = await post(shop, path, { lines: [{ sku, quantity: left.returnable + 1, reasonCode: 'FAULTY' }] })
+      assert.equal(response.json.code, 'quantity_exceeds_returnable', response.text)
       rejected++
     })
     assert.equal(rejected, 200)

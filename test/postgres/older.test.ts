@@ -56,9 +56,12 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   const home = join(DATA_DIR, 'postgres')
   const had = fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim()
 
-  const refused = await runCommand(['service', 'list'], { DATA_DIR })
-  assert.equal(refused.code, 1)
-  assert.match(refused.err, new RegExp(`was written by PostgreSQL ${had}, .+. Run "tillbridge start" to upgrade it\\.`))
+  const rejected = await runCommand(['service', 'list'], { DATA_DIR })
+  assert.equal(rejected.code, 1)
+  assert.match(
+    rejected.err,
+    new RegExp(`was written by PostgreSQL ${had}, .+. Run "tillbridge start" to upgrade it\\.`),
+  )
 
   const isNewerMade = () =>
     fs.readdirSync(home).some(name => fs.existsSync(join(home, name, 'PG_VERSION')) && name.startsWith('data.new-'))

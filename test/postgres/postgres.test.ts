@@ -166,8 +166,11 @@ test('missing library links are created or requested in one line', {
   fs.chmodSync(join(copy, 'native/lib'), 0o555)
   const find = `import('${installation}/binaries.ts').then(m => console.log(m.findBinaries())).catch(e => console.log(e.message))`
   const credentials = isRoot ? nobody : {}
-  const refused = spawnSync(process.execPath, ['-e', find], { encoding: 'utf8', ...credentials })
-  assert.match(refused.stdout, /^The bundled PostgreSQL lacks the link .+ \(EACCES\)\. Run "npm rebuild @embedded.+\n$/)
+  const rejected = spawnSync(process.execPath, ['-e', find], { encoding: 'utf8', ...credentials })
+  assert.match(
+    rejected.stdout,
+    /^The bundled PostgreSQL lacks the link .+ \(EACCES\)\. Run "npm rebuild @embedded.+\n$/,
+  )
   fs.chmodSync(join(copy, 'native/lib'), 0o755)
   spawnSync(process.execPath, ['-e', find])
   assert.equal(spawnSync(join(copy, 'native/bin/postgres'), ['--version']).status, 0)

@@ -152,7 +152,7 @@ for (const border of borders)
       const make = writes[kind] ?? assert.fail()
       const { method, path, body, effects } = await make(name)
       const halted = await serve(['--no-demo'], shop.buildEnvironment('halted', { FAILPOINT: `${border}:stop` }))
-      const answer = shop.send(halted, method, path, body, name)
+      const response = shop.send(halted, method, path, body, name)
       await waitUntil(() => isHalted(halted.pid), 'the process halts')
       const { pid } = shop.postgres
       process.kill(pid, 'SIGKILL')
@@ -162,7 +162,7 @@ for (const border of borders)
         20_000,
       )
       process.kill(halted.pid, 'SIGCONT')
-      const first = await answer
+      const first = await response
       // The write was committed, or the process tried again, or the response asks the caller to retry.
       assert.ok([200, 201, 503, 504].includes(first.status), `${name} ${first.status} ${first.code}`)
       const again = await settle(method, path, body, name)
@@ -175,12 +175,12 @@ for (const border of borders)
 
 /** Repeats a request until its outcome is known. */
 async function settle(method: string, path: string, body: object, key: string) {
-  let answer: WriteResponse | undefined
+  let response: WriteResponse | undefined
   await waitUntil(async () => {
-    answer = await shop.send(steady, method, path, body, key)
-    return answer.status < 500 && answer.code !== 'idempotency_in_progress'
+    response = await shop.send(steady, method, path, body, key)
+    return response.status < 500 && response.code !== 'idempotency_in_progress'
   }, 'the repeat is settled')
-  return answer as WriteResponse
+  return response as WriteResponse
 }
 
 const isHalted = (pid: number) =>

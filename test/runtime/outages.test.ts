@@ -110,9 +110,9 @@ test('statements queued after a failure are skipped and can be repeated', async 
   await db.transaction(async tx => {
     const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
     const asked = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
-    const answers = await Promise.allSettled(asked)
+    const responses = await Promise.allSettled(asked)
     assert.deepEqual(
-      answers.map(each => (each.status === 'rejected' ? each.reason.code : each.status)),
+      responses.map(each => (each.status === 'rejected' ? each.reason.code : each.status)),
       ['fulfilled', '22012', '22012'],
     )
     await tx.run(sql`rollback to savepoint here`)
@@ -186,10 +186,10 @@ test('an unexpected error returns only the request ID', async () => {
   await db.run(sql`alter table customer rename to customer_away`)
   try {
     for (const path of ['/customers/search', '/customers/000001', '/customers?email=a@example.com']) {
-      const answer = await get(path, { 'x-request-id': 'report-this' })
-      assertProblem(answer, 'internal_error', server.baseUrl)
-      assert.equal(answer.json.requestId, 'report-this')
-      assert.deepEqual(Object.keys(answer.json).sort(), ['code', 'requestId', 'status', 'title', 'type'])
+      const response = await get(path, { 'x-request-id': 'report-this' })
+      assertProblem(response, 'internal_error', server.baseUrl)
+      assert.equal(response.json.requestId, 'report-this')
+      assert.deepEqual(Object.keys(response.json).sort(), ['code', 'requestId', 'status', 'title', 'type'])
     }
     assert.equal((await get('/stores')).status, 200, 'the rest goes on')
   } finally {
@@ -223,12 +223,12 @@ test('cut connections under load cause at most 503 responses', async () => {
 test('requests return 503 with Retry-After until PostgreSQL is back', async () => {
   await postgres.stop()
   for (const path of ['/customers/search', '/customers/000001', '/stores']) {
-    const answer = await get(path)
-    assertProblem(answer, 'service_unavailable', server.baseUrl, path)
-    assert.ok(Number(answer.headers['retry-after']) >= 1)
+    const response = await get(path)
+    assertProblem(response, 'service_unavailable', server.baseUrl, path)
+    assert.ok(Number(response.headers['retry-after']) >= 1)
   }
   const crowd = await Promise.all(Array.from({ length: 60 }, () => get('/stores')))
-  const waits = new Set(crowd.map(answer => Number(answer.headers['retry-after'])))
+  const waits = new Set(crowd.map(response => Number(response.headers['retry-after'])))
   assert.ok(waits.isSubsetOf(new Set([2, 3, 4])), [...waits].join())
   assert.ok(waits.size > 1, 'who is sent away together does not come back together')
   const ready = await server.ask('/health/ready')

@@ -77,8 +77,8 @@ test('the bundled PostgreSQL accepts a new secret if no process runs', async () 
   assert.deepEqual([early.code, early.err], [1, 'tillbridge: The database is in use. Stop every process first.\n'])
   await stopServer(running)
 
-  const refused = await runCommand(['start'], environment)
-  assert.match(refused.err, /If it is lost permanently, run "tillbridge secret reset"\.\n$/)
+  const rejected = await runCommand(['start'], environment)
+  assert.match(rejected.err, /If it is lost permanently, run "tillbridge secret reset"\.\n$/)
   const unasked = await runCommand(['secret', 'reset'], environment)
   assert.equal(unasked.code, 1)
   assert.match(

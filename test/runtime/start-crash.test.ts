@@ -76,16 +76,16 @@ test('requests return 503 during a PostgreSQL outage and recover', async t => {
   const killedAt = performance.now()
   const seen: number[] = []
   await waitUntil(async () => {
-    const answer = await sendGet(service, '/customers/search', access)
-    seen.push(answer.status)
-    if (answer.status === 503) {
-      assert.equal(answer.json.code, 'service_unavailable')
-      assert.match(answer.headers['retry-after'], /^\d+$/)
+    const response = await sendGet(service, '/customers/search', access)
+    seen.push(response.status)
+    if (response.status === 503) {
+      assert.equal(response.json.code, 'service_unavailable')
+      assert.match(response.headers['retry-after'], /^\d+$/)
       const ready = await sendGet(service, '/health/ready')
       assert.ok([200, 503].includes(ready.status))
       assert.equal((await sendGet(service, '/health/live')).status, 200)
     }
-    return answer.status === 200 && seen.includes(503)
+    return response.status === 200 && seen.includes(503)
   }, 'it answers again')
   t.diagnostic(`answers again ${Math.round(performance.now() - killedAt)} ms after kill -9 of PostgreSQL`)
   assert.deepEqual(

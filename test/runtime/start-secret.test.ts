@@ -169,8 +169,8 @@ test('a right secret starts the server, and each process checks it', async () =>
 })
 
 test('correcting the secret restores cursors, sessions and stored responses', async () => {
-  const refused = await runCommand(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
-  assert.equal(refused.code, 1)
+  const rejected = await runCommand(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
+  assert.equal(rejected.code, 1)
   const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
   const next = await send(service, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
   assert.deepEqual([next.status, next.body.data?.[0]?.firstname], [200, bea])

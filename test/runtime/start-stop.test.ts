@@ -29,13 +29,13 @@ async function askSlowly(service: RunningServer) {
   const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
-  const answer = sendGet(service, '/customers/search', await access)
-  answer.catch(() => {})
+  const response = sendGet(service, '/customers/search', await access)
+  response.catch(() => {})
   await waitUntil(
     async () => (await other.query('select from pg_locks where not granted')).rowCount,
     'the request waits',
   )
-  return { other, answer, postgres: findPostgresPid(environment.DATA_DIR) ?? 0 }
+  return { other, answer: response, postgres: findPostgresPid(environment.DATA_DIR) ?? 0 }
 }
 
 test('a second, later signal ends the server immediately', async () => {
@@ -98,7 +98,7 @@ test('idle connections do not delay the stop', async () => {
   const service = await serve(['--no-demo'], environment)
   const agent = new Agent({ keepAlive: true, ca: fs.readFileSync(service.caFile ?? '') })
   await new Promise(resolve =>
-    get(`${service.baseUrl}/health/live`, { agent }, answer => answer.resume().on('end', resolve)),
+    get(`${service.baseUrl}/health/live`, { agent }, response => response.resume().on('end', resolve)),
   )
   const begun = performance.now()
   assert.deepEqual(await stopServer(service), { code: 0, signal: null })

@@ -101,9 +101,9 @@ test('access.json contains the same data, readable by its owner only', async () 
   assert.deepEqual(Object.keys(access), ['baseUrl', 'username', 'password', 'serviceName', 'caFile'])
   assert.equal(access.baseUrl, service.baseUrl)
   assert.ok(service.out.includes(access.password))
-  const answer = await sendGet(access, '/customers/search?limit=3', access)
-  assert.equal(answer.json.data.length, 3)
-  firstCustomers = answer.json.data
+  const response = await sendGet(access, '/customers/search?limit=3', access)
+  assert.equal(response.json.data.length, 3)
+  firstCustomers = response.json.data
 })
 
 test('the certificate also covers 127.0.0.1', async () => {
@@ -170,9 +170,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     )
     await other.query('commit')
     await other.end()
-    const answer = await slow
-    assert.equal(answer.status, 200)
-    assert.deepEqual(answer.json.data, firstCustomers)
+    const response = await slow
+    assert.equal(response.status, 200)
+    assert.deepEqual(response.json.data, firstCustomers)
     assert.deepEqual(await ended, { code: 0, signal: null })
     assert.ok(!isRunning(postgres))
     assert.ok(!fs.existsSync(join(dataDir, 'database.json')))

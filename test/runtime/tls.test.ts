@@ -48,20 +48,20 @@ test('an unusable pair is rejected in a line that names it', t => {
     locked,
     createPrivateKey(fs.readFileSync(keyFile)).export({ type: 'pkcs8', format: 'pem', ...passphrase }),
   )
-  const refused = (cert: string, key: string, message: string) =>
+  const rejected = (cert: string, key: string, message: string) =>
     assert.throws(() => readCertificate(cert, key), { message })
-  refused(missing, keyFile, `${missing} can't be read (ENOENT).`)
-  refused(certFile, directory, `${directory} can't be read (EISDIR).`)
-  refused(text, keyFile, `${text} must contain a certificate in PEM format.`)
-  refused(keyFile, certFile, `${keyFile} must contain a certificate in PEM format.`)
-  refused(certFile, text, `${text} must contain a private key in PEM format.`)
-  refused(certFile, locked, `The key in ${locked} can't have a passphrase.`)
-  refused(certFile, other.keyFile, `The key in ${other.keyFile} must belong to the certificate in ${certFile}.`)
+  rejected(missing, keyFile, `${missing} can't be read (ENOENT).`)
+  rejected(certFile, directory, `${directory} can't be read (EISDIR).`)
+  rejected(text, keyFile, `${text} must contain a certificate in PEM format.`)
+  rejected(keyFile, certFile, `${keyFile} must contain a certificate in PEM format.`)
+  rejected(certFile, text, `${text} must contain a private key in PEM format.`)
+  rejected(certFile, locked, `The key in ${locked} can't have a passphrase.`)
+  rejected(certFile, other.keyFile, `The key in ${other.keyFile} must belong to the certificate in ${certFile}.`)
   t.mock.timers.enable({ apis: ['Date'], now: notAfter.getTime() + 1 })
-  refused(certFile, keyFile, `The certificate in ${certFile} expired on ${notAfter.toISOString()}. Renew it.`)
+  rejected(certFile, keyFile, `The certificate in ${certFile} expired on ${notAfter.toISOString()}. Renew it.`)
   t.mock.timers.setTime(Date.UTC(2000, 0))
   const { validFromDate } = new X509Certificate(fs.readFileSync(certFile))
-  refused(certFile, keyFile, `The certificate in ${certFile} is not valid before ${validFromDate.toISOString()}.`)
+  rejected(certFile, keyFile, `The certificate in ${certFile} is not valid before ${validFromDate.toISOString()}.`)
 })
 
 test('a running server loads a new pair unless it is invalid', async t => {

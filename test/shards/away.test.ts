@@ -45,9 +45,9 @@ test("a dead server's services return 503 while others continue", async () => {
   process.kill(west?.pid ?? 0, 'SIGKILL')
   await west?.ended
   await waitUntil(async () => (await nova.get('/stores')).status === 503, 'the server is gone', 30_000)
-  for (const answer of [await nova.get('/stores'), await post(nova, '/customers', buildCustomer(), withKey())]) {
-    assertProblem(answer, 'service_unavailable', shop.baseUrl)
-    assert.ok(Number(answer.headers['retry-after']) > 0)
+  for (const response of [await nova.get('/stores'), await post(nova, '/customers', buildCustomer(), withKey())]) {
+    assertProblem(response, 'service_unavailable', shop.baseUrl)
+    assert.ok(Number(response.headers['retry-after']) > 0)
   }
   for (const each of [luma, shop])
     assert.equal((await post(each, '/customers', buildCustomer(), withKey())).status, 201)

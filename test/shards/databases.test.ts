@@ -114,7 +114,7 @@ test('a shard is not an installation and cannot be started', async () => {
 test('an unsuitable database cannot be added as a shard', async () => {
   const other = await createTestDatabase()
   const wrong = join(createDirectory(), 'wrong')
-  const refused = async (name: string, url: string, secret = shop.secret) => {
+  const rejected = async (name: string, url: string, secret = shop.secret) => {
     const file = `${wrong}-${name}`
     writeFileSync(file, url)
     const args = ['shard', 'add', name, '--url-file', file]
@@ -124,11 +124,11 @@ test('an unsuitable database cannot be added as a shard', async () => {
     return err
   }
   try {
-    assert.match(await refused('self', shop.database.connection), /the control database of an installation/)
-    assert.match(await refused('west', east.connection), /already the shard east, not west/)
+    assert.match(await rejected('self', shop.database.connection), /the control database of an installation/)
+    assert.match(await rejected('west', east.connection), /already the shard east, not west/)
     await other.db.run(sql`insert into installation (secret_digest, shard_name) values ('\\x00', 'other')`)
-    assert.match(await refused('other', other.connection), /is the shard other of an installation with another secret/)
-    assert.match(await refused('nowhere', 'mysql://nobody@nowhere/x'), /must begin with postgres:/)
+    assert.match(await rejected('other', other.connection), /is the shard other of an installation with another secret/)
+    assert.match(await rejected('nowhere', 'mysql://nobody@nowhere/x'), /must begin with postgres:/)
   } finally {
     await other.drop()
   }

@@ -36,13 +36,13 @@ export const writing = (caller: Caller) =>
     let paused = 0
     for (let last = performance.now(); !isOver(); ) {
       const [body, key] = [buildCustomer({ contact: { email: newEmail() } }), withKey()]
-      let answer = await post(caller, '/customers', body, key)
-      for (; isPaused(answer); answer = await post(caller, '/customers', body, key)) {
+      let response = await post(caller, '/customers', body, key)
+      for (; isPaused(response); response = await post(caller, '/customers', body, key)) {
         paused++
         await delay(50)
       }
-      assert.equal(answer.status, 201, answer.text)
-      ids.push(answer.json.data.id)
+      assert.equal(response.status, 201, response.text)
+      ids.push(response.json.data.id)
       longestMs = Math.max(longestMs, performance.now() - last)
       last = performance.now()
       await delay(20)
@@ -56,12 +56,12 @@ export const followingChanges = (caller: Caller) =>
     const told: { id: string; changedAt: string }[] = []
     let cursor = ''
     for (let isLast = false; ; ) {
-      const answer = await caller.get(`/changes?kinds=customer&limit=20${cursor && `&after_cursor=${cursor}`}`)
-      if (!isPaused(answer)) {
-        assert.equal(answer.status, 200, answer.text)
-        told.push(...answer.json.data)
-        cursor = answer.json.meta.endCursor
-        if (isLast && answer.json.data.length === 0) return told
+      const response = await caller.get(`/changes?kinds=customer&limit=20${cursor && `&after_cursor=${cursor}`}`)
+      if (!isPaused(response)) {
+        assert.equal(response.status, 200, response.text)
+        told.push(...response.json.data)
+        cursor = response.json.meta.endCursor
+        if (isLast && response.json.data.length === 0) return told
         isLast = isOver()
       }
       await delay(15)
@@ -79,10 +79,10 @@ export const followingList = (caller: Caller) =>
       let asOf: string | undefined
       let count = 0
       for (let cursor: string | null = ''; cursor !== null; ) {
-        const answer = await caller.get(`${asked}${cursor && `&after_cursor=${cursor}`}`)
-        if (!isPaused(answer)) {
-          assert.equal(answer.status, 200, answer.text)
-          const { data, meta } = answer.json
+        const response = await caller.get(`${asked}${cursor && `&after_cursor=${cursor}`}`)
+        if (!isPaused(response)) {
+          assert.equal(response.status, 200, response.text)
+          const { data, meta } = response.json
           for (const { id, updateTimeStamp } of data) {
             if (!ids.has(id)) count++
             ids.add(id)

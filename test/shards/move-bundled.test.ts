@@ -56,9 +56,9 @@ const paths = [
 async function told() {
   const lists = new Map<string, { asOf: unknown; lines: string[] }>()
   for (const path of paths) {
-    const answer = await ask(path, { headers: { ...headers, accept: 'application/x-ndjson' } })
-    if (answer.status === 200)
-      lists.set(path, { asOf: answer.headers['x-as-of'], lines: answer.text.split('\n').toSorted() })
+    const response = await ask(path, { headers: { ...headers, accept: 'application/x-ndjson' } })
+    if (response.status === 200)
+      lists.set(path, { asOf: response.headers['x-as-of'], lines: response.text.split('\n').toSorted() })
   }
   return lists
 }

@@ -50,16 +50,16 @@ test('a role without superuser rights gets a list of required grants', async () 
   assert.equal(made.status, 201)
 
   await servers.ask('west', 'revoke create on database shop from shop')
-  const refused = await move()
-  assert.equal(refused.code, 1)
+  const rejected = await move()
+  assert.equal(rejected.code, 1)
   assert.match(
-    refused.err,
+    rejected.err,
     /^tillbridge: Nothing was moved\. .*The role shop of east may not replicate: alter role shop replication\./,
   )
-  assert.match(refused.err, /The role shop of west may not subscribe: grant pg_create_subscription to shop/)
+  assert.match(rejected.err, /The role shop of west may not subscribe: grant pg_create_subscription to shop/)
 
   assert.match(
-    refused.err,
+    rejected.err,
     /The role shop of west may make nothing in its database: grant create on database shop to shop/,
   )
 
@@ -75,10 +75,10 @@ test('a role without superuser rights gets a list of required grants', async () 
 test('a database without create permission is rejected with a remedy', async () => {
   await servers.ask('east', `create database "of-root"`)
   const environment = { DATABASE_URL: Object.assign(new URL(owned.east), { pathname: '/of-root' }).href }
-  const refused = await runCommand(['migrate'], environment)
+  const rejected = await runCommand(['migrate'], environment)
   const wayOut = 'alter database "of-root" owner to shop'
   assert.deepEqual(
-    [refused.code, refused.err],
+    [rejected.code, rejected.err],
     [1, `tillbridge: The role shop can't create tables in the database "of-root". Run: ${wayOut}\n`],
   )
   await servers.ask('east', wayOut)

@@ -151,16 +151,16 @@ test('a bulk export across a move is cut and can be repeated', async () => {
 })
 
 test('an impossible move is rejected with a remedy and no change', async () => {
-  const refused = async (...args: string[]) => {
+  const rejected = async (...args: string[]) => {
     const { code, err } = await runCommand(['service', 'move', ...args], shop.environment)
     assert.equal(code, 1)
     return err
   }
-  assert.match(await refused('luma', '--to', 'north'), /Shard north not found\. Shards: east, west\./)
-  assert.match(await refused('nobody', '--to', 'west'), /Service nobody not found/)
-  assert.match(await refused('luma'), /--to <shard> and --undo/)
+  assert.match(await rejected('luma', '--to', 'north'), /Shard north not found\. Shards: east, west\./)
+  assert.match(await rejected('nobody', '--to', 'west'), /Service nobody not found/)
+  assert.match(await rejected('luma'), /--to <shard> and --undo/)
   assert.match(
-    await refused(shop.service.name, '--to', 'west'),
+    await rejected(shop.service.name, '--to', 'west'),
     /the control database has wal_level = minimal: alter system set wal_level = 'logical', and restart/,
   )
   assert.match(await shop.move('luma', 'east'), /luma is in east already/)

@@ -95,22 +95,22 @@ test('a seed always produces the same shop', async () => {
 
 test('a port goes down for a while on request', async () => {
   await remote.down(0.5)
-  const answers = async () =>
+  const responses = async () =>
     ask('Stores').then(
       () => true,
       () => false,
     )
-  while (await answers()) await new Promise(resolve => setTimeout(resolve, 10))
-  while (!(await answers())) await new Promise(resolve => setTimeout(resolve, 50))
+  while (await responses()) await new Promise(resolve => setTimeout(resolve, 10))
+  while (!(await responses())) await new Promise(resolve => setTimeout(resolve, 50))
   assert.equal((await ask('Stores')).status, 200)
 })
 
 test('a start page explains the simulator without external resources', async () => {
   await ask('Persons?surname=%3Cscript%3E')
   await remote.addFault({ kind: 'slow', path: '/Stores' })
-  const answer = await fetch(simulator.controlUrl)
-  assert.match(String(answer.headers.get('content-type')), /text\/html/)
-  const page = await answer.text()
+  const response = await fetch(simulator.controlUrl)
+  assert.match(String(response.headers.get('content-type')), /text\/html/)
+  const page = await response.text()
   for (const shown of ['2025.1', '300', 'slow', '/Stores', 'Persons?surname=']) assert.ok(page.includes(shown), shown)
   assert.doesNotMatch(page, /<script|src=|href=/)
 })
@@ -129,9 +129,9 @@ test('the control API accepts JSON only and hides passwords', async () => {
 })
 
 test('the exports have the columns of scheduled exports', async () => {
-  const answer = await fetch(`${simulator.controlUrl}/export/customers.csv`)
-  assert.match(String(answer.headers.get('content-disposition')), /customers_\d{8}T\d{6}Z\.csv/)
-  const lines = (await answer.text()).split('\r\n')
+  const response = await fetch(`${simulator.controlUrl}/export/customers.csv`)
+  assert.match(String(response.headers.get('content-disposition')), /customers_\d{8}T\d{6}Z\.csv/)
+  const lines = (await response.text()).split('\r\n')
   assert.match(lines[0] ?? '', /^PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,ADRS1,.*RETAIL_REP,LAST_UPDATED/)
   assert.equal(lines.length, 302)
   for (const name of ['orders', 'rewards'])
@@ -160,17 +160,17 @@ test('the command prints connection details and stops on request', async () => {
 test('a closed port reopens later and the process still stops', async () => {
   const { command, url, exit } = await started(process.execPath, main)
   const { down } = connectSimulator(new URL('/_simulator', url).href)
-  const answers = () =>
+  const responses = () =>
     fetch(url).then(
       () => true,
       () => false,
     )
   await down(0.5)
-  while (await answers()) await delay(10)
-  while (!(await answers())) await delay(20)
+  while (await responses()) await delay(10)
+  while (!(await responses())) await delay(20)
   assert.equal(command.exitCode, null)
   await down(600)
-  while (await answers()) await delay(10)
+  while (await responses()) await delay(10)
   command.kill('SIGTERM')
   assert.deepEqual(await exit, [0, null])
 })

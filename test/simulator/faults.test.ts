@@ -72,10 +72,10 @@ test('a hanging server keeps the connection and sends nothing', async () => {
 test('a slow response arrives byte by byte', async () => {
   faults.add({ kind: 'slow', bytesPerSecond: 20, times: 1 })
   const leaving = new AbortController()
-  const answer = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: leaving.signal })
+  const response = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: leaving.signal })
   const started = performance.now()
   let bytes = 0
-  for await (const part of answer.body ?? []) {
+  for await (const part of response.body ?? []) {
     bytes += part.length
     if (bytes >= 6) break
   }
@@ -101,9 +101,9 @@ test('a reset has no effect, a lost response has', async () => {
 
 test('a reset in the middle sends the start of the response', async () => {
   faults.add({ kind: 'reset-during', times: 1 })
-  const answer = await fetch(`${simulator.url}Stores?countryCode=AU`)
-  assert.equal(answer.status, 200)
-  await broken(answer.text())
+  const response = await fetch(`${simulator.url}Stores?countryCode=AU`)
+  assert.equal(response.status, 200)
+  await broken(response.text())
 })
 
 test('truncated or malformed XML is sent in complete HTTP', async () => {
@@ -178,9 +178,9 @@ test('a DOCTYPE with entities and an endless body are available', async () => {
   faults.add({ kind: 'dtd', times: 1 })
   assert.match((await ask('Stores')).text, /<!ENTITY file SYSTEM "file:\/\/\/etc\/passwd">.*&a12;&file;/s)
   faults.add({ kind: 'endless', times: 1 })
-  const answer = await fetch(`${simulator.url}Stores?countryCode=AU`)
+  const response = await fetch(`${simulator.url}Stores?countryCode=AU`)
   let bytes = 0
-  for await (const part of answer.body ?? []) {
+  for await (const part of response.body ?? []) {
     bytes += part.length
     if (bytes > 5_000_000) break
   }
@@ -197,7 +197,7 @@ test('a wrong clock affects timestamps and the Date header', async () => {
 })
 
 test('a person can be edited between a GET and a PUT', async () => {
-  const stamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
+  const timestamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
   faults.add({
     kind: 'meanwhile',
     method: 'PUT',
@@ -205,7 +205,7 @@ test('a person can be edited between a GET and a PUT', async () => {
     times: 1,
     change: { kind: 'edit-person', fields: { jobTitle: 'Cook', references: { 1322: 4421 } } },
   })
-  const body = `<Person><Firstname>A</Firstname><Surname>B</Surname><UpdateTimeStamp>${stamp}</UpdateTimeStamp></Person>`
+  const body = `<Person><Firstname>A</Firstname><Surname>B</Surname><UpdateTimeStamp>${timestamp}</UpdateTimeStamp></Person>`
   assert.equal((await ask('Persons/3001', { method: 'PUT', body })).code, 5010)
   assert.equal(simulator.state.persons.get(3001)?.jobTitle, 'Cook')
 })

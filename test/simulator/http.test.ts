@@ -128,9 +128,9 @@ test('a key and certificate enable HTTPS, also in Location', async () => {
       headers: { 'content-type': 'text/xml' },
     })
     asked.end('<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>')
-    const [answer] = await once(asked, 'response')
-    answer.resume()
-    assert.match(String(answer.headers.location), /^https:.*Persons\/\d+/)
+    const [response] = await once(asked, 'response')
+    response.resume()
+    assert.match(String(response.headers.location), /^https:.*Persons\/\d+/)
   } finally {
     await secure.close()
     rmSync(directory, { recursive: true })

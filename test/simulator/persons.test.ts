@@ -46,9 +46,9 @@ test('a new person has a generated code and two timestamp formats', async () => 
   const { xml } = await ask(`Persons/${id}`)
   assert.deepEqual([textAt(xml, 'Code'), textAt(xml, 'UpdateTimeStamp')], ['SAMPJO00', '3/02/2026 4:32:15 PM'])
   assert.equal(textAt(xml, 'StartDate'), '2026-02-03')
-  const stamp = await ask(`Persons/${id}/UpdateTimeStamp/`)
-  assert.equal(stamp.xml?.name, 'PersonUpdateTimeStamp')
-  assert.equal(textAt(stamp.xml, 'UpdateTimeStamp'), '2026-02-03T16:32:15')
+  const timestamp = await ask(`Persons/${id}/UpdateTimeStamp/`)
+  assert.equal(timestamp.xml?.name, 'PersonUpdateTimeStamp')
+  assert.equal(textAt(timestamp.xml, 'UpdateTimeStamp'), '2026-02-03T16:32:15')
   const second = await created(jo(`${billing}${email('other@example.test')}`))
   assert.equal(textAt((await ask(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
 })
@@ -137,15 +137,15 @@ test('a PUT clears omitted fields except custom data', async () => {
 
 test('a PUT needs the stored timestamp and reports both otherwise', async () => {
   const id = await created()
-  const body = (stamp: string) =>
-    `<Firstname>Jo</Firstname><Surname>Sample</Surname>${stamp}${billing}${email('jo@example.test')}`
+  const body = (timestamp: string) =>
+    `<Firstname>Jo</Firstname><Surname>Sample</Surname>${timestamp}${billing}${email('jo@example.test')}`
   const stored = await stampOf(id)
-  for (const stamp of [
+  for (const timestamp of [
     '',
     '<UpdateTimeStamp>2026-02-03T16:32:15</UpdateTimeStamp>',
     '<UpdateTimeStamp>3/02/2026 4:32:14 PM</UpdateTimeStamp>',
   ]) {
-    const { status, code, text } = await put(id, body(stamp))
+    const { status, code, text } = await put(id, body(timestamp))
     assert.deepEqual([status, code], [400, 5010])
     assert.ok(text.includes(`to ${stored}`))
   }
@@ -156,8 +156,8 @@ test('a PUT needs the stored timestamp and reports both otherwise', async () => 
 
 test('a PUT needs email, billing address and matching ID', async () => {
   const id = await created()
-  const stamp = `<UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>`
-  const names = `<Firstname>Jo</Firstname><Surname>Sample</Surname>${stamp}`
+  const timestamp = `<UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>`
+  const names = `<Firstname>Jo</Firstname><Surname>Sample</Surname>${timestamp}`
   assert.equal((await put(id, `${names}${billing}`)).code, 5004)
   assert.equal((await put(id, `${names}${email('jo@example.test')}`)).code, 5005)
   assert.equal((await put(id, `<Id>1</Id>${names}${billing}${email('jo@example.test')}`)).code, 5151)

@@ -112,10 +112,10 @@ test('a store filter returns only this store for all styles', async () => {
 test('a large response is streamed with constant memory', async () => {
   const large = await startSimulator({ sizes: { stores: 60, skus: 15_000, persons: 10 } })
   try {
-    const answer = await fetch(`${large.url}Freestock/AllStyles?countryCode=AU`)
+    const response = await fetch(`${large.url}Freestock/AllStyles?countryCode=AU`)
     const before = process.memoryUsage().rss
     let [bytes, most, stores] = [0, before, 0]
-    for await (const part of answer.body ?? []) {
+    for await (const part of response.body ?? []) {
       bytes += part.length
       stores += Buffer.from(part).toString('latin1').split('FreeStock="').length - 1
       most = Math.max(most, process.memoryUsage().rss)
@@ -123,7 +123,7 @@ test('a large response is streamed with constant memory', async () => {
     assert.ok(bytes > 10_000_000, `${bytes} bytes`)
     assert.ok(Math.abs(stores - large.state.stock.positive()) < 1_000, 'every row with stock is there')
     assert.ok(most - before < 60_000_000, `${(most - before) / 1e6} MB more`)
-    assert.equal(answer.headers.get('content-length'), null)
+    assert.equal(response.headers.get('content-length'), null)
   } finally {
     await large.close()
   }

@@ -10,9 +10,9 @@ export const newUsername = () => `colleague${++accountCount}`
 
 /** Makes an account over the API, and returns what was answered. */
 export async function createAccount(admin: Caller, role: Role, username = newUsername()) {
-  const answer = await post(admin, '/accounts', { username, role })
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json.data as { username: string; password: string; apiKey: string }
+  const response = await post(admin, '/accounts', { username, role })
+  assert.equal(response.status, 201, response.text)
+  return response.json.data as { username: string; password: string; apiKey: string }
 }
 
 /** Returns the status of a request with this password. */

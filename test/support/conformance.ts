@@ -52,18 +52,18 @@ export function createConformanceCheck(document: Node) {
     return { operation: operation.operationId, faults }
   }
 
-  function checkHeaders({ headers = {} }: Node, answer: TestResponse) {
+  function checkHeaders({ headers = {} }: Node, response: TestResponse) {
     const faults: string[] = []
     const known = new Map(Object.entries<Node>(headers).map(([name, header]) => [name.toLowerCase(), header]))
     for (const [name, header] of known) {
       const { node, pointer } = resolve(header, '')
-      const value = answer.headers[name]
+      const value = response.headers[name]
       if (value === undefined && node.required) faults.push(`${name} is missing`)
       if (value === undefined) continue
       const read = node.schema.type === 'integer' ? Number(value) : value
       faults.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
     }
-    for (const name of Object.keys(answer.headers))
+    for (const name of Object.keys(response.headers))
       if (!known.has(name) && !transport.has(name)) faults.push(`${name} is not documented`)
     return faults
   }

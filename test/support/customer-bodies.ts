@@ -47,9 +47,9 @@ export const startCustomerShop = () =>
 
 /** Creates a customer, and returns its record. */
 export async function createCustomer(caller: Caller, body: object = buildCustomer()) {
-  const answer = await post(caller, '/customers', body)
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json.data
+  const response = await post(caller, '/customers', body)
+  assert.equal(response.status, 201, response.text)
+  return response.json.data
 }
 
 /** Posts a customer with a key, by default a new one. */
@@ -62,9 +62,9 @@ export const countCustomersByEmail = async ({ db, service }: Pick<TestService, '
 
 /** Changes a customer, and returns its record. */
 export async function updateCustomer(caller: Caller, id: string, change: object) {
-  const answer = await put(caller, `/customers/${id}`, change)
-  assert.equal(answer.status, 200, answer.text)
-  return answer.json.data
+  const response = await put(caller, `/customers/${id}`, change)
+  assert.equal(response.status, 200, response.text)
+  return response.json.data
 }
 
 /** Returns the codes of a response's warnings. */
@@ -83,12 +83,17 @@ export async function assertCreatesNoCustomer(service: Pick<TestService, 'db'>, 
 }
 
 /** Asserts a rejection with exactly these field errors. */
-export function assertRejected({ baseUrl }: TestService, answer: TestResponse, code: ErrorCode, ...pointers: string[]) {
-  assertProblem(answer, code, baseUrl)
+export function assertRejected(
+  { baseUrl }: TestService,
+  response: TestResponse,
+  code: ErrorCode,
+  ...pointers: string[]
+) {
+  assertProblem(response, code, baseUrl)
   assert.deepEqual(
-    (answer.json.errors ?? []).map((each: { pointer: string }) => each.pointer),
+    (response.json.errors ?? []).map((each: { pointer: string }) => each.pointer),
     pointers,
-    answer.text,
+    response.text,
   )
 }
 

@@ -8,17 +8,17 @@ const internals =
 
 /** Asserts that a response is a problem (RFC 9457) with this code, hides internals and has the common headers. */
 export function assertProblem(
-  answer: Pick<TestResponse, 'status' | 'headers' | 'json' | 'text'>,
+  response: Pick<TestResponse, 'status' | 'headers' | 'json' | 'text'>,
   code: ErrorCode,
   baseUrl: string,
   path?: string,
 ) {
-  const shown = `${path ?? ''} ${answer.text.slice(0, 300)}`
-  const { json, headers } = answer
+  const shown = `${path ?? ''} ${response.text.slice(0, 300)}`
+  const { json, headers } = response
   const { status, title } = errorCodes[code]
-  assert.equal(answer.status, status, shown)
+  assert.equal(response.status, status, shown)
   assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
-  assertCommonHeaders(answer)
+  assertCommonHeaders(response)
   const { detail, instance, errors, lockedUntil, reason, ...rest } = json
   assert.deepEqual(
     rest,

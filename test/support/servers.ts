@@ -120,13 +120,13 @@ export async function readUntilClosed(socket: TLSSocket): Promise<string> {
 }
 
 /** The statuses that came back on a connection, in their order. */
-export const parseStatuses = (answers: string) =>
-  [...answers.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
+export const parseStatuses = (responses: string) =>
+  [...responses.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
 
 /** Sends raw bytes. Returns everything that the server sends until it closes the connection. */
 export async function sendBytes(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
   const socket = await tlsTo(service)
-  const answer = readUntilClosed(socket)
+  const response = readUntilClosed(socket)
   socket.write(bytes, 'latin1')
-  return answer
+  return response
 }

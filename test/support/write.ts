@@ -33,7 +33,7 @@ const pickComparable = ({ status, text, headers: { etag, location } }: TestRespo
 })
 
 /** Asserts that an answer is the first one, given again. */
-export function assertReplay(answer: TestResponse, first: TestResponse) {
-  assert.equal(answer.headers['idempotent-replayed'], 'true')
-  assert.deepEqual(pickComparable(answer), pickComparable(first))
+export function assertReplay(response: TestResponse, first: TestResponse) {
+  assert.equal(response.headers['idempotent-replayed'], 'true')
+  assert.deepEqual(pickComparable(response), pickComparable(first))
 }

@@ -92,11 +92,11 @@ test('malformed and plain HTTP requests have log lines too', async () => {
   const port = Number(new URL(service.baseUrl).port)
   const broken = await answerTo(connectTls({ port, rejectUnauthorized: false }), 'canary canary\r\n\r\n')
   const clear = await answerTo(connect(Number(plainPort)), 'GET /canary HTTP/1.1\r\nhost: x\r\n\r\n')
-  for (const [answer, status, code] of [
+  for (const [response, status, code] of [
     [broken, 400, 'malformed_request'],
     [clear, 403, 'https_required'],
   ] as const) {
-    const [, requestId = ''] = /"requestId":"([^"]+)"/.exec(answer) ?? []
+    const [, requestId = ''] = /"requestId":"([^"]+)"/.exec(response) ?? []
     const [line] = await linesAbout(requestId)
     assert.deepEqual([line?.status, line?.code], [status, code])
   }

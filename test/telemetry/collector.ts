@@ -83,12 +83,12 @@ export async function startCollector(port = 0) {
   const faults: string[] = []
   const bodies: string[] = []
   const seen: Record<string, string | string[] | undefined>[] = []
-  const answers: number[] = []
+  const responses: number[] = []
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
     bodies.push(body.toString())
     seen.push(request.headers)
-    const status = answers.shift() ?? 200
+    const status = responses.shift() ?? 200
     if (status === 200) {
       const isRight = request.method === 'POST' && request.url === '/v1/traces'
       if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
@@ -114,7 +114,7 @@ export async function startCollector(port = 0) {
     /** The headers of each request. */
     seen,
     /** Responses to the next requests; later ones are accepted. */
-    answers,
+    answers: responses,
     close: () =>
       new Promise<void>(resolve => {
         server.close(() => resolve())

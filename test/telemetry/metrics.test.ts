@@ -24,10 +24,10 @@ let access: Awaited<ReturnType<typeof installWithAccess>>
 
 /** The figures, by name and labels as they are written. */
 async function figures() {
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
-  assert.equal(answer.status, 200)
-  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
-  const text = await answer.text()
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`)
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  const text = await response.text()
   const lines = text.trim().split('\n')
   for (const line of lines)
     assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)+\})? -?[\d.e+-]+)$/)

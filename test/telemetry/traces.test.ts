@@ -88,8 +88,8 @@ const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
 
 test('a write, its statements, job and email form one trace', async () => {
-  const answer = await issueVoucher(api, { receiverEmail: 'canary@example.com' }, { traceparent })
-  assert.equal(answer.status, 201, answer.text)
+  const response = await issueVoucher(api, { receiverEmail: 'canary@example.com' }, { traceparent })
+  assert.equal(response.status, 201, response.text)
   const worker = startWorker({
     db: api.db,
     keys: api.keys,
@@ -102,7 +102,7 @@ test('a write, its statements, job and email form one trace', async () => {
     assert.equal(request.parentSpanId, parent.spanId)
     assert.equal(request.kind, 2)
     const { 'tillbridge.request_id': requestId, ...attributes } = request.attributes
-    assert.equal(requestId, answer.headers['x-request-id'])
+    assert.equal(requestId, response.headers['x-request-id'])
     assert.deepEqual(attributes, {
       'url.scheme': 'https',
       'http.request.method': 'POST',
@@ -135,8 +135,8 @@ test('a write, its statements, job and email form one trace', async () => {
 
 test('a back office call belongs to the trace and propagates it', async () => {
   seenByOffice.length = 0
-  const answer = await fronted.get('/rewards/accounts/7')
-  assert.equal(answer.status, 200, answer.text)
+  const response = await fronted.get('/rewards/accounts/7')
+  assert.equal(response.status, 200, response.text)
   const [told = ''] = seenByOffice
   const [, traceId = '', spanId] = told.split('-')
   const spans = await traceOf(traceId, 'GET /rewards/accounts/:id')
@@ -154,8 +154,8 @@ test('a back office call belongs to the trace and propagates it', async () => {
 test('a failed span has a code and no message', async () => {
   await office.close()
   const requestId = 'the-back-office-is-away'
-  const answer = await fronted.get('/rewards/accounts/8', { 'x-request-id': requestId })
-  assert.equal(answer.status, 503)
+  const response = await fronted.get('/rewards/accounts/8', { 'x-request-id': requestId })
+  assert.equal(response.status, 503)
   const byId = () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === requestId)
   await waitUntil(byId, 'the request')
   const request = byId()

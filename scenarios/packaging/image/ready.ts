@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 function isReady(port: number, ca: string) {
   return new Promise<boolean>(resolve => {
     const options = { ca: readFileSync(ca), servername: 'localhost' }
-    get(`https://127.0.0.1:${port}/health/ready`, options, answer => {
-      answer.resume()
-      resolve(answer.statusCode === 200)
+    get(`https://127.0.0.1:${port}/health/ready`, options, response => {
+      response.resume()
+      resolve(response.statusCode === 200)
     }).on('error', () => resolve(false))
   })
 }

@@ -92,9 +92,9 @@ test('an admin cannot obtain a password with more access than their own', async 
   assert.equal((await rotate(shop, shared)).status, 200)
   await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
   for (const admin of [shop, other]) {
-    const refused = await rotate(admin, shared)
-    assertProblem(refused, 'insufficient_role', api.baseUrl)
-    for (const { service } of [shop, other]) assert.ok(!refused.text.includes(service.name))
+    const rejected = await rotate(admin, shared)
+    assertProblem(rejected, 'insufficient_role', api.baseUrl)
+    for (const { service } of [shop, other]) assert.ok(!rejected.text.includes(service.name))
   }
   assert.equal((await shop.get(`/accounts/${shared.username}`)).json.data.passwords, 2)
   await addAccount(api.db, api.keys, shop.username, other.service, 'visitor')

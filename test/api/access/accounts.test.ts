@@ -24,14 +24,14 @@ const opens = (admin: Caller, credentials: { username: string; password: string 
 
 test('a new account can sign in immediately with the returned API key', async () => {
   const username = 'Frau Müller/Kasse 3'
-  const answer = await post(api, '/accounts', { username, role: 'maintainer' })
-  assert.equal(answer.status, 201, answer.text)
-  const { password, apiKey, since, ...account } = answer.json.data
+  const response = await post(api, '/accounts', { username, role: 'maintainer' })
+  assert.equal(response.status, 201, response.text)
+  const { password, apiKey, since, ...account } = response.json.data
   assert.deepEqual(account, { username, role: 'maintainer', passwords: 1 })
   assert.match(since, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   assert.equal(Buffer.from(password, 'base64url').length, 32)
   assert.equal(apiKey, Buffer.from(`${username}:${password}`).toString('base64'))
-  const { location } = answer.headers
+  const { location } = response.headers
   assert.equal(location, '/accounts/Frau%20M%C3%BCller%2FKasse%203')
   const headers = { authorization: `Basic ${apiKey}`, 'x-service-name': api.service.name }
   assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
@@ -152,22 +152,22 @@ test('two passwords stay valid after a rotation; the next ends the oldest', asyn
   const first = await createAccount(shop, 'visitor')
   const { username } = first
   const rotate = async (asking: object) => {
-    const answer = await shop.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
-    assert.equal(answer.status, 200, answer.text)
-    assert.equal(answer.json.data.apiKey, toApiKey(username, answer.json.data.password))
-    assert.equal(answer.json.data.passwords, 2)
-    return answer.json.data
+    const response = await shop.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
+    assert.equal(response.status, 200, response.text)
+    assert.equal(response.json.data.apiKey, toApiKey(username, response.json.data.password))
+    assert.equal(response.json.data.passwords, 2)
+    return response.json.data
   }
   const second = await rotate({})
   for (const { password } of [first, second]) await opens(shop, { username, password }, 200)
   const third = await rotate({ headers: { 'content-type': 'application/json' }, body: '{}' })
   await opens(shop, first, 401)
   for (const { password } of [second, third]) await opens(shop, { username, password }, 200)
-  const answers = await Promise.all(Array.from({ length: 10 }, () => rotate({})))
+  const responses = await Promise.all(Array.from({ length: 10 }, () => rotate({})))
   assert.equal((await shop.get(`/accounts/${username}`)).json.data.passwords, 2)
   await opens(shop, third, 401)
   const live = await Promise.all(
-    answers.map(({ password }) => getStatusWithPassword(api, shop, { username, password })),
+    responses.map(({ password }) => getStatusWithPassword(api, shop, { username, password })),
   )
   assert.equal(live.filter(status => status === 200).length, 2)
 })
@@ -196,9 +196,9 @@ test('an account ends if its last two services revoke it concurrently', async ()
   for (let round = 0; round < 10; round++) {
     const { username } = await createAccount(shops[0], 'visitor')
     await addAccount(api.db, api.keys, username, shops[1].service, 'visitor')
-    const answers = await Promise.all(shops.map(shop => post(shop, `/accounts/${username}/revoke`, {})))
+    const responses = await Promise.all(shops.map(shop => post(shop, `/accounts/${username}/revoke`, {})))
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 200],
     )
     await createAccount(shops[0], 'visitor', username)
@@ -208,19 +208,19 @@ test('an account ends if its last two services revoke it concurrently', async ()
 test('a taken username is rejected with the same message, even concurrently', async () => {
   const [shop, other] = [await api.createService(), await api.createService()]
   const [own, foreign] = [await createAccount(shop, 'visitor'), await createAccount(other, 'visitor')]
-  const refused = await post(shop, '/accounts', { username: foreign.username, role: 'admin' })
-  assertRejected(api, refused, 'username_taken', '/username')
+  const rejected = await post(shop, '/accounts', { username: foreign.username, role: 'admin' })
+  assertRejected(api, rejected, 'username_taken', '/username')
   assert.deepEqual(
     withoutRequestData(await post(shop, '/accounts', { username: own.username, role: 'admin' })),
-    withoutRequestData(refused),
+    withoutRequestData(rejected),
   )
-  assert.ok(!refused.text.includes(other.service.name))
+  assert.ok(!rejected.text.includes(other.service.name))
   assert.ok(!(await namesOf(shop)).includes(foreign.username))
   const username = newUsername()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [shop, other, shop, other].map(each => post(each, '/accounts', { username, role: 'visitor' })),
   )
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409])
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 409, 409, 409])
 })
 
 test('an invalid username, role or body is rejected by name', async () => {
@@ -255,7 +255,7 @@ test('only an admin can list and change accounts', async () => {
   const path = `/accounts/${shop.username}`
   for (const role of ['visitor', 'maintainer'] as const) {
     const caller = await api.createAccount(role, shop.service)
-    for (const answer of [
+    for (const response of [
       await caller.get('/accounts'),
       await caller.get(path),
       await post(caller, '/accounts', { username: newUsername(), role: 'visitor' }),
@@ -263,6 +263,6 @@ test('only an admin can list and change accounts', async () => {
       await post(caller, `/accounts/${caller.username}/rotate`, {}),
       await post(caller, `${path}/revoke`, {}),
     ])
-      assertProblem(answer, 'insufficient_role', api.baseUrl)
+      assertProblem(response, 'insufficient_role', api.baseUrl)
   }
 })

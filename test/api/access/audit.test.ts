@@ -93,14 +93,14 @@ test('a rejected request adds no audit entry and a replay adds none', async () =
     [put(shop, '/settings', { currency: 'AUX' }), 422],
     [put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '"stale"' }), 412],
   ] as const
-  for (const [answer, status] of refusals) assert.equal((await answer).status, status)
+  for (const [response, status] of refusals) assert.equal((await response).status, status)
   assert.equal((await lines(shop)).length, 1)
 })
 
 test('concurrent writes add one audit entry each', async () => {
   const shop = await service.createService()
-  const answers = await Promise.all(Array.from({ length: 40 }, () => post(shop, '/customers', customer())))
-  const subjects = answers.map(({ json }) => `/customers/${json.data.id}`)
+  const responses = await Promise.all(Array.from({ length: 40 }, () => post(shop, '/customers', customer())))
+  const subjects = responses.map(({ json }) => `/customers/${json.data.id}`)
   const written = await lines(shop)
   assert.deepEqual(written.map(line => line.subject).sort(), subjects.sort())
 })
@@ -162,8 +162,8 @@ test('an admin sees only the audit entries of their own service', async () => {
       '/audit',
     )
   for (const method of ['POST', 'PUT', 'DELETE']) {
-    const answer = await shop.request('/audit', { method })
-    assertProblem(answer, 'method_not_allowed', service.baseUrl, '/audit')
+    const response = await shop.request('/audit', { method })
+    assertProblem(response, 'method_not_allowed', service.baseUrl, '/audit')
   }
 })
 
@@ -200,8 +200,8 @@ test('a write is rolled back if its audit entry cannot be stored', async () => {
   const shop = await service.createService()
   await service.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
   try {
-    const answer = await post(shop, '/customers', { ...customer(), surname: 'Unkept' })
-    assertProblem(answer, 'internal_error', service.baseUrl, '/customers')
+    const response = await post(shop, '/customers', { ...customer(), surname: 'Unkept' })
+    assertProblem(response, 'internal_error', service.baseUrl, '/customers')
   } finally {
     await service.db.run(sql`alter table audit drop constraint full_up`)
   }

@@ -17,10 +17,10 @@ after(() => api.stop())
 
 test('secrets appear only in the responses they belong to, never in logs', async () => {
   const secretPhrase = 'xyzzy-plugh-4711'
-  const answers: TestResponse[] = []
-  const told = async (answer: Promise<TestResponse>) => {
-    answers.push(await answer)
-    return answers.at(-1) as TestResponse
+  const responses: TestResponse[] = []
+  const told = async (response: Promise<TestResponse>) => {
+    responses.push(await response)
+    return responses.at(-1) as TestResponse
   }
   const issued = await issueVoucher(api, { message: secretPhrase })
   assert.equal(issued.status, 201, issued.text)
@@ -54,7 +54,7 @@ test('secrets appear only in the responses they belong to, never in logs', async
   const lonely = (text: string) => new RegExp(`(?<![\\w.])${text}(?!\\w)`)
   for (const [what, text] of [
     ['the logs', logged.text],
-    ['the answers', answers.map(answer => `${JSON.stringify(answer.headers)} ${answer.text}`).join('\n')],
+    ['the answers', responses.map(response => `${JSON.stringify(response.headers)} ${response.text}`).join('\n')],
   ] as const) {
     // A field may be named by who asks: that name is given back.
     const seen = what === 'the answers' ? text.replaceAll(`\`${pin}\``, '').replaceAll(`/${pin}"`, '"') : text

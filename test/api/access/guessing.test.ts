@@ -25,9 +25,9 @@ async function timesOf(count: number, atMost: number, status: number, asks: { kn
     if (i % atMost === 0) await forget()
     for (const which of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const begun = performance.now()
-      const answer = await asks[which](i)
+      const response = await asks[which](i)
       times[which].push(performance.now() - begun)
-      assert.equal(answer.status, status)
+      assert.equal(response.status, status)
     }
   }
   return times
@@ -136,9 +136,9 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
   const ask = (i: number) => (i % 2 ? other.ask('/stores', wrong) : service.get('/stores', wrong.headers))
   for (let i = 0; i < 20; i++) assert.equal((await ask(i)).status, 401)
   for (let i = 0; i < 4; i++) {
-    const answer = await ask(i)
-    assertProblem(answer, 'too_many_failures', (i % 2 ? other : service).baseUrl, '/stores')
-    const wait = Number(answer.headers['retry-after'])
+    const response = await ask(i)
+    assertProblem(response, 'too_many_failures', (i % 2 ? other : service).baseUrl, '/stores')
+    const wait = Number(response.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)
   }
   for (const server of [other.ask('/stores', { headers: buildCredentials(colleague) }), colleague.get('/stores')])

@@ -74,10 +74,10 @@ const likeIt = (name: string) =>
 /**
  * Returns the visible part of a response without the requested name. Records created here have their own identifiers.
  */
-const told = (answer: TestResponse, name: string) =>
-  answer.status < 300
-    ? { status: answer.status }
-    : JSON.parse(JSON.stringify(withoutRequestData(answer)).replaceAll(JSON.stringify(name).slice(1, -1), 'NAME'))
+const told = (response: TestResponse, name: string) =>
+  response.status < 300
+    ? { status: response.status }
+    : JSON.parse(JSON.stringify(withoutRequestData(response)).replaceAll(JSON.stringify(name).slice(1, -1), 'NAME'))
 
 /** All that a service has in any table, but for when its accounts were last used, which is written a second late. */
 async function everythingOf({ service }: Caller) {

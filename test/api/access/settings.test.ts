@@ -99,13 +99,13 @@ test('a subscription mapping can name only references that exist', async () => {
     [{ email: { ...email, yes: '1', no: '2' } }, ['email/yes', 'email/no'], 'Value 1 of the reference type newsletter'],
     [{ email, sms: { type: 'sms', yes: '1', no: '2' } }, ['sms/type'], 'Reference type sms not found.'],
   ] as const) {
-    const answer = await put(shop, '/settings', { subscriptionMapping: mapping })
-    assertProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+    const response = await put(shop, '/settings', { subscriptionMapping: mapping })
+    assertProblem(response, 'invalid_field', service.baseUrl, '/settings')
     assert.deepEqual(
-      answer.json.errors.map(({ pointer }: { pointer: string }) => pointer),
+      response.json.errors.map(({ pointer }: { pointer: string }) => pointer),
       pointers.map(pointer => `/subscriptionMapping/${pointer}`),
     )
-    assert.ok(getErrorDetails(answer)[0]?.startsWith(detail), answer.text)
+    assert.ok(getErrorDetails(response)[0]?.startsWith(detail), response.text)
   }
   assert.deepEqual((await settings(shop)).subscriptionMapping, {})
   assert.equal((await put(shop, '/settings', { subscriptionMapping: { email } })).status, 200)
@@ -123,10 +123,10 @@ test('a currency change needs confirmation if the service has amounts', async ()
   const shop = await service.createService({ currency: 'AUD' })
   assert.equal((await put(shop, '/settings', { currency: 'EUR' })).json.meta, undefined, 'nothing to convert')
   await fillShop(service.db, shop.service)
-  const refused = await put(shop, '/settings', { currency: 'NZD', retailerName: 'Luma' })
-  assertProblem(refused, 'invalid_field', service.baseUrl, '/settings')
-  assert.deepEqual([refused.json.errors.length, refused.json.errors[0].pointer], [1, '/currency'])
-  assert.match(refused.json.errors[0].detail, /has products\. No amount is converted.*`confirmCurrencyChange: true`/)
+  const rejected = await put(shop, '/settings', { currency: 'NZD', retailerName: 'Luma' })
+  assertProblem(rejected, 'invalid_field', service.baseUrl, '/settings')
+  assert.deepEqual([rejected.json.errors.length, rejected.json.errors[0].pointer], [1, '/currency'])
+  assert.match(rejected.json.errors[0].detail, /has products\. No amount is converted.*`confirmCurrencyChange: true`/)
   assert.equal((await settings(shop)).retailerName, 'Tillbridge')
   assert.equal((await put(shop, '/settings', { currency: null })).status, 422, 'the default is another currency')
   for (const same of [{ currency: 'EUR' }, { confirmCurrencyChange: true }, { confirmCurrencyChange: false }])
@@ -146,9 +146,9 @@ test('the default return reason must be one of the configured reasons', async ()
   const shop = await startTenant()
   await put(shop, '/settings', everything)
   const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
-  const answer = await put(shop, '/settings', without)
-  assertProblem(answer, 'invalid_field', service.baseUrl, '/settings')
-  assert.equal(answer.json.errors[0].pointer, '/returnReasons')
+  const response = await put(shop, '/settings', without)
+  assertProblem(response, 'invalid_field', service.baseUrl, '/settings')
+  assert.equal(response.json.errors[0].pointer, '/returnReasons')
   assert.deepEqual(await settings(shop), everything)
   assert.equal((await put(shop, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
 })
@@ -193,10 +193,10 @@ test('every error of a settings change is located and nothing is changed', async
     ['returnReasons', ['A', 'B', 'A'].map(code => ({ code, name: 'Faulty' })), ['/returnReasons/2/code']],
   ]
   for (const [name, value, pointers = [`/${name}`]] of bad) {
-    const answer = await put(shop, '/settings', { [name]: value, requireFullRedemption: true })
-    assertProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+    const response = await put(shop, '/settings', { [name]: value, requireFullRedemption: true })
+    assertProblem(response, 'invalid_field', service.baseUrl, '/settings')
     assert.deepEqual(
-      answer.json.errors.map((fault: { pointer: string }) => fault.pointer),
+      response.json.errors.map((fault: { pointer: string }) => fault.pointer),
       pointers,
       JSON.stringify(value),
     )
@@ -216,10 +216,10 @@ test('every error of a settings change is located and nothing is changed', async
     ['subscriptionMapping', { post: {} }, '/subscriptionMapping/post'],
   ]
   for (const [name, value, pointer = `/${name}`] of misshapen) {
-    const answer = await put(shop, '/settings', { [name]: value, currency: 'AUX' })
-    assertProblem(answer, 'invalid_body', service.baseUrl, '/settings')
+    const response = await put(shop, '/settings', { [name]: value, currency: 'AUX' })
+    assertProblem(response, 'invalid_body', service.baseUrl, '/settings')
     assert.deepEqual(
-      answer.json.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
+      response.json.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
       [
         [pointer, 'invalid_body'],
         ['/currency', 'invalid_field'],
@@ -285,10 +285,10 @@ test('only one of two changes with the same If-Match succeeds', async () => {
   const shop = await service.createService()
   for (let i = 0; i < 5; i++) {
     const tag = (await shop.get('/settings')).headers.etag
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['retailerName', 'voucherType'].map(name => put(shop, '/settings', { [name]: `${i}` }, { 'if-match': tag })),
     )
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412])
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412])
   }
 })
 
@@ -302,8 +302,8 @@ test('concurrent settings changes do not overwrite each other', async () => {
   ]
   for (let i = 0; i < 3; i++) {
     await put(shop, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))
-    const answers = await Promise.all(changes.map(change => put(shop, '/settings', change)))
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const responses = await Promise.all(changes.map(change => put(shop, '/settings', change)))
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
     assert.deepEqual(await settings(shop), { ...byDefault, ...quick })
   }
 })
@@ -314,8 +314,8 @@ test('gateways imported from a file can be sent back within the limits', async (
   await put(shop, '/settings', { gateways: ['paypal', ...names] })
   const lines = ['name', 'x'.repeat(51), 'paypal', 'one too many'].join('\n')
   const { path } = await importAndWait(shop, 'payment-gateways', `${lines}\n`)
-  const refused = (await shop.get(`${path}/rejected`)).json.data
-  assert.deepEqual(refused.flatMap(({ numbers }: { numbers: number[] }) => numbers).sort(), [2, 4])
+  const rejected = (await shop.get(`${path}/rejected`)).json.data
+  assert.deepEqual(rejected.flatMap(({ numbers }: { numbers: number[] }) => numbers).sort(), [2, 4])
   const current = (await shop.get('/settings')).json.data
   assert.equal(current.gateways.length, 200)
   assert.equal((await put(shop, '/settings', current)).status, 200)

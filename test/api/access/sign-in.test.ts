@@ -29,11 +29,11 @@ after(async () => {
 
 const forget = () => service.db.run(sql`delete from failure`)
 
-async function refused(authorization: string | undefined) {
-  const answer = await service.get('/stores', { authorization })
-  assertProblem(answer, 'invalid_credentials', service.baseUrl, '/stores')
-  assert.equal(answer.headers['www-authenticate'], 'Basic realm="Tillbridge", charset="UTF-8"')
-  return answer
+async function rejected(authorization: string | undefined) {
+  const response = await service.get('/stores', { authorization })
+  assertProblem(response, 'invalid_credentials', service.baseUrl, '/stores')
+  assert.equal(response.headers['www-authenticate'], 'Basic realm="Tillbridge", charset="UTF-8"')
+  return response
 }
 
 test('a request with missing or malformed credentials gets a sign-in challenge', async () => {
@@ -76,7 +76,7 @@ test('a request with missing or malformed credentials gets a sign-in challenge',
     basicAuth(Buffer.from(`${username}:\xff`, 'latin1')),
     `Basic ${'A'.repeat(8_000)}`,
   ]
-  for (const authorization of unfit) await refused(authorization)
+  for (const authorization of unfit) await rejected(authorization)
   await forget()
 })
 
@@ -95,8 +95,8 @@ test('the authentication scheme is case-insensitive', async () => {
 test('the first colon ends the username; the password is compared as UTF-8', async () => {
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
     const { authorization } = { authorization: buildAuthorization(service, password) }
-    await refused(authorization)
-    await refused(basicAuth(Buffer.from(`${service.username}:${password}`, 'latin1')))
+    await rejected(authorization)
+    await rejected(basicAuth(Buffer.from(`${service.username}:${password}`, 'latin1')))
   }
   await forget()
 })
@@ -111,20 +111,20 @@ test('a repeated single-value header is rejected, even with the same value', asy
   for (const [header, line] of Object.entries(lines))
     for (const second of [line, line.replace(/: .*/, ': other'), line.toLowerCase().replace(/:.*/, ':')]) {
       const all = [...Object.values(lines), second, 'Connection: close'].join('\r\n')
-      const answer = await sendBytes(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
-      assert.match(answer, /^HTTP\/1.1 400 /)
-      assert.match(answer, /"code":"duplicate_header"/)
-      assert.ok(answer.includes(`The header \`${header}\` can't be sent twice.`))
+      const response = await sendBytes(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
+      assert.match(response, /^HTTP\/1.1 400 /)
+      assert.match(response, /"code":"duplicate_header"/)
+      assert.ok(response.includes(`The header \`${header}\` can't be sent twice.`))
     }
 })
 
 test('an unknown username and a wrong password get the same response', async () => {
-  const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof refused>>) => {
+  const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof rejected>>) => {
     const { date: _, 'x-request-id': __, 'content-length': length, ...told } = headers
     return { status, told, length, json: { ...json, requestId: '' } }
   }
-  const wrong = stripped(await refused(buildAuthorization(service, 'wrong')))
-  const unknown = stripped(await refused(basicAuth('nobody:wrong')))
+  const wrong = stripped(await rejected(buildAuthorization(service, 'wrong')))
+  const unknown = stripped(await rejected(basicAuth('nobody:wrong')))
   assert.deepEqual(unknown, wrong)
 })
 
@@ -172,11 +172,11 @@ test('a rejection for a low role names the required role', async () => {
   ] as const) {
     const caller = await service.createAccount(role)
     assert.equal((await caller.get('/stores')).status, 200)
-    const answer = await caller.get('/settings')
-    assert.equal(answer.status, status)
+    const response = await caller.get('/settings')
+    assert.equal(response.status, status)
     if (status === 403) {
-      assertProblem(answer, 'insufficient_role', service.baseUrl, '/settings')
-      assert.equal(answer.json.detail, 'This requires the role `admin`.')
+      assertProblem(response, 'insufficient_role', service.baseUrl, '/settings')
+      assert.equal(response.json.detail, 'This requires the role `admin`.')
     }
   }
 })

@@ -100,7 +100,7 @@ const step = fc.oneof(
 )
 
 test(`the copies of readers equal the data after any history (${histories} histories)`, async () => {
-  let [answers, expiries, removals] = [0, 0, 0]
+  let [responses, expiries, removals] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {
       const shop = await api.createService({ readsPerMinute: 'off' })
@@ -117,7 +117,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
         const { hasMore, expired, changes } = await readOn(one)
         if (expired) assert.ok(mayExpire.delete(one), 'a cursor expires where something after it is forgotten')
         if (!hasMore) upToDate.add(one)
-        answers++
+        responses++
         expiries += Number(expired)
         removals += changes.filter(({ action }) => action === 'removed').length
         return hasMore
@@ -162,6 +162,6 @@ test(`the copies of readers equal the data after any history (${histories} histo
   // Some histories have no tombstone that was purged too early.
   assert.ok(
     removals > histories / 2 && (expiries > 0 || histories < 200),
-    JSON.stringify({ answers, expiries, removals }),
+    JSON.stringify({ answers: responses, expiries, removals }),
   )
 })

@@ -79,22 +79,22 @@ test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cur
 
 test('an invalid stream request is rejected before the first byte', async () => {
   const ask = (query: string, headers = {}) => api.get(`/changes/stream${query}`, headers)
-  const refused = async (code: Parameters<typeof assertProblem>[1], answering: ReturnType<typeof ask>) =>
+  const rejected = async (code: Parameters<typeof assertProblem>[1], answering: ReturnType<typeof ask>) =>
     assertProblem(await answering, code, api.baseUrl, '/changes/stream')
-  await refused('invalid_parameter', ask('?kinds=vouchers'))
-  await refused('invalid_parameter', ask('?limit=5'))
-  await refused('invalid_cursor', ask('?after_cursor=AAAA'))
+  await rejected('invalid_parameter', ask('?kinds=vouchers'))
+  await rejected('invalid_parameter', ask('?limit=5'))
+  await rejected('invalid_cursor', ask('?after_cursor=AAAA'))
   const odd = ask('', { 'last-event-id': 'AAAA' })
-  await refused('invalid_cursor', odd)
+  await rejected('invalid_cursor', odd)
   assert.match((await odd).json.detail, /^`Last-Event-ID`/)
-  await refused('invalid_credentials', ask('', { authorization: undefined }))
-  await refused('not_acceptable', ask('', { accept: 'application/json' }))
+  await rejected('invalid_credentials', ask('', { authorization: undefined }))
+  await rejected('not_acceptable', ask('', { accept: 'application/json' }))
   await write('1', 'Ann')
   const { endCursor } = (await api.get('/changes')).json.meta
   await db.run(
     sql`insert into tombstone_purge select service_id, 'customer', now() + interval '1 day' from service where service_id = ${api.service.id}`,
   )
-  await refused('cursor_expired', ask(`?after_cursor=${endCursor}`))
+  await rejected('cursor_expired', ask(`?after_cursor=${endCursor}`))
   await db.run(sql`delete from tombstone_purge`)
 })
 
@@ -113,9 +113,9 @@ test('a cursor that expires during a stream ends it with `error`', async () => {
 test('an account can have ten streams; closing one makes room', async () => {
   const shop = await empty()
   const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
-  const answer = await shop.get('/changes/stream')
-  assertProblem(answer, 'too_many_streams', api.baseUrl, '/changes/stream')
-  assert.ok(Number(answer.headers['retry-after']) > 0)
+  const response = await shop.get('/changes/stream')
+  assertProblem(response, 'too_many_streams', api.baseUrl, '/changes/stream')
+  assert.ok(Number(response.headers['retry-after']) > 0)
   const other = await open('/changes/stream', await api.createAccount('visitor', shop.service))
   assert.equal(other.status, 200)
   streams[0]?.close()

@@ -91,15 +91,15 @@ test('a caught-up reader waits with the others and causes no query', async () =>
   const count = () => void asked++
   db.pool.on('acquire', count)
   await write(api, 'Zoe')
-  const answers = await Promise.all(
-    waiting.map(async answer => {
-      const { json } = await answer
+  const responses = await Promise.all(
+    waiting.map(async response => {
+      const { json } = await response
       assert.deepEqual(idsIn(json.data), ['customer 1'])
       return (await api.get(`/changes?wait=1&after_cursor=${json.meta.endCursor}`)).json
     }),
   )
   db.pool.off('acquire', count)
-  for (const { data } of answers) assert.deepEqual(data, [])
+  for (const { data } of responses) assert.deepEqual(data, [])
   assert.ok(asked < followers / 2, `${asked} statements`)
 })
 

@@ -21,16 +21,16 @@ test('one of twenty concurrent creates with the same email succeeds', async () =
   for (let round = 0; round < 3; round++) {
     const email = newEmail()
     const before = await countCustomers(shop)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         post(shop, '/customers', buildCustomer({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
       ),
     )
-    const [winner, ...others] = answers.filter(({ status }) => status === 201)
+    const [winner, ...others] = responses.filter(({ status }) => status === 201)
     assert.deepEqual([others.length, await countCustomers(shop)], [0, before + 1])
-    for (const answer of answers.filter(each => each !== winner)) {
-      assertRejected(shop, answer, 'email_taken', '/contact/email')
-      assert.ok(answer.json.detail.includes(winner?.json.data.id))
+    for (const response of responses.filter(each => each !== winner)) {
+      assertRejected(shop, response, 'email_taken', '/contact/email')
+      assert.ok(response.json.detail.includes(winner?.json.data.id))
     }
   }
 })
@@ -38,11 +38,11 @@ test('one of twenty concurrent creates with the same email succeeds', async () =
 test('two customers who swap emails concurrently end up with one email each', async () => {
   for (let round = 0; round < 5; round++) {
     const [a, b] = await Promise.all([createCustomer(shop), createCustomer(shop)])
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       put(shop, `/customers/${a.id}`, { contact: { email: b.contact.email } }),
       put(shop, `/customers/${b.id}`, { contact: { email: a.contact.email } }),
     ])
-    for (const answer of answers) assert.equal(answer.json.code, 'email_taken', answer.text)
+    for (const response of responses) assert.equal(response.json.code, 'email_taken', response.text)
     const wanted = newEmail()
     const both = await Promise.all(
       [a, b].map(({ id }) => put(shop, `/customers/${id}`, { contact: { email: wanted } })),
@@ -64,9 +64,9 @@ test('two concurrent changes lose no field of each other', async () => {
       { address: { city: said } },
       { address: { addressLine2: said } },
     ].slice(round % 5, (round % 5) + 2)
-    const answers = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
+    const responses = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 200],
     )
     const { data } = (await shop.get(`/customers/${id}`)).json
@@ -75,7 +75,7 @@ test('two concurrent changes lose no field of each other', async () => {
       assert.partialDeepStrictEqual(data, change)
     }
     // The later one saw what the earlier one had done.
-    assert.ok(answers.some(({ json }) => JSON.stringify(json.data) === JSON.stringify(data)))
+    assert.ok(responses.some(({ json }) => JSON.stringify(json.data) === JSON.stringify(data)))
   }
 })
 
@@ -88,8 +88,8 @@ test('ten concurrent changes of ten fields are all stored', async () => {
     })),
     ...['home', 'work'].map((name, i) => ({ contact: { phones: { [name]: `555${i}` } } })),
   ]
-  const answers = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  const responses = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
+  assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
   const { data } = (await shop.get(`/customers/${id}`)).json
   for (const change of changes) assert.partialDeepStrictEqual(data, change)
 })
@@ -152,22 +152,22 @@ test('one of two concurrent changes with the same If-Match is rejected', async (
   const path = `/customers/${id}`
   for (let round = 0; round < 10; round++) {
     const match = { 'if-match': String((await shop.get(path)).headers.etag) }
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       put(shop, path, { firstname: `A${round}` }, match),
       put(shop, path, { surname: `B${round}` }, match),
     ])
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412])
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412])
   }
 })
 
 test('one of several concurrent requests with the same key creates a customer', async () => {
   const body = buildCustomer()
   const before = await countCustomers(shop)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, () => post(shop, '/customers', body, { 'idempotency-key': 'at-once' })),
   )
-  const ids = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
+  const ids = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
   assert.deepEqual([ids.size, await countCustomers(shop)], [1, before + 1])
-  for (const { status, json } of answers)
+  for (const { status, json } of responses)
     assert.ok(status === 201 || json.code === 'idempotency_in_progress', JSON.stringify(json))
 })

@@ -88,9 +88,9 @@ export async function canaryShopper(api: TestService, caller: Caller = api) {
 }
 
 async function done(answering: Promise<TestResponse>) {
-  const answer = await answering
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json.data
+  const response = await answering
+  assert.equal(response.status, 201, response.text)
+  return response.json.data
 }
 
 /** Sales of a till, so many of them. */

@@ -68,9 +68,9 @@ test('null clears optional fields, one by one or as a whole', async () => {
 
 test('a change without effect keeps the change timestamp, ETag and lists', async () => {
   const made = await createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
-  const stamp = async () =>
+  const timestamp = async () =>
     (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${made.id}`))?.at
-  const [before, read] = [await stamp(), await shop.get(`/customers/${made.id}`)]
+  const [before, read] = [await timestamp(), await shop.get(`/customers/${made.id}`)]
   const { title, firstname, surname, dateOfBirth, privacy, contact, address, references } = made
   for (const same of [
     {},
@@ -79,13 +79,13 @@ test('a change without effect keeps the change timestamp, ETag and lists', async
     { title, firstname, surname, dateOfBirth, privacy, contact, address, references, mobile: contact.phones.mobile },
     { emailSubscription: false },
   ]) {
-    const answer = await put(shop, `/customers/${made.id}`, same)
-    assert.deepEqual([answer.status, answer.json.data], [200, made], answer.text)
-    assert.equal(answer.headers.etag, read.headers.etag)
+    const response = await put(shop, `/customers/${made.id}`, same)
+    assert.deepEqual([response.status, response.json.data], [200, made], response.text)
+    assert.equal(response.headers.etag, read.headers.etag)
   }
-  assert.equal(await stamp(), before)
+  assert.equal(await timestamp(), before)
   await updateCustomer(shop, made.id, { firstname: 'Other' })
-  assert.notEqual(await stamp(), before)
+  assert.notEqual(await timestamp(), before)
 })
 
 test('a change with `If-Match` applies only to the named version', async () => {
@@ -110,10 +110,10 @@ test('a change with `If-Match` applies only to the named version', async () => {
 
 test('a service can require `If-Match` for every change', async () => {
   const strict = await shop.createService({ requireIfMatch: true })
-  const answer = await post(strict, '/customers', buildCustomer())
-  const path = String(answer.headers.location)
+  const response = await post(strict, '/customers', buildCustomer())
+  const path = String(response.headers.location)
   assertRejected(shop, await put(strict, path, { title: 'Dr' }), 'precondition_required')
-  assert.equal((await put(strict, path, { title: 'Dr' }, { 'if-match': String(answer.headers.etag) })).status, 200)
+  assert.equal((await put(strict, path, { title: 'Dr' }, { 'if-match': String(response.headers.etag) })).status, 200)
 })
 
 const word = fc.constantFrom('Ann', 'Bob', 'Zoë', '  x', '明', '👩‍👧', 'o’Neill')

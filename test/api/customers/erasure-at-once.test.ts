@@ -19,9 +19,9 @@ test('a former customer erased during an import of them stays erased', async () 
     erasing = remove(admin, `/customers/${id}`)
     await waitForBlockedConnections(shop, 1)
   })
-  const answer = await erasing
-  assert.equal(answer?.status, 200)
-  assert.equal(answer?.json.data.status, 'erasing')
+  const response = await erasing
+  assert.equal(response?.status, 200)
+  assert.equal(response?.json.data.status, 'erasing')
   assert.equal((await shop.get(`/customers/${id}`)).status, 404)
   await assert.rejects(upsertCustomers(db, service, [{ id }]), 'who was erased does not come back')
 })

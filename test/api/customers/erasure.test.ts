@@ -64,9 +64,9 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   assert.ok((await tablesWith(api, 'canary')).length > 5)
 
   const { endCursor } = (await api.get('/changes?limit=1000')).json.meta
-  const answer = await remove(api, `/customers/${id}`)
-  assert.equal(answer.status, 200, answer.text)
-  assert.deepEqual([answer.json.data.id, answer.json.data.status], [id, 'erasing'])
+  const response = await remove(api, `/customers/${id}`)
+  assert.equal(response.status, 200, response.text)
+  assert.deepEqual([response.json.data.id, response.json.data.status], [id, 'erasing'])
   assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
   worker = working()
   await noOne(id)
@@ -164,8 +164,8 @@ test('a concurrent write never leaves an order without a customer', async () => 
         ? post(api, '/orders', order([{ sku: 'HOOD-M', quantity: 1 }]))
         : put(api, `/customers/${id}`, { title: 'Dr' }),
     )
-    const answers = await Promise.all([...writes.slice(0, 4), remove(api, `/customers/${id}`), ...writes.slice(4)])
-    for (const { status, text } of answers) assert.ok([200, 201, 404, 422].includes(status), text)
+    const responses = await Promise.all([...writes.slice(0, 4), remove(api, `/customers/${id}`), ...writes.slice(4)])
+    for (const { status, text } of responses) assert.ok([200, 201, 404, 422].includes(status), text)
     await eraseRemainingData(api.db, api.keys, api.service, id)
     assert.deepEqual(await tablesWith(api, 'canary'), [])
   }

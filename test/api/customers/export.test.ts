@@ -18,9 +18,9 @@ test('a personal data export contains everything about one person only', async (
   const { id, email, placed, voucher } = await canaryShopper(api)
   const other = await canaryShopper(api)
   await tillSales(api, api, id, 150)
-  const answer = await api.get(`/customers/${id}/export`)
-  assert.equal(answer.status, 200, answer.text)
-  const { data } = answer.json
+  const response = await api.get(`/customers/${id}/export`)
+  assert.equal(response.status, 200, response.text)
+  const { data } = response.json
   const isWhole: boolean = Check(PersonalData, data)
   assert.ok(isWhole)
   const { updateTimeStamp: _, ...current } = (await api.get(`/customers/${id}`)).json.data
@@ -52,8 +52,8 @@ test('a personal data export contains everything about one person only', async (
     data.vouchers[0].emails.map(({ status, sentAt }: Record<string, unknown>) => [status, sentAt]),
     [['queued', null]],
   )
-  assert.ok(!answer.text.includes(other.email) && !answer.text.includes(other.id))
-  assert.doesNotMatch(answer.text, new RegExp(`"pin"|${voucher.pin}`))
+  assert.ok(!response.text.includes(other.email) && !response.text.includes(other.id))
+  assert.doesNotMatch(response.text, new RegExp(`"pin"|${voucher.pin}`))
   // Each table that has a text of the person is in it, but for what is encrypted.
   const tables = new Set((await tablesWith(api, 'canary')).map(found => found.split(':')[0]))
   assert.deepEqual([...tables], ['customer', 'order_payment', 'return_line', 'sales_order', 'voucher_sale'])

@@ -99,10 +99,10 @@ test("a name search never returns another service's customers", async () => {
 
 test('a name filter must be short, not empty and without `updated_after`', async () => {
   for (const query of ['name=smith&updated_after=2024-01-01T00:00:00Z', 'name=', `name=${'x'.repeat(102)}`]) {
-    const answer = await shop.get(`/customers/search?${query}`)
-    assertProblem(answer, 'invalid_parameter', shop.baseUrl, '/customers/search')
+    const response = await shop.get(`/customers/search?${query}`)
+    assertProblem(response, 'invalid_parameter', shop.baseUrl, '/customers/search')
     assert.deepEqual(
-      answer.json.errors.map(({ parameter }: { parameter: string }) => parameter),
+      response.json.errors.map(({ parameter }: { parameter: string }) => parameter),
       ['name'],
     )
   }

@@ -36,13 +36,13 @@ for (const { service } of [shop, mapped]) await upsertReferences(shop.db, servic
 const unmapped = 'subscription_not_mapped'
 
 test('a change without a mapping warns about each mentioned flag', async () => {
-  const answer = await post(shop, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: false }))
-  assert.deepEqual(getWarningCodes(answer.json), [unmapped, unmapped])
-  assert.deepEqual(answer.json.data.references, {})
-  const [first, second] = answer.json.meta.warnings
+  const response = await post(shop, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: false }))
+  assert.deepEqual(getWarningCodes(response.json), [unmapped, unmapped])
+  assert.deepEqual(response.json.data.references, {})
+  const [first, second] = response.json.meta.warnings
   assert.match(first.detail, /`emailSubscription`/)
   assert.match(second.detail, /`smsSubscription`/)
-  const path = `/customers/${answer.json.data.id}`
+  const path = `/customers/${response.json.data.id}`
   assert.equal((await put(shop, path, { title: 'Dr' })).json.meta, undefined)
   assert.deepEqual(getWarningCodes((await put(shop, path, { smsSubscription: false })).json), [unmapped])
   const half = await shop.createService({ subscriptionMapping: { email: mapping.email } })
@@ -52,22 +52,22 @@ test('a change without a mapping warns about each mentioned flag', async () => {
 })
 
 test("a warning does not affect the record's ETag", async () => {
-  const answer = await post(shop, '/customers', buildCustomer({ emailSubscription: true }))
-  const read = await shop.get(`/customers/${answer.json.data.id}`)
+  const response = await post(shop, '/customers', buildCustomer({ emailSubscription: true }))
+  const read = await shop.get(`/customers/${response.json.data.id}`)
   assert.deepEqual(
     [read.headers.etag, read.json.data, read.json.meta],
-    [answer.headers.etag, answer.json.data, undefined],
+    [response.headers.etag, response.json.data, undefined],
   )
 })
 
 test('a mapped subscription sets its reference in the same change', async () => {
-  const answer = await post(
+  const response = await post(
     mapped,
     '/customers',
     buildCustomer({ emailSubscription: true, references: { interest: '12' } }),
   )
-  const { id, references: stored } = answer.json.data
-  assert.deepEqual(getWarningCodes(answer.json), [])
+  const { id, references: stored } = response.json.data
+  assert.deepEqual(getWarningCodes(response.json), [])
   const interest = { code: 'RUN', name: 'Running', referenceValueId: '12' }
   assert.deepEqual(stored, { interest, newsletter: { code: 'Y', name: 'Yes, please', referenceValueId: '4411' } })
   const ended = await updateCustomer(mapped, id, { emailSubscription: false })
@@ -94,9 +94,9 @@ test('a reference mapped to a subscription follows its flag', async () => {
     { emailSubscription: false, references: { newsletter: '4411' } },
     { emailSubscription: null, references: { newsletter: null } },
   ]) {
-    const answer = await put(mapped, path, change)
-    assertRejected(shop, answer, 'invalid_field', place)
-    assert.match(answer.json.detail, /`emailSubscription`/)
+    const response = await put(mapped, path, change)
+    assertRejected(shop, response, 'invalid_field', place)
+    assert.match(response.json.detail, /`emailSubscription`/)
   }
   assertRejected(
     shop,
@@ -181,8 +181,8 @@ test('a reference must exist in the cache', async () => {
 
 test('a reference of another service is unknown', async () => {
   const other = await shop.createService()
-  const answer = await post(other, '/customers', buildCustomer({ references: { favouriteStore: '1' } }))
-  assertRejected(shop, answer, 'invalid_field', '/references/favouriteStore')
+  const response = await post(other, '/customers', buildCustomer({ references: { favouriteStore: '1' } }))
+  assertRejected(shop, response, 'invalid_field', '/references/favouriteStore')
 })
 
 test('a service can restrict the references of a customer', async () => {

@@ -121,7 +121,7 @@ test('composed and decomposed characters stay distinct', async () => {
 
 test('control characters, lone surrogates and bidi marks are rejected in every field', async () => {
   const { id, ...before } = await createCustomer(shop)
-  const refused = [
+  const rejected = [
     'a\u0000b',
     'a\r\nX-Injected: 1',
     'a\nb',
@@ -133,13 +133,13 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
     'a\u202eb',
     '\u2066a',
   ]
-  for (const text of [...refused, '\ud800', 'a\udfff', '\udc00\ud800']) {
+  for (const text of [...rejected, '\ud800', 'a\udfff', '\udc00\ud800']) {
     const change = { ...everywhere(text), address: { ...everywhere(text).address, postcode: text } }
     assertRejected(shop, await put(shop, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
-    const answer = await post(shop, '/customers', buildCustomer(change))
+    const response = await post(shop, '/customers', buildCustomer(change))
     assertRejected(
       shop,
-      answer,
+      response,
       'invalid_field',
       '/firstname',
       '/surname',
@@ -238,8 +238,11 @@ test('random strings in every field are stored unchanged or rejected', async () 
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 }))
   await fc.assert(
     fc.asyncProperty(text, async value => {
-      const answer = await put(shop, `/customers/${id}`, { ...everywhere(value), contact: { phones: { home: value } } })
-      assert.ok(answer.status === 200 || answer.status === 422, answer.text)
+      const response = await put(shop, `/customers/${id}`, {
+        ...everywhere(value),
+        contact: { phones: { home: value } },
+      })
+      assert.ok(response.status === 200 || response.status === 422, response.text)
       const change = everywhere(value)
       const again = await put(shop, `/customers/${id}`, change)
       assert.ok(again.status === 200 || again.status === 422, again.text)

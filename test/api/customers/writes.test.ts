@@ -20,9 +20,9 @@ after(() => shop.stop())
 
 test('a name and an email are enough to create a customer', async () => {
   const body = buildCustomer()
-  const answer = await post(shop, '/customers', body)
-  assert.equal(answer.status, 201, answer.text)
-  const { id, code, startDate, updateTimeStamp, contact, ...rest } = answer.json.data
+  const response = await post(shop, '/customers', body)
+  assert.equal(response.status, 201, response.text)
+  const { id, code, startDate, updateTimeStamp, contact, ...rest } = response.json.data
   assert.deepEqual(rest, {
     title: null,
     firstname: 'John',
@@ -49,9 +49,9 @@ test('a name and an email are enough to create a customer', async () => {
   const now = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
   assert.ok(Math.abs(now.until(updateTimeStamp).total('seconds')) < 60)
 
-  assert.equal(answer.headers.location, `/customers/${id}`)
+  assert.equal(response.headers.location, `/customers/${id}`)
   const read = await shop.get(`/customers/${id}`)
-  assert.deepEqual([read.text, read.headers.etag], [answer.text, answer.headers.etag])
+  assert.deepEqual([read.text, read.headers.etag], [response.text, response.headers.etag])
   const { json } = await shop.get('/customers/search?updated_after=2020-01-01')
   assert.ok(json.data.some((each: { id: string }) => each.id === id))
 })
@@ -134,10 +134,13 @@ test('a repeat with the same key returns the first response', async () => {
   const total = await countCustomers(shop)
   const reordered = Object.fromEntries(Object.entries(body).reverse())
   for (const again of [body, reordered]) {
-    const answer = await post(shop, '/customers', again, key)
-    assert.deepEqual([answer.status, answer.text], [201, first.text])
-    for (const name of ['etag', 'location']) assert.equal(answer.headers[name], first.headers[name])
-    assert.deepEqual([first.headers['idempotent-replayed'], answer.headers['idempotent-replayed']], [undefined, 'true'])
+    const response = await post(shop, '/customers', again, key)
+    assert.deepEqual([response.status, response.text], [201, first.text])
+    for (const name of ['etag', 'location']) assert.equal(response.headers[name], first.headers[name])
+    assert.deepEqual(
+      [first.headers['idempotent-replayed'], response.headers['idempotent-replayed']],
+      [undefined, 'true'],
+    )
   }
   assertRejected(shop, await post(shop, '/customers', { ...body, title: 'Dr' }, key), 'idempotency_key_reused')
   assert.equal(await countCustomers(shop), total)

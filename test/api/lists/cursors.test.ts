@@ -30,7 +30,7 @@ async function cursorOf(caller: Pick<Caller, 'get'>, path: string): Promise<stri
 const withCursor = (path: string, cursor: string) =>
   `${path}${path.includes('?') ? '&' : '?'}after_cursor=${encodeURIComponent(cursor)}`
 
-async function refused(path: string, cursor: string, caller: Pick<Caller, 'get'> = service) {
+async function rejected(path: string, cursor: string, caller: Pick<Caller, 'get'> = service) {
   const { status, json } = await caller.get(withCursor(path, cursor))
   const shown = `${path} ${JSON.stringify(cursor.slice(0, 60))}`
   assert.equal(status, 400, shown)
@@ -56,16 +56,16 @@ test('a cursor with any changed byte or character is rejected', async () => {
   for (let i = 0; i < bytes.length; i++) {
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8(bytes.readUInt8(i) ^ (1 << (i % 8)), i)
-    await refused('/customers/search', flipped.toString('base64url'))
+    await rejected('/customers/search', flipped.toString('base64url'))
   }
   for (let i = 0; i < cursor.length; i++)
-    await refused('/customers/search', cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1))
+    await rejected('/customers/search', cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1))
 })
 
 test('a truncated, extended or reassembled cursor is rejected', async () => {
   const cursor = await cursorOf(service, '/customers/search')
   const other = await cursorOf(service, '/customers/search?updated_after=2020-01-01')
-  for (let length = 0; length < cursor.length; length++) await refused('/customers/search', cursor.slice(0, length))
+  for (let length = 0; length < cursor.length; length++) await rejected('/customers/search', cursor.slice(0, length))
   const [bytes, others] = [Buffer.from(cursor, 'base64url'), Buffer.from(other, 'base64url')]
   for (const text of [
     `${cursor}A`,
@@ -75,7 +75,7 @@ test('a truncated, extended or reassembled cursor is rejected', async () => {
     Buffer.concat([Buffer.alloc(16), bytes.subarray(16)]).toString('base64url'),
     bytes.subarray(16).toString('base64url'),
   ])
-    await refused('/customers/search', text)
+    await rejected('/customers/search', text)
 })
 
 test('only the canonical spelling of a cursor is accepted', async () => {
@@ -90,20 +90,20 @@ test('only the canonical spelling of a cursor is accepted', async () => {
     `"${cursor}"`,
     `${cursor}.`,
   ])
-    await refused('/customers/search', text)
-  if (standard !== cursor) await refused('/customers/search', standard)
+    await rejected('/customers/search', text)
+  if (standard !== cursor) await rejected('/customers/search', standard)
   // The unused bits at the end, where the length leaves some.
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = cursor.at(-1) ?? ''
-  for (const letter of alphabet) if (letter !== last) await refused('/customers/search', cursor.slice(0, -1) + letter)
+  for (const letter of alphabet) if (letter !== last) await rejected('/customers/search', cursor.slice(0, -1) + letter)
 })
 
 test('a cursor belongs to its service', async () => {
   const other = await service.createService({ readsPerMinute: 'off' })
   await fill(other)
   for (const path of ['/customers/search', '/orders/transactions/search', '/customers/000001/transactions']) {
-    await refused(path, await cursorOf(service, path), other)
-    await refused(path, await cursorOf(other, path))
+    await rejected(path, await cursorOf(service, path), other)
+    await rejected(path, await cursorOf(other, path))
   }
 })
 
@@ -123,10 +123,10 @@ test('a cursor belongs to its list', async () => {
   for (const from of lists) {
     const cursor = await cursorOf(service, from)
     for (const to of [...lists, '/stores', '/staff', '/inventory', '/products'])
-      if (to !== from) await refused(to, cursor)
+      if (to !== from) await rejected(to, cursor)
   }
   const byChange = '/customers?updated_after=2020-01-01'
-  await refused(byChange, await cursorOf(service, '/customers/search?updated_after=2020-01-01'))
+  await rejected(byChange, await cursorOf(service, '/customers/search?updated_after=2020-01-01'))
 })
 
 test('a cursor belongs to its filters', async () => {
@@ -144,7 +144,7 @@ test('a cursor belongs to its filters', async () => {
     const cursor = await cursorOf(service, from)
     for (const to of walks)
       if (to === from) assert.equal((await service.get(withCursor(to, cursor))).status, 200)
-      else await refused(to, cursor)
+      else await rejected(to, cursor)
   }
 })
 
@@ -185,7 +185,7 @@ test('any string that was never a cursor is rejected', async () => {
     Buffer.alloc(16).toString('base64url'),
     Buffer.alloc(17).toString('base64url'),
   ])
-    await refused('/customers/search', text)
+    await rejected('/customers/search', text)
 })
 
 test('a cursor of 64 KB is rejected before it is decoded', async () => {

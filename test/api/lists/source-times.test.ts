@@ -34,10 +34,10 @@ const timesOf = async (path: string, from: Caller = service) =>
   )
 
 /** Within a minute of now, on the service's wall. */
-function assertNow(stamp: string) {
+function assertNow(timestamp: string) {
   const now = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
-  const seconds = Temporal.PlainDateTime.from(stamp.replace(' ', 'T')).until(now).total('seconds')
-  assert.ok(Math.abs(seconds) < 60, stamp)
+  const seconds = Temporal.PlainDateTime.from(timestamp.replace(' ', 'T')).until(now).total('seconds')
+  assert.ok(Math.abs(seconds) < 60, timestamp)
 }
 
 test('records of every type carry the time from their file', async () => {

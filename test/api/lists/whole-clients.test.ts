@@ -148,9 +148,9 @@ test('an account can run four bulk exports and read pages besides', async () => 
   after(() => {
     for (const told of open) told.close()
   })
-  const refused = await large.get(path, { accept: ndjson })
-  assertProblem(refused, 'too_many_exports', api.baseUrl, path)
-  assert.match(String(refused.headers['retry-after']), /^\d+$/)
+  const rejected = await large.get(path, { accept: ndjson })
+  assertProblem(rejected, 'too_many_exports', api.baseUrl, path)
+  assert.match(String(rejected.headers['retry-after']), /^\d+$/)
   assert.equal((await large.get(path)).status, 200)
   const another = await api.createAccount('visitor', large.service)
   assert.equal((await (await tell(another)).records()).length, count + 1)
@@ -174,8 +174,8 @@ test('an HTTP/1.0 client cannot use bulk exports and is referred to pages', asyn
   ] as const)
     for (const listPath of ['/stores', '/changes?records=true']) {
       const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
-      const answer = await sendBytes(api, `GET ${listPath} HTTP/1.0\r\n${head}\r\n\r\n`)
-      assert.deepEqual(parseStatuses(answer), [status], listPath)
-      assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(answer), status === 406)
+      const response = await sendBytes(api, `GET ${listPath} HTTP/1.0\r\n${head}\r\n\r\n`)
+      assert.deepEqual(parseStatuses(response), [status], listPath)
+      assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(response), status === 406)
     }
 })

@@ -146,10 +146,10 @@ test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async 
     ['/changes?limit=1000', 'limit'],
     ['/changes?wait=3', 'wait'],
   ] as const) {
-    const answer = await shop.get(path, asked)
-    assertProblem(answer, 'invalid_parameter', shop.baseUrl, path)
+    const response = await shop.get(path, asked)
+    assertProblem(response, 'invalid_parameter', shop.baseUrl, path)
     assert.deepEqual(
-      answer.json.errors.map((fault: { parameter: string }) => fault.parameter),
+      response.json.errors.map((fault: { parameter: string }) => fault.parameter),
       [parameter],
     )
   }

@@ -26,12 +26,12 @@ test('a mapped customer is shown with its identifiers unless they are omitted', 
   assert.deepEqual(json.data, mapped)
   const found = await shop.get(path)
   assert.deepEqual([found.json, found.headers.etag], [json, headers.etag])
-  for (const answer of [
+  for (const response of [
     (await shop.get('/customers/65432')).json.data,
     (await shop.get(`/customers/search?updated_after=${asOf}`)).json.data[0],
     (await shop.get('/customers?email=john@example.com')).json.data[0],
   ])
-    assert.deepEqual([answer.ecommerceAdminId, answer.ecommerceLegacyId], [admin, legacy])
+    assert.deepEqual([response.ecommerceAdminId, response.ecommerceLegacyId], [admin, legacy])
   const polled = (await shop.get(`/customers?updated_after=${asOf}`)).json.data
   assert.deepEqual(
     polled.map((each: object) => ['id' in each && each.id, 'ecommerceAdminId' in each, 'ecommerceLegacyId' in each]),

@@ -17,7 +17,7 @@ const keys = { stores: 'storeId', skus: 'skuId', customers: 'customerId' } as co
 type Kind = keyof typeof keys
 
 /** Returns the identifiers of a complete list, page by page. `between` runs after each page except the last. */
-async function walk(shop: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
+async function pagination(shop: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
   const found: string[] = []
   let cursor = ''
   for (;;) {
@@ -40,35 +40,35 @@ for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof m
   test(`each of the ${kind} is listed in exactly one of two states`, async () => {
     const shop = await createUnmappedShop(api)
     const [, second = ''] = ids
-    assert.deepEqual(await walk(shop, kind, 'state=unmapped&limit=1'), ids)
-    assert.deepEqual(await walk(shop, kind, 'state=mapped'), [])
+    assert.deepEqual(await pagination(shop, kind, 'state=unmapped&limit=1'), ids)
+    assert.deepEqual(await pagination(shop, kind, 'state=mapped'), [])
     const mapped = await put(shop, `/mappings/${kind}/${second}`, change)
     assert.equal(mapped.status, 200, mapped.text)
-    assert.deepEqual(await walk(shop, kind, 'limit=1'), ids)
-    assert.deepEqual(await walk(shop, kind, 'state=mapped'), [second])
+    assert.deepEqual(await pagination(shop, kind, 'limit=1'), ids)
+    assert.deepEqual(await pagination(shop, kind, 'state=mapped'), [second])
     assert.deepEqual(
-      await walk(shop, kind, 'state=unmapped&limit=1'),
+      await pagination(shop, kind, 'state=unmapped&limit=1'),
       ids.filter(id => id !== second),
     )
     const { data } = (await shop.get(`/mappings/${kind}?state=mapped`)).json
     assert.deepEqual(data, [mapped.json.data], 'a list shows what the record is')
     const nothing = Object.fromEntries(Object.keys(change).map(name => [name, null]))
     assert.equal((await put(shop, `/mappings/${kind}/${second}`, nothing)).status, 200)
-    assert.deepEqual(await walk(shop, kind, 'state=mapped'), [])
+    assert.deepEqual(await pagination(shop, kind, 'state=mapped'), [])
   })
 
 test('either form of the identifier makes a customer mapped', async () => {
   const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
   await put(shop, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
-  assert.deepEqual(await walk(shop, 'customers', 'state=mapped'), ['65432', '65433'])
-  assert.deepEqual(await walk(shop, 'customers', 'state=unmapped'), [])
+  assert.deepEqual(await pagination(shop, 'customers', 'state=mapped'), ['65432', '65433'])
+  assert.deepEqual(await pagination(shop, 'customers', 'state=unmapped'), [])
 })
 
 test("a colour's product does not make its SKUs mapped", async () => {
   const shop = await createUnmappedShop(api)
   await put(shop, '/mappings/skus/12001', { ecommerceProductId: '1' })
-  assert.deepEqual(await walk(shop, 'skus', 'state=mapped'), [])
+  assert.deepEqual(await pagination(shop, 'skus', 'state=mapped'), [])
 })
 
 test('mapping records during pagination shows each record once', async () => {
@@ -81,25 +81,25 @@ test('mapping records during pagination shows each record once', async () => {
   )
   const all = ['65432', '65433', ...ids]
   let mapped = 0
-  const found = await walk(shop, 'customers', 'state=unmapped&limit=4', async () => {
+  const found = await pagination(shop, 'customers', 'state=unmapped&limit=4', async () => {
     const shown = all.slice(mapped, mapped + 4)
     mapped += shown.length
     for (const id of shown)
       assert.equal((await put(shop, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
   })
   assert.deepEqual(found, all)
-  assert.deepEqual(await walk(shop, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
+  assert.deepEqual(await pagination(shop, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
 })
 
 test('a cursor belongs to its service, list and mapping state', async () => {
   const [shop, other] = [await createUnmappedShop(api), await createUnmappedShop(api)]
   const { endCursor } = (await shop.get('/mappings/stores?state=unmapped&limit=1')).json.meta
-  const refused = async (caller: Caller, path: string) =>
+  const rejected = async (caller: Caller, path: string) =>
     assertProblem(await caller.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
-  await refused(other, '/mappings/stores?state=unmapped&')
-  await refused(shop, '/mappings/stores?state=mapped&')
-  await refused(shop, '/mappings/stores?')
-  await refused(shop, '/mappings/skus?state=unmapped&')
+  await rejected(other, '/mappings/stores?state=unmapped&')
+  await rejected(shop, '/mappings/stores?state=mapped&')
+  await rejected(shop, '/mappings/stores?')
+  await rejected(shop, '/mappings/skus?state=unmapped&')
   for (const query of [
     'state=other',
     'state=',
@@ -117,7 +117,7 @@ test('a mapping page shows committed data even while watermarks are held back', 
     await holder.query('begin')
     await holder.query('select next_change_timestamp($1, null)', [shop.service.id])
     await upsertStores(api.db, shop.service, [{ storeId: '1001', ecommerceLocationId: 'one' }])
-    assert.deepEqual(await walk(shop, 'stores', 'state=mapped'), ['1001'])
+    assert.deepEqual(await pagination(shop, 'stores', 'state=mapped'), ['1001'])
   } finally {
     holder.release(true)
   }

@@ -102,11 +102,12 @@ test('a name used by another SKU is rejected and nothing is changed', async () =
 test('only one of many SKUs gets the same name concurrently', async () => {
   const shop = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['12001', '12002', '12003'].map(id => map(shop, id, { ecommerceSku: `one ${round}` })),
     )
-    for (const answer of answers) if (answer.status !== 200) assertRejected(api, answer, 'sku_taken', '/ecommerceSku')
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    for (const response of responses)
+      if (response.status !== 200) assertRejected(api, response, 'sku_taken', '/ecommerceSku')
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
     assert.equal((await stockOf(shop, `sku=one ${round}`)).length, 2)
   }
 })

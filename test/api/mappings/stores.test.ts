@@ -108,12 +108,12 @@ test('a mapping changed by another account is not overwritten', async () => {
   const { etag } = (await shop.get(path)).headers
   assert.equal((await shop.get(path, { 'if-none-match': etag })).status, 304)
   assertProblem(await map(shop, '1001', 'one'), 'precondition_required', api.baseUrl)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, (_, i) => map(shop, '1001', `location ${i}`, { 'if-match': etag })),
   )
-  const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status)
+  const [winner, ...others] = responses.toSorted((a, b) => a.status - b.status)
   assert.equal(winner?.status, 200)
-  for (const answer of others) assertProblem(answer, 'precondition_failed', api.baseUrl)
+  for (const response of others) assertProblem(response, 'precondition_failed', api.baseUrl)
   assert.deepEqual((await shop.get(path)).json, winner?.json)
 })
 
@@ -132,12 +132,12 @@ test('only an admin can map, and the audit records the account', async () => {
   const shop = await createUnmappedShop(api)
   for (const role of ['visitor', 'maintainer'] as const) {
     const caller = await api.createAccount(role, shop.service)
-    for (const answer of [
+    for (const response of [
       await caller.get('/mappings/stores'),
       await caller.get(path),
       await map(caller, '1001', 'one'),
     ])
-      assertProblem(answer, 'insufficient_role', api.baseUrl)
+      assertProblem(response, 'insufficient_role', api.baseUrl)
   }
   assertProblem(await map(shop, '101', 'one'), 'not_found', api.baseUrl)
   await map(shop, '1001', 'one', { 'x-request-id': 'mapping' })

@@ -36,23 +36,23 @@ export async function startTraffic(): Promise<Traffic> {
   const exchanges: Traffic['exchanges'] = []
 
   async function asked(method: Method, path: string, answering: Promise<TestResponse>) {
-    const answer = await answering
-    const { operation, faults } = check(method, path, answer)
-    exchanges.push({ operation, answer })
-    assert.deepEqual(faults, [], `${answer.status} ${method} ${path}\n${answer.text.slice(0, 2_000)}`)
-    return answer
+    const response = await answering
+    const { operation, faults } = check(method, path, response)
+    exchanges.push({ operation, answer: response })
+    assert.deepEqual(faults, [], `${response.status} ${method} ${path}\n${response.text.slice(0, 2_000)}`)
+    return response
   }
 
   const writing =
     (method: 'POST' | 'PUT', send: typeof post) =>
     async (path: string, body: unknown, headers: Record<string, string> = {}, caller: Caller = shop) => {
-      const answer = await asked(method, path, send(caller, path, body, headers))
-      if (answer.status < 300) assert.deepEqual(bodyFaults(method, path, answer, body), [], `${method} ${path}`)
-      return answer
+      const response = await asked(method, path, send(caller, path, body, headers))
+      if (response.status < 300) assert.deepEqual(bodyFaults(method, path, response, body), [], `${method} ${path}`)
+      return response
     }
 
-  function bodyFaults(method: string, path: string, answer: TestResponse, body: unknown) {
-    const { operation } = check(method, path, answer)
+  function bodyFaults(method: string, path: string, response: TestResponse, body: unknown) {
+    const { operation } = check(method, path, response)
     const [template] =
       Object.entries<Node>(document.paths).find(([, each]) => each[method.toLowerCase()]?.operationId === operation) ??
       []
@@ -80,9 +80,9 @@ export async function startTraffic(): Promise<Traffic> {
     put: writing('PUT', put),
     remove: (path, caller = shop) => asked('DELETE', path, remove(caller, path)),
     async refused(code, answering) {
-      const answer = await answering
-      assert.equal(answer.json?.code, code, answer.text)
-      return answer
+      const response = await answering
+      assert.equal(response.json?.code, code, response.text)
+      return response
     },
   }
 }

@@ -9,46 +9,46 @@ import type { Traffic } from './answers.ts'
 /** Changes: pages, streams, and what has left; lists as a whole. */
 export function testChanges(traffic: () => Traffic) {
   test('changes match the document, with and without records', async () => {
-    const { shop, get, refused } = traffic()
+    const { shop, get, refused: rejected } = traffic()
     const { json } = await get('/changes?limit=500&records=true')
     assert.equal(json.data.length, 500)
     const after = `/changes?kinds=store,product,inventory,staff&after_cursor=`
     await get(`/changes?limit=1000&after_cursor=${json.meta.endCursor}`)
-    await refused('invalid_cursor', get(after + json.meta.endCursor))
+    await rejected('invalid_cursor', get(after + json.meta.endCursor))
     const { endCursor } = (await get('/changes?kinds=store,product,inventory,staff&records=true')).json.meta
     await shop.db.run(sql`insert into tombstone_purge select service_id, 'inventory', now() from service`)
-    await refused('cursor_expired', get(after + endCursor))
+    await rejected('cursor_expired', get(after + endCursor))
     await shop.db.run(sql`delete from tombstone_purge`)
     assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
   })
 
   test('bulk exports and their limit match the document', async () => {
-    const { shop, get, asked, refused } = traffic()
+    const { shop, get, asked, refused: rejected } = traffic()
     const lines = { accept: ndjson }
     const of = (path: string) => ({ at: shop, caller: shop, path })
     for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
       const told = await openLines(of(path))
       const body = await text(told.body)
-      const answer = { status: told.status, headers: told.headers, text: body, json: undefined }
-      await asked('GET', path, Promise.resolve(answer))
+      const response = { status: told.status, headers: told.headers, text: body, json: undefined }
+      await asked('GET', path, Promise.resolve(response))
       const page = await get(path)
       assert.deepEqual(recordsIn(body).slice(0, 100), page.json.data.slice(0, 100))
     }
-    await refused('invalid_parameter', get('/stores?limit=5', lines))
+    await rejected('invalid_parameter', get('/stores?limit=5', lines))
     const open = await Promise.all(Array.from({ length: 4 }, () => openLines(of('/orders/transactions/search'))))
-    await refused('too_many_exports', get('/stores', lines))
+    await rejected('too_many_exports', get('/stores', lines))
     for (const each of open) each.close()
   })
 
   test('streams and their limit match the document', async () => {
-    const { shop, get, refused, asked } = traffic()
+    const { shop, get, refused: rejected, asked } = traffic()
     const of = {
       at: shop,
       caller: shop,
       path: `/changes/stream?after_cursor=${(await get('/changes?limit=1')).json.meta.endCursor}`,
     }
     const streams = await Promise.all(Array.from({ length: 10 }, () => openEvents(of)))
-    await refused('too_many_streams', get('/changes/stream'))
+    await rejected('too_many_streams', get('/changes/stream'))
     const [stream] = streams
     await stream?.next()
     for (const each of streams) each.close()

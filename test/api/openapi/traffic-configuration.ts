@@ -5,24 +5,24 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses to an admin who configures the service. */
 export function testConfiguration(traffic: () => Traffic) {
   test('settings changes and the audit log match the document', async () => {
-    const { shop, get, put, refused } = traffic()
+    const { shop, get, put, refused: rejected } = traffic()
     const { json, headers } = await get('/settings')
     assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
     const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
     assert.equal((await put('/settings', nothing, {}, await shop.createService())).status, 200)
-    await refused('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
-    await refused('invalid_body', put('/settings', { colour: 'red' }))
-    await refused('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
+    await rejected('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
+    await rejected('invalid_body', put('/settings', { colour: 'red' }))
+    await rejected('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
     const store = `/stores/${(await get('/stores?limit=1')).json.data[0].storeNumber}`
     assert.equal((await put(store, { inventoryBuffer: 1 })).status, 200)
-    await refused('invalid_field', put(store, { inventoryBuffer: -1 }))
+    await rejected('invalid_field', put(store, { inventoryBuffer: -1 }))
     const lines = (await get('/audit?limit=100')).json
     assert.ok(lines.data.length > 5)
     await get(`/audit?limit=2&updated_after=${lines.meta.asOf}`)
   })
 
   test('accounts are created, read, changed, rotated and revoked as documented', async () => {
-    const { shop, get, post, put, refused } = traffic()
+    const { shop, get, post, put, refused: rejected } = traffic()
     const made = await post('/accounts', { username: 'traffic', role: 'maintainer' }, { 'idempotency-key': 'traffic' })
     assert.equal(made.status, 201, made.text)
     const path = String(made.headers.location)
@@ -31,13 +31,13 @@ export function testConfiguration(traffic: () => Traffic) {
     assert.equal((await get(path, { 'if-none-match': headers.etag })).status, 304)
     assert.equal((await put(path, { role: 'visitor' }, { 'if-match': String(headers.etag) })).status, 200)
     assert.equal((await post(`${path}/rotate`, {})).status, 200)
-    await refused('precondition_failed', put(path, { role: 'admin' }, { 'if-match': String(headers.etag) }))
-    await refused('username_taken', post('/accounts', { username: 'traffic', role: 'visitor' }))
-    await refused('invalid_field', post('/accounts', { username: 'a:b', role: 'owner' }))
-    await refused('invalid_body', post(`${path}/rotate`, { username: 'traffic' }))
-    await refused('last_admin', put(`/accounts/${shop.username}`, { role: 'visitor' }))
-    await refused('last_admin', post(`/accounts/${shop.username}/revoke`, {}))
-    await refused('insufficient_role', get('/accounts', {}, await shop.createAccount('maintainer')))
+    await rejected('precondition_failed', put(path, { role: 'admin' }, { 'if-match': String(headers.etag) }))
+    await rejected('username_taken', post('/accounts', { username: 'traffic', role: 'visitor' }))
+    await rejected('invalid_field', post('/accounts', { username: 'a:b', role: 'owner' }))
+    await rejected('invalid_body', post(`${path}/rotate`, { username: 'traffic' }))
+    await rejected('last_admin', put(`/accounts/${shop.username}`, { role: 'visitor' }))
+    await rejected('last_admin', post(`/accounts/${shop.username}/revoke`, {}))
+    await rejected('insufficient_role', get('/accounts', {}, await shop.createAccount('maintainer')))
     assert.equal((await post(`${path}/revoke`, {})).status, 200)
     for (const write of [
       put(path, { role: 'admin' }),
@@ -45,11 +45,11 @@ export function testConfiguration(traffic: () => Traffic) {
       post(`${path}/revoke`, {}),
       get(path),
     ])
-      await refused('not_found', write)
+      await rejected('not_found', write)
   })
 
   test('mappings of stores, SKUs and customers match the document', async () => {
-    const { get, put, refused } = traffic()
+    const { get, put, refused: rejected } = traffic()
     const mappings = {
       stores: ['storeId', { ecommerceLocationId: 'one' }, { ecommerceLocationId: null }],
       skus: ['skuId', { ecommerceSku: 'one', ecommerceProductId: '1' }, { ecommerceSku: null }],
@@ -65,51 +65,51 @@ export function testConfiguration(traffic: () => Traffic) {
       assert.equal((await get(path, { 'if-none-match': etag })).status, 304)
       assert.equal((await put(path, mapped, { 'if-match': String(etag) })).status, 200)
       assert.equal((await put(path, unmapped)).status, 200)
-      await refused('precondition_failed', put(path, mapped, { 'if-match': String(etag) }))
-      await refused('invalid_body', put(path, { id: 1 }))
-      await refused('not_found', put(`/mappings/${kind}/none`, mapped))
-      await refused('not_found', get(`/mappings/${kind}/none`))
-      await refused('invalid_parameter', get(`/mappings/${kind}?state=other`))
+      await rejected('precondition_failed', put(path, mapped, { 'if-match': String(etag) }))
+      await rejected('invalid_body', put(path, { id: 1 }))
+      await rejected('not_found', put(`/mappings/${kind}/none`, mapped))
+      await rejected('not_found', get(`/mappings/${kind}/none`))
+      await rejected('invalid_parameter', get(`/mappings/${kind}?state=other`))
     }
     const [first, second] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
-    await refused('sku_taken', put(`/mappings/skus/${first.skuId}`, { ecommerceSku: second.ecommerceSku }))
+    await rejected('sku_taken', put(`/mappings/skus/${first.skuId}`, { ecommerceSku: second.ecommerceSku }))
   })
 
   test('mapping checks, fixes and undos match the document', async () => {
-    const { get, post, put, refused } = traffic()
+    const { get, post, put, refused: rejected } = traffic()
     assert.equal((await post('/mappings/check', {})).status, 202)
     await get('/mappings/check')
     for (const kind of ['stores', 'skus', 'customers']) {
       await get(`/mappings/issues/${kind}?limit=1&state=unmapped`)
-      await refused('invalid_parameter', get(`/mappings/issues/${kind}?state=other`))
+      await rejected('invalid_parameter', get(`/mappings/issues/${kind}?state=other`))
     }
     const [one, other] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
     const made = await post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
     assert.equal(made.status, 201, made.text)
     const stale = { kind: 'skus', id: one.skuId, from: one.ecommerceSku, to: 'stale' }
-    await refused('mapping_changed', post('/mappings/fixes', stale))
+    await rejected('mapping_changed', post('/mappings/fixes', stale))
     const undo = `/mappings/fixes/${made.json.data.id}/undo`
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'changed' })
-    await refused('mapping_changed', post(undo, {}))
+    await rejected('mapping_changed', post(undo, {}))
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'traffic' })
     assert.equal((await post(undo, {})).status, 200)
-    await refused('sku_taken', post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: other.ecommerceSku }))
-    await refused('not_found', post('/mappings/fixes', { kind: 'stores', id: 'none', to: null }))
-    await refused('not_found', post('/mappings/fixes/none/undo', {}))
-    await refused('invalid_body', post('/mappings/fixes', { kind: 'stores' }))
+    await rejected('sku_taken', post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: other.ecommerceSku }))
+    await rejected('not_found', post('/mappings/fixes', { kind: 'stores', id: 'none', to: null }))
+    await rejected('not_found', post('/mappings/fixes/none/undo', {}))
+    await rejected('invalid_body', post('/mappings/fixes', { kind: 'stores' }))
     await get('/mappings/fixes?limit=1')
   })
 
   test('personal data exports and erasures match the document', async () => {
-    const { shop, get, remove, refused } = traffic()
+    const { shop, get, remove, refused: rejected } = traffic()
     const { rows } = await shop.db.pool.query('select customer_id as id from reward_account limit 1')
     const path = `/customers/${rows[0].id}`
     const { data } = (await get(`${path}/export`)).json
     assert.ok(data.customer && data.rewardAccount)
-    await refused('insufficient_role', remove(path, await shop.createAccount('maintainer')))
+    await rejected('insufficient_role', remove(path, await shop.createAccount('maintainer')))
     assert.equal((await remove(path)).json.data.status, 'erasing')
     assert.equal((await remove(path)).status, 200)
-    await refused('not_found', remove('/customers/none'))
-    await refused('not_found', get(`${path}/export`))
+    await rejected('not_found', remove('/customers/none'))
+    await rejected('not_found', get(`${path}/export`))
   })
 }

@@ -10,7 +10,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses of the operations that monitor and maintain a service. */
 export function testOperations(traffic: () => Traffic) {
   test('syncs and their runs match the document', async () => {
-    const { shop, get, post, refused } = traffic()
+    const { shop, get, post, refused: rejected } = traffic()
     const pulled = await shop.createService()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
     await setBackOffice(shop.db, shop.keys, pulled.service, settings)
@@ -22,13 +22,13 @@ export function testOperations(traffic: () => Traffic) {
     const asked = await post('/syncs/stock/run', { full: true }, {}, pulled)
     assert.deepEqual([asked.status, asked.json.data.isQueued], [202, true])
     assert.equal((await get('/syncs/stock/runs?limit=2', {}, pulled)).status, 200)
-    await refused('not_found', post('/syncs/shoes/run', {}, {}, pulled))
-    await refused('not_found', get('/syncs/shoes/runs'))
-    await refused('invalid_body', post('/syncs/stock/run', { full: 'yes' }, {}, pulled))
+    await rejected('not_found', post('/syncs/shoes/run', {}, {}, pulled))
+    await rejected('not_found', get('/syncs/shoes/runs'))
+    await rejected('invalid_body', post('/syncs/stock/run', { full: 'yes' }, {}, pulled))
   })
 
   test('listing and resolving alerts match the document', async () => {
-    const { shop, get, post, refused } = traffic()
+    const { shop, get, post, refused: rejected } = traffic()
     for (const kind of ['sync_failing', 'email_server_rejecting'] as const)
       await raiseAlert(shop.db, shop.service.id, {
         kind,
@@ -40,12 +40,12 @@ export function testOperations(traffic: () => Traffic) {
     await get(`/alerts?after_cursor=${json.meta.endCursor}`)
     const path = `/alerts/${json.data[0].id}/resolve`
     assert.equal((await post(path, {})).status, 200)
-    await refused('not_found', post(path, {}))
-    await refused('insufficient_role', get('/alerts', {}, await shop.createAccount('visitor')))
+    await rejected('not_found', post(path, {}))
+    await rejected('insufficient_role', get('/alerts', {}, await shop.createAccount('visitor')))
   })
 
   test('imports and their limit match the document', async () => {
-    const { shop, asked, get, post, refused } = traffic()
+    const { shop, asked, get, post, refused: rejected } = traffic()
     const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
       asked(
         'POST',
@@ -56,9 +56,9 @@ export function testOperations(traffic: () => Traffic) {
           body: 'name\nvisa\n\u0000\n',
         }),
       )
-    await refused('unsupported_media_type', send('payment-gateways', 'application/json'))
-    await refused('invalid_parameter', send('shoes'))
-    await refused('invalid_parameter', send('payment-gateways&delimiter=abc'))
+    await rejected('unsupported_media_type', send('payment-gateways', 'application/json'))
+    await rejected('invalid_parameter', send('shoes'))
+    await rejected('invalid_parameter', send('payment-gateways&delimiter=abc'))
     const others = await Promise.all([shop.createService(), shop.createService()])
     const letGo = await Promise.all(others.map(({ service }) => lockImportType(shop.db, service, 'payment-gateways')))
     const paths: [Caller, string][] = []
@@ -68,7 +68,7 @@ export function testOperations(traffic: () => Traffic) {
         assert.equal(status, 202)
         paths.push([caller, String(headers.location)])
       }
-      await refused('too_many_imports', send('payment-gateways', 'text/csv', others[0]))
+      await rejected('too_many_imports', send('payment-gateways', 'text/csv', others[0]))
     } finally {
       for (const each of letGo) each()
     }
@@ -78,8 +78,8 @@ export function testOperations(traffic: () => Traffic) {
       await get(`${path}/rejected`, {}, caller)
       await post(`${path}/cancel`, {}, {}, caller)
     }
-    await refused('not_found', get('/imports/none'))
-    await refused('not_found', get('/imports/none/rejected'))
+    await rejected('not_found', get('/imports/none'))
+    await rejected('not_found', get('/imports/none/rejected'))
   })
 
   test('stats match their schema', async () => {
@@ -89,7 +89,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('the request log matches the document', async () => {
-    const { shop, get, post, refused } = traffic()
+    const { shop, get, post, refused: rejected } = traffic()
     await post(
       '/customers',
       { firstname: 'Ann', surname: 'Lee', contact: { email: 'logged@example.com' } },
@@ -100,7 +100,7 @@ export function testOperations(traffic: () => Traffic) {
     assert.equal(json.data.audit.length, 1)
     assert.ok((await get('/requests?limit=1')).json.meta.hasNextPage)
     await get('/requests?failed=true&status=404&code=not_found&limit=2')
-    await refused('not_found', get('/requests/none'))
-    await refused('date_range_inverted', get('/requests?answered_after=2026-01-02&answered_before=2026-01-01'))
+    await rejected('not_found', get('/requests/none'))
+    await rejected('date_range_inverted', get('/requests?answered_after=2026-01-02&answered_before=2026-01-01'))
   })
 }

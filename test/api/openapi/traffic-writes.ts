@@ -14,7 +14,7 @@ const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'A
 /** Tests every possible response to the writes of the API. */
 export function testWrites(traffic: () => Traffic) {
   test('customer writes match the document', async () => {
-    const { shop, get, post, put, refused } = traffic()
+    const { shop, get, post, put, refused: rejected } = traffic()
     const body = {
       ...customer(),
       title: null,
@@ -34,27 +34,27 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await get(path)).json.data.surname, 'Leigh')
 
     const visitor = await shop.createAccount('visitor')
-    await refused('malformed_json', post('/customers', '{"bad'))
-    await refused('invalid_body', post('/customers', { ...customer(), colour: 'red' }))
-    await refused('invalid_field', post('/customers', { ...customer(), dateOfBirth: '2023-02-30' }))
-    await refused('invalid_parameter', post('/customers?dry=true', customer()))
-    await refused('unsupported_media_type', post('/customers', customer(), { 'content-type': 'text/xml' }))
-    await refused('body_too_large', post('/customers', JSON.stringify(customer()).padEnd(300_000)))
-    await refused('insufficient_role', post('/customers', customer(), {}, visitor))
-    await refused('email_taken', post('/customers', { ...customer(), contact: body.contact }))
-    await refused('email_taken', put(path, { contact: { email: await someEmail(traffic()) } }))
-    await refused('idempotency_key_invalid', post('/customers', customer(), { 'idempotency-key': '' }))
-    await refused('idempotency_key_reused', post('/customers', customer(), { 'idempotency-key': 'traffic' }))
-    await refused('not_found', put('/customers/none', { surname: 'Leigh' }))
-    await refused('precondition_failed', put(path, { surname: 'Lee' }, { 'if-match': '"stale"' }))
+    await rejected('malformed_json', post('/customers', '{"bad'))
+    await rejected('invalid_body', post('/customers', { ...customer(), colour: 'red' }))
+    await rejected('invalid_field', post('/customers', { ...customer(), dateOfBirth: '2023-02-30' }))
+    await rejected('invalid_parameter', post('/customers?dry=true', customer()))
+    await rejected('unsupported_media_type', post('/customers', customer(), { 'content-type': 'text/xml' }))
+    await rejected('body_too_large', post('/customers', JSON.stringify(customer()).padEnd(300_000)))
+    await rejected('insufficient_role', post('/customers', customer(), {}, visitor))
+    await rejected('email_taken', post('/customers', { ...customer(), contact: body.contact }))
+    await rejected('email_taken', put(path, { contact: { email: await someEmail(traffic()) } }))
+    await rejected('idempotency_key_invalid', post('/customers', customer(), { 'idempotency-key': '' }))
+    await rejected('idempotency_key_reused', post('/customers', customer(), { 'idempotency-key': 'traffic' }))
+    await rejected('not_found', put('/customers/none', { surname: 'Leigh' }))
+    await rejected('precondition_failed', put(path, { surname: 'Lee' }, { 'if-match': '"stale"' }))
     const careful = await shop.createService({ requireIfMatch: true, writesPerMinute: 2 })
     const { id } = (await post('/customers', customer(), {}, careful)).json.data
-    await refused('precondition_required', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
-    await refused('rate_limited', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
+    await rejected('precondition_required', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
+    await rejected('rate_limited', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
   })
 
   test('orders and their returns match the document', async () => {
-    const { get, post, refused } = traffic()
+    const { get, post, refused: rejected } = traffic()
     const placed = await post('/orders', await anOrder(traffic()))
     assert.equal(placed.status, 201, placed.text)
     const { id, orderNumber, customerId, lines } = placed.json.data
@@ -62,19 +62,19 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await get(`/orders/${id}`)).json.data.orderNumber, orderNumber)
     assert.equal((await get(`/orders?order_number=${orderNumber}`)).json.data[0].id, id)
     assert.equal((await get(`/customers/${customerId}/orders`)).json.data.length, 1)
-    await refused('not_found', get('/orders/none'))
+    await rejected('not_found', get('/orders/none'))
     const order = await anOrder(traffic())
     const wrong = { ...order, lines: [{ sku: 'NONE', quantity: 1 }] }
-    await refused('unknown_sku', post('/orders', wrong))
-    await refused(
+    await rejected('unknown_sku', post('/orders', wrong))
+    await rejected(
       'unknown_gateway',
       post('/orders', { ...order, payments: [{ ...order.payments[0], gateway: 'shells' }] }),
     )
-    await refused(
+    await rejected(
       'payment_total_mismatch',
       post('/orders', { ...order, payments: [{ gateway: 'card', amount: '0.01' }] }),
     )
-    await refused('order_number_taken', post('/orders', { ...order, orderNumber }))
+    await rejected('order_number_taken', post('/orders', { ...order, orderNumber }))
 
     const [reason] = (await get('/return-reasons')).json.data
     assert.ok((await get(`/orders/${id}/returnable`)).json.data.length)
@@ -84,16 +84,16 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(returned.status, 201, returned.text)
     assert.equal((await get(`/orders/${id}/returns`)).json.data.length, 1)
     assert.equal((await get(`/returns/${returned.json.data.id}`)).json.data.lines.length, 1)
-    await refused('sku_not_on_order', returning('NONE', 1))
-    await refused('quantity_exceeds_returnable', returning(lines[0].sku, 2))
-    await refused(
+    await rejected('sku_not_on_order', returning('NONE', 1))
+    await rejected('quantity_exceeds_returnable', returning(lines[0].sku, 2))
+    await rejected(
       'not_found',
       post('/orders/none/returns', { lines: [{ sku: 'NONE', quantity: 1, reasonCode: 'SIZE' }] }),
     )
   })
 
   test('decisions about gift vouchers match the document', async () => {
-    const { shop, post, refused } = traffic()
+    const { shop, post, refused: rejected } = traffic()
     const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(shop.db, shop.keys, shop.service, [
       { ...card, number: '7001', state: 'active' },
@@ -101,13 +101,13 @@ export function testWrites(traffic: () => Traffic) {
     ])
     for (const decision of ['suspend', 'resume', 'unlock'])
       assert.equal((await post(`/vouchers/7001/${decision}`, {})).status, 200, decision)
-    await refused('voucher_unusable', post('/vouchers/7002/suspend', {}))
-    await refused('not_found', post('/vouchers/1/resume', {}))
-    await refused('capability_unavailable', post('/vouchers/7001/resend', {}))
+    await rejected('voucher_unusable', post('/vouchers/7002/suspend', {}))
+    await rejected('not_found', post('/vouchers/1/resume', {}))
+    await rejected('capability_unavailable', post('/vouchers/7001/resend', {}))
   })
 
   test('gift vouchers are issued, validated, locked and spent as documented', async () => {
-    const { shop, get, post, put, refused } = traffic()
+    const { shop, get, post, put, refused: rejected } = traffic()
     const wanted = {
       amount: '150.00',
       gateway: 'card',
@@ -123,9 +123,9 @@ export function testWrites(traffic: () => Traffic) {
     const { number, pin } = issued.json.data
     assert.equal((await post('/vouchers', wanted, { 'idempotency-key': 'gift' })).json.data.pin, pin)
     assert.equal((await post(`/vouchers/${number}/resend`, {})).status, 200)
-    await refused('rate_limited', post(`/vouchers/${number}/resend`, { receiverEmail: 'ann@example.com' }))
-    await refused('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
-    await refused(
+    await rejected('rate_limited', post(`/vouchers/${number}/resend`, { receiverEmail: 'ann@example.com' }))
+    await rejected('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
+    await rejected(
       'voucher_not_configured',
       post('/vouchers', wanted, {}, await shop.createService({ currency: 'AUD' })),
     )
@@ -134,39 +134,39 @@ export function testWrites(traffic: () => Traffic) {
     const validate = (amount: string) => post('/vouchers/validate', { ...opening, amount })
     assert.equal((await post('/vouchers/lookup', opening)).status, 200)
     assert.equal((await get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })).status, 200)
-    await refused('voucher_not_accepted', post('/vouchers/lookup', { ...opening, number: '1' }))
-    await refused('insufficient_voucher_balance', validate('150.01'))
+    await rejected('voucher_not_accepted', post('/vouchers/lookup', { ...opening, number: '1' }))
+    await rejected('insufficient_voucher_balance', validate('150.01'))
     const superseded = (await validate('150.00')).json.data.validationId
     let { validationId } = (await validate('150.00')).json.data
     const hold = (body: object) => put(`/vouchers/${number}/lock`, body)
-    await refused('validation_id_incorrect', hold({ validationId: 'guess' }))
+    await rejected('validation_id_incorrect', hold({ validationId: 'guess' }))
     const held = await hold({ validationId, lockSeconds: 60 })
     assert.deepEqual([held.status, held.json.data.status], [200, 'locked'])
-    await refused('voucher_locked', validate('150.00'))
-    await refused('voucher_locked', hold({ validationId: superseded }))
+    await rejected('voucher_locked', validate('150.00'))
+    await rejected('voucher_locked', hold({ validationId: superseded }))
     await hold({ validationId, lockSeconds: 0 })
     const byPin = await post(`/vouchers/${number}/lock`, { pin, amount: '150.00' })
     assert.equal(byPin.status, 200)
     validationId = byPin.json.data.validationId
     assert.equal((await get(`/vouchers/${number}/ledger`)).status, 200)
-    await refused('not_found', get('/vouchers/1/ledger'))
+    await rejected('not_found', get('/vouchers/1/ledger'))
 
     const order = await anOrder(traffic(), '150.00')
     const [voucherPart, rest] = order.payments
     const spent = { ...order, payments: [{ ...voucherPart, voucher: { number, validationId } }, rest] }
     const paid = await post('/orders', spent)
     assert.equal(paid.status, 201, paid.text)
-    await refused('voucher_unusable', validate('1.00'))
+    await rejected('voucher_unusable', validate('1.00'))
 
     const whole = await shop.createService({ currency: 'AUD', requireFullRedemption: true })
     const row = { state: 'active', originalAmount: '50.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(shop.db, shop.keys, whole.service, [{ number: '50', pin: '123456', ...row }])
     const part = { number: '50', pin: '123456', amount: '20.00' }
-    await refused('voucher_must_be_used_in_full', post('/vouchers/validate', part, {}, whole))
+    await rejected('voucher_must_be_used_in_full', post('/vouchers/validate', part, {}, whole))
   })
 
   test('conflicts between writes match the document', async () => {
-    const { shop, post, refused } = traffic()
+    const { shop, post, refused: rejected } = traffic()
     const holding = await shop.db.pool.connect()
     try {
       await holding.query('begin')
@@ -174,17 +174,17 @@ export function testWrites(traffic: () => Traffic) {
       const body = customer()
       const first = post('/customers', body, { 'idempotency-key': 'busy' })
       await waits(shop)
-      await refused('idempotency_in_progress', post('/customers', body, { 'idempotency-key': 'busy' }))
+      await rejected('idempotency_in_progress', post('/customers', body, { 'idempotency-key': 'busy' }))
       await holding.query('rollback')
       assert.equal((await first).status, 201)
     } finally {
       holding.release(true)
     }
     const failing = await atCommit(shop, "raise exception 'others were first' using errcode = '40001'")
-    await refused('concurrent_update', post('/customers', customer()))
+    await rejected('concurrent_update', post('/customers', customer()))
     await failing.stop()
     const breaking = await atCommit(shop, 'perform pg_terminate_backend(pg_backend_pid())')
-    await refused('outcome_unknown', post('/customers', customer()))
+    await rejected('outcome_unknown', post('/customers', customer()))
     await breaking.stop()
     assert.equal((await post('/customers', customer())).status, 201)
   })

@@ -18,14 +18,14 @@ let traffic: Traffic
 let shop: TestService
 let get: Traffic['get']
 let getOpenly: Traffic['getOpenly']
-let refused: Traffic['refused']
+let rejected: Traffic['refused']
 
 before(async () => {
   traffic = await startTraffic()
   shop = traffic.shop
   get = traffic.get
   getOpenly = traffic.getOpenly
-  refused = traffic.refused
+  rejected = traffic.refused
 })
 
 after(() => shop.stop())
@@ -64,9 +64,9 @@ test('records and 304 responses match the document', async () => {
     ...rows.flatMap(row => [`/rewards/accounts/${row.id}`, `/customers/${row.customer_id}/rewards`]),
   ]
   for (const path of paths) {
-    const answer = await get(path)
-    assert.equal(answer.status, 200, path)
-    const again = await get(path, { 'if-none-match': answer.headers.etag })
+    const response = await get(path)
+    assert.equal(response.status, 200, path)
+    const again = await get(path, { 'if-none-match': response.headers.etag })
     assert.deepEqual([again.status, again.text], [304, ''], path)
   }
   await get('/rewards/programs')
@@ -80,61 +80,61 @@ test('public pages match the document', async () => {
   for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/changelog'])
     assert.equal((await getOpenly(path)).status, 200, path)
   for (const code of Object.keys(errorCodes)) assert.equal((await getOpenly(`/errors/${code}`)).status, 200, code)
-  await refused('not_found', getOpenly('/errors/none'))
-  await refused('https_required', getOpenly('/health/live', { 'x-forwarded-proto': 'http' }))
+  await rejected('not_found', getOpenly('/errors/none'))
+  await rejected('https_required', getOpenly('/health/live', { 'x-forwarded-proto': 'http' }))
 })
 
 test('errors of a request match the document', async () => {
-  await refused('invalid_parameter', get('/stores?limit=0&limits=5'))
-  await refused('invalid_parameter', get('/stores/1?limit=5'))
-  await refused('invalid_cursor', get('/stores?after_cursor=AAAA'))
-  await refused('invalid_timestamp', get('/products?updated_after=2023-02-30'))
-  await refused(
+  await rejected('invalid_parameter', get('/stores?limit=0&limits=5'))
+  await rejected('invalid_parameter', get('/stores/1?limit=5'))
+  await rejected('invalid_cursor', get('/stores?after_cursor=AAAA'))
+  await rejected('invalid_timestamp', get('/products?updated_after=2023-02-30'))
+  await rejected(
     'date_range_inverted',
     get('/orders/transactions/search?updated_after=2024-02-02&updated_before=2024-02-01'),
   )
-  await refused('not_found', get('/inventory?sku=none'))
-  await refused('not_found', get('/customers/none'))
-  await refused('voucher_not_accepted', get('/vouchers/1', { 'x-voucher-pin': '000000' }))
-  await refused('duplicate_header', get('/stores', { 'x-service-name': [shop.service.name, shop.service.name] }))
-  await refused('uri_too_long', get(`/stores?ecommerce_location_id=${'1'.repeat(9_000)}`))
-  await refused('headers_too_large', get('/stores', { 'x-filler': '1'.repeat(17_000) }))
+  await rejected('not_found', get('/inventory?sku=none'))
+  await rejected('not_found', get('/customers/none'))
+  await rejected('voucher_not_accepted', get('/vouchers/1', { 'x-voucher-pin': '000000' }))
+  await rejected('duplicate_header', get('/stores', { 'x-service-name': [shop.service.name, shop.service.name] }))
+  await rejected('uri_too_long', get(`/stores?ecommerce_location_id=${'1'.repeat(9_000)}`))
+  await rejected('headers_too_large', get('/stores', { 'x-filler': '1'.repeat(17_000) }))
   const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x-${i}`, '1']))
-  await refused('headers_too_large', get('/stores', many))
-  await refused('not_acceptable', get('/stores', { accept: 'text/html' }))
-  await refused('expectation_failed', get('/stores', { expect: 'tea' }))
-  await refused('malformed_request', traffic.asked('GET', '/stores', nonsense()))
+  await rejected('headers_too_large', get('/stores', many))
+  await rejected('not_acceptable', get('/stores', { accept: 'text/html' }))
+  await rejected('expectation_failed', get('/stores', { expect: 'tea' }))
+  await rejected('malformed_request', traffic.asked('GET', '/stores', nonsense()))
 })
 
 test('errors for missing, wrong and insufficient credentials match the document', async () => {
   const visitor = await shop.createAccount('visitor')
-  await refused('invalid_credentials', getOpenly('/stores'))
+  await rejected('invalid_credentials', getOpenly('/stores'))
   const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
-  await refused('session_ended', get('/stores', session))
-  await refused(
+  await rejected('session_ended', get('/stores', session))
+  await rejected(
     'cross_origin_request',
     traffic.post('/customers', {}, { ...session, 'sec-fetch-site': 'cross-site' } as never),
   )
-  await refused('service_name_required', get('/stores', { 'x-service-name': undefined }))
-  await refused('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
-  await refused('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))
-  await refused('insufficient_role', get('/settings', {}, visitor))
+  await rejected('service_name_required', get('/stores', { 'x-service-name': undefined }))
+  await rejected('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
+  await rejected('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))
+  await rejected('insufficient_role', get('/settings', {}, visitor))
   const wrong = { authorization: `Basic ${btoa('guest:guess')}` }
-  for (let i = 0; i < 20; i++) await refused('invalid_credentials', get('/stores', wrong))
-  await refused('too_many_failures', get('/stores', wrong))
+  for (let i = 0; i < 20; i++) await rejected('invalid_credentials', get('/stores', wrong))
+  await rejected('too_many_failures', get('/stores', wrong))
 })
 
 test('missing capabilities and insufficient permissions match the document', async () => {
   const old = await shop.createService({ backOfficeVersion: '2021.3' })
   const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
   assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
-  await refused(
+  await rejected(
     'capability_unavailable',
     get('/customers?updated_after=2024-05-10', { prefer: 'handling=strict' }, old),
   )
   const hasty = await shop.createService({ readsPerMinute: 1 })
   await get('/stores', {}, hasty)
-  await refused('rate_limited', get('/stores', {}, hasty))
+  await rejected('rate_limited', get('/stores', {}, hasty))
   const unlimited = await shop.createService({ readsPerMinute: 'off' })
   assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
 })
@@ -147,13 +147,13 @@ testOperations(() => traffic)
 
 test('internal errors and database outages match the document', async () => {
   await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)
-  await refused('internal_error', get('/payment-gateways'))
+  await rejected('internal_error', get('/payment-gateways'))
   await shop.db.run(sql`alter table elsewhere rename to payment_gateway`)
   const { pool } = shop.db
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const [ready] = await Promise.all([
     getOpenly('/health/ready'),
-    refused('service_unavailable', get('/payment-gateways')),
+    rejected('service_unavailable', get('/payment-gateways')),
   ])
   for (const client of taken) client.release()
   assert.equal(ready.status, 503)
@@ -164,32 +164,35 @@ test('an unknown path or method returns a problem document', async () => {
     ['POST', '/stores', 'method_not_allowed'],
     ['GET', '/nowhere', 'not_found'],
   ] as const) {
-    const answer = await shop.request(path, { method })
+    const response = await shop.request(path, { method })
     // The document has no such operation; the shape is the one that all errors have.
     assert.deepEqual(
-      traffic.check('GET', '/errors/none', { ...answer, status: 404 }).faults.filter(fault => !/^allow/.test(fault)),
+      traffic.check('GET', '/errors/none', { ...response, status: 404 }).faults.filter(fault => !/^allow/.test(fault)),
       [],
     )
-    assert.equal(answer.json.code, code)
+    assert.equal(response.json.code, code)
   }
 })
 
 test('the check detects a response that differs from the document', async () => {
-  const answer = await shop.get('/stores?limit=1')
+  const response = await shop.get('/stores?limit=1')
   const strayed: [Partial<TestResponse>, RegExp][] = [
     [{ status: 418 }, /418 is not documented/],
-    [{ headers: { ...answer.headers, 'content-type': 'text/plain' } }, /text\/plain is not documented/],
-    [{ headers: { ...answer.headers, 'cache-control': 'public' } }, /cache-control: the whole must be equal/],
-    [{ headers: { ...answer.headers, 'x-powered-by': 'us' } }, /x-powered-by is not documented/],
-    [{ json: { ...answer.json, data: [{ ...answer.json.data[0], storeNumber: 8 }] } }, /storeNumber must be string/],
+    [{ headers: { ...response.headers, 'content-type': 'text/plain' } }, /text\/plain is not documented/],
+    [{ headers: { ...response.headers, 'cache-control': 'public' } }, /cache-control: the whole must be equal/],
+    [{ headers: { ...response.headers, 'x-powered-by': 'us' } }, /x-powered-by is not documented/],
     [
-      { json: { ...answer.json, data: [{ ...answer.json.data[0], safe: '1' }] } },
+      { json: { ...response.json, data: [{ ...response.json.data[0], storeNumber: 8 }] } },
+      /storeNumber must be string/,
+    ],
+    [
+      { json: { ...response.json, data: [{ ...response.json.data[0], safe: '1' }] } },
       /must NOT have additional properties/,
     ],
-    [{ json: { data: answer.json.data } }, /must have required property 'meta'/],
+    [{ json: { data: response.json.data } }, /must have required property 'meta'/],
   ]
   for (const [change, fault] of strayed)
-    assert.match(traffic.check('GET', '/stores', { ...answer, ...change }).faults.join(), fault)
+    assert.match(traffic.check('GET', '/stores', { ...response, ...change }).faults.join(), fault)
 })
 
 /** Codes that are not provoked here, and the tests that do. */
@@ -202,7 +205,7 @@ const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailab
 
 test('the traffic covered every operation and every testable error', async () => {
   const answered = new Set(
-    traffic.exchanges.filter(({ answer }) => answer.status < 300).map(({ operation }) => operation),
+    traffic.exchanges.filter(({ answer: response }) => response.status < 300).map(({ operation }) => operation),
   )
   const operations = Object.values<Node>(traffic.document.paths).flatMap(path =>
     Object.values<Node>(path).map(operation => operation.operationId),
@@ -212,7 +215,7 @@ test('the traffic covered every operation and every testable error', async () =>
     [],
   )
 
-  const seen = new Set(traffic.exchanges.map(({ answer }) => answer.json?.code))
+  const seen = new Set(traffic.exchanges.map(({ answer: response }) => response.json?.code))
   const unseen = Object.keys(errorCodes).filter(code => !seen.has(code))
   assert.deepEqual(unseen.sort(), [...Object.keys(elsewhere), ...ofOtherDrivers].sort())
   for (const [code, file] of Object.entries(elsewhere))

@@ -61,8 +61,8 @@ test('one of two concurrent requests to resolve an alert succeeds', async () => 
   const shop = await service.createService()
   await raise(shop, 'export_file_rejected', 'stock.csv')
   const [alert] = await alerts(shop)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/resolve`, {})))
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
+  const responses = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/resolve`, {})))
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
 })
 
 test('alerts are paginated newest first and belong to one service', async () => {

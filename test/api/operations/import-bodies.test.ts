@@ -24,7 +24,7 @@ test('an account can run two imports without blocking other accounts', async () 
   } finally {
     await letGo()
   }
-  for (const answer of taken) await waitForImport(shop, answer)
+  for (const response of taken) await waitForImport(shop, response)
   assert.equal((await send(shop, csv)).status, 202)
 })
 

@@ -21,9 +21,9 @@ const ofAdmins = [
 test('a maintainer cannot import data that they cannot change individually', async () => {
   const maintainer = await service.createAccount('maintainer')
   for (const kind of Object.keys(importTypes)) {
-    const answer = await uploadFile(maintainer, kind, 'x\n')
-    if (ofAdmins.includes(kind)) assertProblem(answer, 'insufficient_role', service.baseUrl, '/imports')
-    else assert.equal((await waitForImport(maintainer, answer)).state, 'failed', kind)
+    const response = await uploadFile(maintainer, kind, 'x\n')
+    if (ofAdmins.includes(kind)) assertProblem(response, 'insufficient_role', service.baseUrl, '/imports')
+    else assert.equal((await waitForImport(maintainer, response)).state, 'failed', kind)
     assert.equal((await importAndWait(service, kind, 'x\n')).state, 'failed', kind)
   }
 })

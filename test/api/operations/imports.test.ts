@@ -116,8 +116,8 @@ test('a compressed NDJSON file is imported unchanged', async () => {
 test('an import with `Prefer: tx=rollback` changes no list and no sync time', async () => {
   const shop = await service.createService()
   const headers = { 'content-type': 'text/csv', prefer: 'tx=rollback' }
-  const answer = await uploadFile(shop, 'stores', csv, headers)
-  assert.equal(answer.headers['preference-applied'], 'tx=rollback')
+  const response = await uploadFile(shop, 'stores', csv, headers)
+  assert.equal(response.headers['preference-applied'], 'tx=rollback')
   const run = await importAndWait(shop, 'stores', `${csv}3,,\n`, headers)
   assert.deepEqual([run.state, run.dryRun, run.read, run.rejected], ['ok', true, 3, 1])
   assert.equal((await shop.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)

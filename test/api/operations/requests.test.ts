@@ -23,9 +23,9 @@ interface Line {
 }
 
 const search = async (shop: Caller, query = ''): Promise<Line[]> => {
-  const answer = await shop.get(`/requests${query && `?${query}`}`)
-  assert.equal(answer.status, 200, answer.text)
-  return answer.json.data
+  const response = await shop.get(`/requests${query && `?${query}`}`)
+  assert.equal(response.status, 200, response.text)
+  return response.json.data
 }
 /** Waits until a request is in the log. */
 const logged = async (shop: Caller, id: string) => {

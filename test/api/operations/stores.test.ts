@@ -17,11 +17,11 @@ const stockOf = async (storeNumber: string) => {
 
 test("a store's buffer is set over the API and changes its stock", async () => {
   const { endCursor } = (await service.get('/changes')).json.meta
-  const answer = await put(service, '/stores/101', { inventoryBuffer: 3 })
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.json.data.inventoryBuffer, 3)
+  const response = await put(service, '/stores/101', { inventoryBuffer: 3 })
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.json.data.inventoryBuffer, 3)
   const read = await service.get('/stores/101')
-  assert.deepEqual([read.text, read.headers.etag], [answer.text, answer.headers.etag])
+  assert.deepEqual([read.text, read.headers.etag], [response.text, response.headers.etag])
   assert.deepEqual(await stockOf('101'), { freeStock: 10, buffer: 3, sellable: 7 })
   assert.deepEqual(await stockOf('102'), { freeStock: 30, buffer: 0, sellable: 30 })
   const { data } = (await service.get(`/changes?after_cursor=${endCursor}`)).json

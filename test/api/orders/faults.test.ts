@@ -23,7 +23,7 @@ const detailAt = ({ json }: TestResponse, pointer: string) =>
 test('all errors of an order are reported together and nothing is stored', async () => {
   const own = await shop()
   const before = await getStock(own)
-  const answer = await post(own, '/orders', {
+  const response = await post(own, '/orders', {
     ...buildOrder([
       { sku: 'HOOD-S', quantity: 1, price: '29.98' },
       { sku: 'hood-s', quantity: 1 },
@@ -38,8 +38,8 @@ test('all errors of an order are reported together and nothing is stored', async
       { gateway: 'visa', amount: '1.00', voucher: { number: '1', validationId: 'x' } },
     ],
   })
-  assertProblem(answer, 'invalid_field', api.baseUrl, '/orders')
-  assert.deepEqual(getFieldErrors(answer), [
+  assertProblem(response, 'invalid_field', api.baseUrl, '/orders')
+  assert.deepEqual(getFieldErrors(response), [
     '/customerId invalid_field',
     '/pickupStoreNumber invalid_field',
     '/lines/0/price invalid_field',
@@ -50,12 +50,12 @@ test('all errors of an order are reported together and nothing is stored', async
     '/payments/1/amount invalid_field',
     '/payments/2/voucher/number invalid_field',
   ])
-  assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S must be 29.99 AUD.')
+  assert.equal(detailAt(response, '/lines/0/price'), 'The price of HOOD-S must be 29.99 AUD.')
   assert.equal(
-    detailAt(answer, '/lines/3/discounts'),
+    detailAt(response, '/lines/3/discounts'),
     'The discounts of TEE must be at most 10.00 AUD, the value of the line.',
   )
-  assert.equal(detailAt(answer, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
+  assert.equal(detailAt(response, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
   assert.deepEqual(await getStock(own), before)
   assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
   assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])
@@ -70,9 +70,9 @@ test('a wrong payment total is rejected with the amount due', async () => {
       freight: '9.95',
       payments: [{ gateway: 'visa', amount }],
     })
-    const answer = await post(api, '/orders', body)
-    assertProblem(answer, 'payment_total_mismatch', api.baseUrl, '/orders')
-    assert.equal(answer.json.detail, detail)
+    const response = await post(api, '/orders', body)
+    assertProblem(response, 'payment_total_mismatch', api.baseUrl, '/orders')
+    assert.equal(response.json.detail, detail)
   }
 })
 
@@ -101,17 +101,17 @@ test('an invalid order shape is 400 and a broken rule 422', async () => {
     [{ ...good, payments: [{ gateway: 'visa', amount: 10 }] }, 400, '/payments/0/amount invalid_body'],
     [{ ...good, total: '10.00' }, 400, '/total invalid_body'],
   ] as const) {
-    const answer = await post(api, '/orders', body)
-    assert.equal(answer.status, status, answer.text)
-    assert.deepEqual(getFieldErrors(answer), [expected])
+    const response = await post(api, '/orders', body)
+    assert.equal(response.status, status, response.text)
+    assert.deepEqual(getFieldErrors(response), [expected])
   }
   assert.equal((await post(api, '/orders', JSON.stringify(line(2 ** 53)))).json.code, 'malformed_json')
 })
 
 test('placing an order requires a maintainer, reading it a visitor', async () => {
   const visitor = await api.createAccount('visitor')
-  const answer = await post(visitor, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
-  assertProblem(answer, 'insufficient_role', api.baseUrl, '/orders')
+  const response = await post(visitor, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
+  assertProblem(response, 'insufficient_role', api.baseUrl, '/orders')
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   assert.equal((await visitor.get(`/orders/${id}`)).status, 200)
 })
@@ -120,10 +120,10 @@ test('all SKUs missing from the order are reported and nothing is created', asyn
   const own = await shop()
   const { id, orderNumber } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
   const stock = await getStock(own)
-  const answer = await createReturn(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
-  assertProblem(answer, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(getFieldErrors(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
-  assert.deepEqual(getErrorDetails(answer), [
+  const response = await createReturn(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
+  assertProblem(response, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getFieldErrors(response), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
+  assert.deepEqual(getErrorDetails(response), [
     `SKU HOOD-S isn't on order ${orderNumber}.`,
     `SKU NONE isn't on order ${orderNumber}.`,
   ])
@@ -135,14 +135,14 @@ test('all SKUs missing from the order are reported and nothing is created', asyn
 
 test('all errors of a return are reported at once, its own first', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
-  const answer = await post(api, `/orders/${id}/returns`, {
+  const response = await post(api, `/orders/${id}/returns`, {
     lines: [
       { sku: 'TEE', quantity: 2, reasonCode: 'SIZE' },
       { sku: 'tee', quantity: 1, reasonCode: 'NO' },
     ],
   })
-  assert.equal(answer.status, 422)
-  assert.deepEqual(getFieldErrors(answer), [
+  assert.equal(response.status, 422)
+  assert.deepEqual(getFieldErrors(response), [
     '/lines/1/sku sku_not_on_order',
     '/lines/1/reasonCode invalid_field',
     '/lines/0/quantity quantity_exceeds_returnable',
@@ -163,9 +163,9 @@ test('a return with an invalid shape is 400, with broken rules 422', async () =>
     [{ lines: [] }, 422, '/lines invalid_field'],
     [{ ...line({}), restock: 'yes' }, 400, '/restock invalid_body'],
   ] as const) {
-    const answer = await post(api, `/orders/${id}/returns`, body)
-    assert.equal(answer.status, status, answer.text)
-    assert.deepEqual(getFieldErrors(answer), [expected])
+    const response = await post(api, `/orders/${id}/returns`, body)
+    assert.equal(response.status, status, response.text)
+    assert.deepEqual(getFieldErrors(response), [expected])
   }
   assert.equal((await createReturn(api, id, { TEE: 2 ** 53 })).json.code, 'malformed_json')
   assert.deepEqual(await getReturnable(api, id), [{ sku: 'TEE', sold: 1, returned: 0, returnable: 1 }])
@@ -173,6 +173,6 @@ test('a return with an invalid shape is 400, with broken rules 422', async () =>
 
 test('creating a return requires a maintainer', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
-  const answer = await createReturn(await api.createAccount('visitor'), id, { TEE: 1 })
-  assertProblem(answer, 'insufficient_role', api.baseUrl, `/orders/${id}/returns`)
+  const response = await createReturn(await api.createAccount('visitor'), id, { TEE: 1 })
+  assertProblem(response, 'insufficient_role', api.baseUrl, `/orders/${id}/returns`)
 })

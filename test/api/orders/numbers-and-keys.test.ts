@@ -65,11 +65,11 @@ test('a taken order number is skipped before the order waits for stock', async (
 test('one of twenty concurrent orders with one number succeeds in its service', async () => {
   const own = await shop()
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
-  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    assertProblem(answer, 'order_number_taken', api.baseUrl, '/orders')
-    assert.deepEqual(getFieldErrors(answer), ['/orderNumber order_number_taken'])
+  const responses = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
+  assert.equal(responses.filter(response => response.status === 201).length, 1)
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    assertProblem(response, 'order_number_taken', api.baseUrl, '/orders')
+    assert.deepEqual(getFieldErrors(response), ['/orderNumber order_number_taken'])
   }
   assert.equal((await getStock(own))['1002 TEE'], 4)
   assert.equal((await getSales(own, 'RACE')).length, 1)
@@ -83,8 +83,10 @@ test('twenty concurrent orders get twenty numbers and each takes its stock', asy
     { sku: 'HOOD-M', quantity: 2 },
   ])
   const reversed = { ...body, lines: body.lines.toReversed() }
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)))
-  const numbers = answers.map(answer => getCreated(answer).orderNumber)
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)),
+  )
+  const numbers = responses.map(response => getCreated(response).orderNumber)
   assert.equal(new Set(numbers).size, 20)
   for (const number of numbers) assert.match(number, /^W\d{7}$/)
   const stock = await getStock(own)
@@ -94,16 +96,16 @@ test('twenty concurrent orders get twenty numbers and each takes its stock', asy
 test('concurrent generated and given order numbers never collide', async () => {
   const own = await shop()
   const given = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     given.flatMap(orderNumber => [
       post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
       post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
     ]),
   )
-  const taken = answers.filter(answer => answer.status === 201).map(answer => answer.json.data.orderNumber)
+  const taken = responses.filter(response => response.status === 201).map(response => response.json.data.orderNumber)
   assert.equal(new Set(taken).size, taken.length)
-  for (const [i, answer] of answers.entries())
-    assert.ok(answer.status === 201 || (i % 2 === 0 && answer.json.code === 'order_number_taken'), answer.text)
+  for (const [i, response] of responses.entries())
+    assert.ok(response.status === 201 || (i % 2 === 0 && response.json.code === 'order_number_taken'), response.text)
   assert.ok(taken.length >= 10)
 })
 
@@ -114,13 +116,13 @@ test('return numbers are generated uniquely, and given ones are used once', asyn
   assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000001')
   getCreated(await createReturn(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
   assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000003')
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) => createReturn(own, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
   )
-  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    assert.deepEqual(getFieldErrors(answer), ['/returnNumber order_number_taken'])
-    assert.deepEqual(getErrorDetails(answer), ['Return number SAME is already used.'])
+  assert.equal(responses.filter(response => response.status === 201).length, 1)
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    assert.deepEqual(getFieldErrors(response), ['/returnNumber order_number_taken'])
+    assert.deepEqual(getErrorDetails(response), ['Return number SAME is already used.'])
   }
   const other = await shop()
   const { id: theirs } = await placeOrder(other, [{ sku: 'TEE', quantity: 1 }])
@@ -131,13 +133,13 @@ test('an order repeated with its key is placed once, even concurrently', async (
   const own = await shop()
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }])
   const key = { 'idempotency-key': randomUUID() }
-  const answers = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))
-  for (const answer of answers)
-    assert.ok(answer.status === 201 || answer.json.code === 'idempotency_in_progress', answer.text)
+  const responses = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))
+  for (const response of responses)
+    assert.ok(response.status === 201 || response.json.code === 'idempotency_in_progress', response.text)
   const again = await post(own, '/orders', body, key)
   assert.equal(again.status, 201)
   assert.equal(again.headers['idempotent-replayed'], 'true')
-  const ids = [...answers, again].filter(({ status }) => status === 201).map(({ json }) => json.data.id)
+  const ids = [...responses, again].filter(({ status }) => status === 201).map(({ json }) => json.data.id)
   assert.equal(new Set(ids).size, 1)
   assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
   assert.equal((await getStock(own))['1002 TEE'], 4)
@@ -146,9 +148,9 @@ test('an order repeated with its key is placed once, even concurrently', async (
 test('a return repeated with its key is created once, even concurrently', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 5 }])
   const key = { 'idempotency-key': randomUUID() }
-  const answers = await Promise.all(Array.from({ length: 6 }, () => createReturn(api, id, { TEE: 1 }, {}, key)))
-  for (const answer of answers)
-    assert.ok(answer.status === 201 || answer.json.code === 'idempotency_in_progress', answer.text)
+  const responses = await Promise.all(Array.from({ length: 6 }, () => createReturn(api, id, { TEE: 1 }, {}, key)))
+  for (const response of responses)
+    assert.ok(response.status === 201 || response.json.code === 'idempotency_in_progress', response.text)
   const again = await createReturn(api, id, { TEE: 1 }, {}, key)
   assert.equal(again.headers['idempotent-replayed'], 'true')
   assert.equal((await api.get(`/orders/${id}/returns`)).json.data.length, 1)

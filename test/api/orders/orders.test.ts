@@ -19,10 +19,10 @@ after(() => api.stop())
 
 test('a line break in an address is named with its pointer', async () => {
   const broken = { ...address, addressLine1: '111 Collins St\nLevel 5' }
-  const answer = await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { billingAddress: broken }))
-  assertProblem(answer, 'invalid_field', api.baseUrl, '/orders')
+  const response = await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { billingAddress: broken }))
+  assertProblem(response, 'invalid_field', api.baseUrl, '/orders')
   const detail = "`addressLine1` can't contain a line break (character 15)."
-  assert.deepEqual(answer.json.errors, [{ pointer: '/billingAddress/addressLine1', code: 'invalid_field', detail }])
+  assert.deepEqual(response.json.errors, [{ pointer: '/billingAddress/addressLine1', code: 'invalid_field', detail }])
 })
 
 test('an order is returned with calculated lines, a number and all fields', async () => {
@@ -46,10 +46,10 @@ test('an order is returned with calculated lines, a number and all fields', asyn
       ],
     },
   )
-  const answer = await post(api, '/orders', body)
-  const order = getCreated(answer)
+  const response = await post(api, '/orders', body)
+  const order = getCreated(response)
   const { id, placedAt, updateTimeStamp, ...rest } = order
-  assert.equal(answer.headers.location, `/orders/${id}`)
+  assert.equal(response.headers.location, `/orders/${id}`)
   assert.match(placedAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
   const here = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
   assert.ok(here.since(placedAt.replace(' ', 'T')).total('minutes') < 2, 'on the clock of the service')
@@ -105,7 +105,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
 
   const read = await api.get(`/orders/${id}`)
   assert.deepEqual(read.json.data, order)
-  assert.equal(read.headers.etag, answer.headers.etag)
+  assert.equal(read.headers.etag, response.headers.etag)
   assert.equal((await api.get(`/orders/${id}`, { 'if-none-match': read.headers.etag })).status, 304)
 })
 

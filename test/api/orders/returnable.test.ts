@@ -23,16 +23,16 @@ const { api, createShop: shop } = await startOrderShop()
 after(() => api.stop())
 
 /** Asserts that one return was created and the others were rejected because too few units remained. */
-function onlyMade(answers: TestResponse[], count: number) {
-  assert.equal(answers.filter(answer => answer.status === 201).length, count)
-  for (const answer of answers)
-    if (answer.status !== 201) assert.equal(answer.json.code, 'quantity_exceeds_returnable', answer.text)
+function onlyMade(responses: TestResponse[], count: number) {
+  assert.equal(responses.filter(response => response.status === 201).length, count)
+  for (const response of responses)
+    if (response.status !== 201) assert.equal(response.json.code, 'quantity_exceeds_returnable', response.text)
 }
 
 test('two SKUs that differ only in case are distinct', async () => {
   const { id, orderNumber } = await placeOrder(api, [{ sku: '85049a', quantity: 1 }])
-  const answer = await createReturn(api, id, { '85049A': 1 })
-  assert.deepEqual(getErrorDetails(answer), [`SKU 85049A isn't on order ${orderNumber}.`])
+  const response = await createReturn(api, id, { '85049A': 1 })
+  assert.deepEqual(getErrorDetails(response), [`SKU 85049A isn't on order ${orderNumber}.`])
   const both = await placeOrder(api, [
     { sku: '85049A', quantity: 2 },
     { sku: '85049a', quantity: 1 },
@@ -43,12 +43,12 @@ test('two SKUs that differ only in case are distinct', async () => {
 
 test('one of two conflicting returns succeeds; the other gets the remaining quantity', async () => {
   const { id } = await placeOrder(api, [{ sku: 'HOOD-M', quantity: 3 }])
-  const answers = await Promise.all([createReturn(api, id, { 'HOOD-M': 2 }), createReturn(api, id, { 'HOOD-M': 2 })])
-  onlyMade(answers, 1)
-  const [refused] = answers.filter(answer => answer.status === 409)
-  assert.ok(refused)
-  assertProblem(refused, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(getErrorDetails(refused), ['At most 1 of HOOD-M can be returned, not 2.'])
+  const responses = await Promise.all([createReturn(api, id, { 'HOOD-M': 2 }), createReturn(api, id, { 'HOOD-M': 2 })])
+  onlyMade(responses, 1)
+  const [rejected] = responses.filter(response => response.status === 409)
+  assert.ok(rejected)
+  assertProblem(rejected, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getErrorDetails(rejected), ['At most 1 of HOOD-M can be returned, not 2.'])
   assert.deepEqual(await getReturnable(api, id), [{ sku: 'HOOD-M', sold: 3, returned: 2, returnable: 1 }])
 })
 
@@ -59,9 +59,9 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
   const stock = await getStock(own)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => createReturn(own, id, { 'HOOD-S': 1 })))
-  onlyMade(answers, 5)
-  const back = answers.filter(answer => answer.status === 201).map(getCreated)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => createReturn(own, id, { 'HOOD-S': 1 })))
+  onlyMade(responses, 5)
+  const back = responses.filter(response => response.status === 201).map(getCreated)
   assert.equal(new Set(back.map(each => each.returnNumber)).size, 5)
   assert.equal(
     back.reduce((sum, each) => sum + toCents(each.total), 0),
@@ -90,10 +90,10 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
 test('several lines of one SKU in a body are added up', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 3 }])
   const line = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
-  const answer = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
-  assertProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(getFieldErrors(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
-  assert.deepEqual(getErrorDetails(answer), ['At most 3 of TEE can be returned, not 4.'])
+  const response = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
+  assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getFieldErrors(response), ['/lines/1/quantity quantity_exceeds_returnable'])
+  assert.deepEqual(getErrorDetails(response), ['At most 3 of TEE can be returned, not 4.'])
   const { lines } = getCreated(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
   assert.deepEqual(
     lines.map((each: { quantity: number; reasonCode: string }) => [each.quantity, each.reasonCode]),
@@ -113,9 +113,9 @@ test('an unshipped unit cannot be returned', async () => {
   const own = await shop({ fulfilment: 'manual' })
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
   assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
-  const answer = await createReturn(own, id, { TEE: 1 })
-  assertProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(getErrorDetails(answer), [
+  const response = await createReturn(own, id, { TEE: 1 })
+  assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getErrorDetails(response), [
     'At most 0 of TEE can be returned, not 1, because it has not been shipped.',
   ])
 })

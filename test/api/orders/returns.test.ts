@@ -23,7 +23,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'loyalty', amount: '9.97' }] },
     { sku: 'TEE', quantity: 1 },
   ])
-  const answer = await post(api, `/orders/${order.id}/returns`, {
+  const response = await post(api, `/orders/${order.id}/returns`, {
     returnNumber: 'RMA-1',
     lines: [
       { sku: 'TEE', quantity: 1, reasonCode: 'FAULTY', notes: 'A hole.\nNear the hem.' },
@@ -31,9 +31,9 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     ],
     restock: false,
   })
-  const record = getCreated(answer)
+  const record = getCreated(response)
   const { id, createdAt, updateTimeStamp, ...rest } = record
-  assert.equal(answer.headers.location, `/returns/${id}`)
+  assert.equal(response.headers.location, `/returns/${id}`)
   assert.match(createdAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
   assert.equal(updateTimeStamp, createdAt)
   assert.deepEqual(rest, {
@@ -78,7 +78,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
 
   const read = await api.get(`/returns/${id}`)
   assert.deepEqual(read.json.data, record)
-  assert.equal(read.headers.etag, answer.headers.etag)
+  assert.equal(read.headers.etag, response.headers.etag)
   assert.equal((await api.get(`/returns/${id}`, { 'if-none-match': read.headers.etag })).status, 304)
   assert.deepEqual((await api.get(`/orders/${order.id}/returns`)).json.data, [record])
   assert.deepEqual(await getReturnable(api, order.id), [
@@ -103,19 +103,19 @@ test('return reasons are those of the service', async () => {
   assert.deepEqual((await own.get('/return-reasons')).json, { data: reasons })
   assert.equal((await api.get('/return-reasons')).json.data[0].code, 'SIZE')
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])
-  const answer = await createReturn(own, id, { TEE: 1 })
-  assertProblem(answer, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(getFieldErrors(answer), ['/lines/0/reasonCode invalid_field'])
-  assert.deepEqual(getErrorDetails(answer), ['`reasonCode` must be one of `TIGHT`.'])
+  const response = await createReturn(own, id, { TEE: 1 })
+  assertProblem(response, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(getFieldErrors(response), ['/lines/0/reasonCode invalid_field'])
+  assert.deepEqual(getErrorDetails(response), ['`reasonCode` must be one of `TIGHT`.'])
 })
 
 test('a return for an unknown or foreign order gets the same 404', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
   const other = await shop()
   for (const units of [{ TEE: 1 }, { NONE: 1 }]) {
-    const answers = [await createReturn(other, id, units), await createReturn(other, 'none', units)]
-    for (const answer of answers) assertProblem(answer, 'not_found', api.baseUrl)
-    assert.deepEqual(new Set(answers.map(answer => answer.json.detail)), new Set(['Order not found.']))
+    const responses = [await createReturn(other, id, units), await createReturn(other, 'none', units)]
+    for (const response of responses) assertProblem(response, 'not_found', api.baseUrl)
+    assert.deepEqual(new Set(responses.map(response => response.json.detail)), new Set(['Order not found.']))
   }
   const { id: returnId } = getCreated(await createReturn(api, id, { TEE: 1 }))
   assertProblem(await other.get(`/returns/${returnId}`), 'not_found', api.baseUrl, `/returns/${returnId}`)

@@ -43,14 +43,14 @@ test('a validated voucher pays atomically with the order and only once', async (
       ],
     })
   const first = await body()
-  const answer = await post(own, '/orders', first)
-  const order = getCreated(answer)
+  const response = await post(own, '/orders', first)
+  const order = getCreated(response)
   assert.deepEqual(
     order.payments.map((payment: { voucherNumber: string }) => payment.voucherNumber),
     ['900', '100', null],
   )
   for (const { voucher: payment } of first.payments as { voucher?: { validationId: string } }[])
-    if (payment) assert.ok(!answer.text.includes(payment.validationId), 'the validation is not told')
+    if (payment) assert.ok(!response.text.includes(payment.validationId), 'the validation is not told')
   assert.deepEqual([await available(own, '900'), await available(own, '100')], ['20.00', '0.00'])
 
   const again = await post(own, '/orders', first)
@@ -72,12 +72,12 @@ test('a failed order restores the full balance of its voucher', async () => {
     amount: '10.00',
     voucher: { number, validationId: id },
   })
-  const refused = await post(
+  const rejected = await post(
     own,
     '/orders',
     buildOrder([{ sku: 'TEE', quantity: 2 }], { payments: [pays('300', validationId), pays('301', 'not-the-one')] }),
   )
-  assertProblem(refused, 'validation_id_incorrect', api.baseUrl, '/orders')
+  assertProblem(rejected, 'validation_id_incorrect', api.baseUrl, '/orders')
   assert.equal(await available(own, '300'), '10.00')
   assert.equal((await getStock(own))['1002 TEE'], 5)
   getCreated(
@@ -92,9 +92,9 @@ test('one of many orders that pay with one validation succeeds', async () => {
   const validationId = await validation(own, '500', '10.00')
   const payments = [{ gateway: 'visa', amount: '10.00', voucher: { number: '500', validationId } }]
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }], { payments })
-  const answers = await Promise.all(Array.from({ length: 10 }, () => post(own, '/orders', body)))
-  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
-  for (const { status, text } of answers) assert.ok(status < 500, text)
+  const responses = await Promise.all(Array.from({ length: 10 }, () => post(own, '/orders', body)))
+  assert.equal(responses.filter(response => response.status === 201).length, 1)
+  for (const { status, text } of responses) assert.ok(status < 500, text)
   assert.equal(await available(own, '500'), '90.00')
 })
 

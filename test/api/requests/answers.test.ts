@@ -30,9 +30,9 @@ test('every response has the standard headers', async () => {
     '/changelog',
     '/errors/not_found',
   ]) {
-    const answer = await service.sendRaw(path)
-    assert.equal(answer.status, 200, path)
-    assertCommonHeaders(answer)
+    const response = await service.sendRaw(path)
+    assert.equal(response.status, 200, path)
+    assertCommonHeaders(response)
   }
   assertProblem(await service.sendRaw('/stores'), 'invalid_credentials', baseUrl, '/stores')
   assertProblem(
@@ -54,10 +54,10 @@ test('each error type links to its page', async () => {
   for (const [code, { status, title }] of Object.entries(errorCodes)) {
     const { json } = code === 'not_found' ? await service.get('/nowhere') : { json: undefined }
     const address = json ? new URL(json.type).pathname : `/errors/${code}`
-    const answer = await service.sendRaw(address)
-    assert.equal(answer.status, 200, code)
-    assert.match(String(answer.headers['content-type']), /^text\/html/)
-    assert.ok(answer.text.includes(`<h1>${code}</h1>`) && answer.text.includes(String(status)), `${code}: ${title}`)
+    const response = await service.sendRaw(address)
+    assert.equal(response.status, 200, code)
+    assert.match(String(response.headers['content-type']), /^text\/html/)
+    assert.ok(response.text.includes(`<h1>${code}</h1>`) && response.text.includes(String(status)), `${code}: ${title}`)
   }
   for (const path of ['/errors/nope', '/errors/__proto__', '/errors/constructor'])
     assertProblem(await service.sendRaw(path), 'not_found', service.baseUrl, path)
@@ -68,16 +68,16 @@ test('a record that the client already has returns 304', async () => {
   const etag = String(headers.etag)
   assert.match(etag, /^"[\w-]{22}"$/)
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "x"`, '*']) {
-    const answer = await service.get(one, { 'if-none-match': known })
-    assert.equal(answer.status, 304, known)
-    assert.equal(answer.text, '')
-    assert.equal(answer.headers.etag, etag)
-    assertCommonHeaders(answer)
+    const response = await service.get(one, { 'if-none-match': known })
+    assert.equal(response.status, 304, known)
+    assert.equal(response.text, '')
+    assert.equal(response.headers.etag, etag)
+    assertCommonHeaders(response)
   }
   for (const other of ['"other"', etag.slice(1, -1), etag.toUpperCase(), '', `"${etag}"`]) {
-    const answer = await service.get(one, { 'if-none-match': other })
-    assert.equal(answer.status, 200, other)
-    assert.equal(answer.text, text)
+    const response = await service.get(one, { 'if-none-match': other })
+    assert.equal(response.status, 200, other)
+    assert.equal(response.text, text)
   }
   assertProblem(
     await service.get('/customers/9', { 'if-none-match': '*' }),

@@ -24,7 +24,8 @@ after(() => service.stop())
 
 const head = (...lines: string[]) => buildCreateHead(service, ...lines)
 
-const refused = (answer: TestResponse, code: ErrorCode) => assertProblem(answer, code, service.baseUrl, '/customers')
+const rejected = (response: TestResponse, code: ErrorCode) =>
+  assertProblem(response, code, service.baseUrl, '/customers')
 
 test('a body must be plain JSON', () =>
   assertCreatesNoCustomer(service, async () => {
@@ -50,9 +51,9 @@ test('a body must be plain JSON', () =>
     ]
     for (const type of types)
       for (const body of [buildCustomer(), '{"bad', ''])
-        refused(await post(service, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
+        rejected(await post(service, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
     const headers = { 'content-type': ['application/json', 'text/plain'] }
-    refused(
+    rejected(
       await service.request('/customers', { method: 'POST', headers, body: JSON.stringify(buildCustomer()) }),
       'duplicate_header',
     )
@@ -69,9 +70,9 @@ test('a compressed body is rejected without decompression', () =>
       ['br', JSON.stringify(buildCustomer())],
       ['deflate', JSON.stringify(buildCustomer())],
     ] as const)
-      refused(await post(service, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
+      rejected(await post(service, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
     for (const coding of ['gzip, chunked', 'deflate, chunked'])
-      refused(
+      rejected(
         await post(service, '/customers', buildCustomer(), { 'transfer-encoding': coding }),
         'unsupported_media_type',
       )
@@ -97,8 +98,8 @@ test('a body can have 256 KiB, with or without a length', async () => {
   await assertCreatesNoCustomer(service, async () => {
     for (const size of [largest + 1, 2_000_000])
       for (const headers of [{}, chunked]) {
-        const answer = await post(service, '/customers', padded(size), headers)
-        refused(answer, 'body_too_large')
+        const response = await post(service, '/customers', padded(size), headers)
+        rejected(response, 'body_too_large')
       }
   })
 })
@@ -118,8 +119,8 @@ test('an oversized or endless body is rejected early and its connection closed',
     sent += 65_536
     if (!endless.write(chunk)) await Promise.race([once(endless, 'drain'), once(endless, 'close')]).catch(() => {})
   }
-  for (const answer of await Promise.all([told, heard]))
-    assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"code":"body_too_large"/)
+  for (const response of await Promise.all([told, heard]))
+    assert.match(response, /^HTTP\/1.1 413 [\s\S]*"code":"body_too_large"/)
   assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
 })
 
@@ -154,14 +155,14 @@ test('an aborted body is not logged as an error', () =>
 test("a write with a query is rejected together with the body's errors", () =>
   assertCreatesNoCustomer(service, async () => {
     for (const query of ['pin=381940', 'limit=5', 'firstname=Ann&firstname=Bea', '=']) {
-      refused(await post(service, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
-      const answer = await post(service, `/customers?${query}`, { ...buildCustomer(), firstname: 5, unheard: 1 })
-      refused(answer, 'invalid_parameter')
-      const places = answer.json.errors.map(({ parameter, pointer }: FieldError) =>
+      rejected(await post(service, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
+      const response = await post(service, `/customers?${query}`, { ...buildCustomer(), firstname: 5, unheard: 1 })
+      rejected(response, 'invalid_parameter')
+      const places = response.json.errors.map(({ parameter, pointer }: FieldError) =>
         parameter === undefined ? pointer : '?',
       )
       assert.deepEqual(new Set(places), new Set(['?', '/firstname', '/unheard']))
-      assert.equal(answer.text.includes('381940'), false)
+      assert.equal(response.text.includes('381940'), false)
     }
     assertProblem(await put(service, '/customers/1?dry=true', {}), 'invalid_parameter', service.baseUrl, '/customers/1')
   }))
@@ -171,9 +172,9 @@ async function answerToHead(request: string) {
   const socket = await tlsTo(service)
   const data = once(socket.setEncoding('utf8'), 'data')
   socket.write(request)
-  const [answer] = await data
+  const [response] = await data
   socket.destroy()
-  return String(answer)
+  return String(response)
 }
 
 test('403 and 404 are returned before the body arrives', async () => {

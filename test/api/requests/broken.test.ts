@@ -26,31 +26,31 @@ const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\
 const refusal = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
 
 test('an order with trailing bytes is placed and answered before the rejection', async () => {
-  const answer = await sendBytes(api, `${ordering}\0`)
-  assert.deepEqual(parseStatuses(answer), [201, 400])
-  assert.match(answer, /"orderNumber":"W/)
-  assert.match(answer, refusal)
+  const response = await sendBytes(api, `${ordering}\0`)
+  assert.deepEqual(parseStatuses(response), [201, 400])
+  assert.match(response, /"orderNumber":"W/)
+  assert.match(response, refusal)
   assert.equal(placed(), 1)
 })
 
 test('requests before garbage bytes are all answered in order', async () => {
-  const answer = await sendBytes(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
-  assert.deepEqual(parseStatuses(answer), [200, 201, 200, 400])
-  assert.match(answer, refusal)
+  const response = await sendBytes(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
+  assert.deepEqual(parseStatuses(response), [200, 201, 200, 400])
+  assert.match(response, refusal)
 })
 
 test('a write waiting for its back office is answered despite garbage bytes', async () => {
   simulator.faults.add({ kind: 'latency', seconds: 1, method: 'POST', times: 1 })
   const socket = await tlsTo(api)
-  const answers = readUntilClosed(socket)
+  const responses = readUntilClosed(socket)
   socket.write(ordering)
   for (let i = 0; i < 5; i++) {
     await delay(100)
     socket.write('\0garbage')
   }
-  const answer = await answers
-  assert.deepEqual(parseStatuses(answer), [201, 400])
-  assert.match(answer, refusal)
+  const response = await responses
+  assert.deepEqual(parseStatuses(response), [201, 400])
+  assert.match(response, refusal)
   assert.equal(placed(), 1)
 })
 

@@ -21,9 +21,9 @@ const ask = (i: number, method: string, path: string, body: object, key?: string
 const all = (clients: number, work: (i: number) => Promise<WriteResponse>) =>
   Promise.all(Array.from({ length: clients }, (_, i) => work(i)))
 
-const statuses = (answers: readonly WriteResponse[]) =>
+const statuses = (responses: readonly WriteResponse[]) =>
   Object.fromEntries(
-    [...Map.groupBy(answers, ({ status, code }) => code ?? status)].map(([of, { length }]) => [of, length]),
+    [...Map.groupBy(responses, ({ status, code }) => code ?? status)].map(([of, { length }]) => [of, length]),
   )
 
 const voucher = async (name: string, amount?: string) => {
@@ -34,16 +34,16 @@ const voucher = async (name: string, amount?: string) => {
 
 test('50 concurrent requests with one key have one effect and one response', async () => {
   const body = buildVoucher('same-key')
-  const answers = await all(50, async i => {
+  const responses = await all(50, async i => {
     for (;;) {
-      const answer = await ask(i, 'POST', '/vouchers', body, 'same-key')
-      if (answer.code !== 'idempotency_in_progress') return answer
+      const response = await ask(i, 'POST', '/vouchers', body, 'same-key')
+      if (response.code !== 'idempotency_in_progress') return response
       await delay(200)
     }
   })
-  assert.deepEqual(statuses(answers), { 201: 50 })
-  assert.equal(new Set(answers.map(({ data }) => JSON.stringify(data))).size, 1)
-  assert.equal(answers.filter(({ replayed }) => !replayed).length, 1)
+  assert.deepEqual(statuses(responses), { 201: 50 })
+  assert.equal(new Set(responses.map(({ data }) => JSON.stringify(data))).size, 1)
+  assert.equal(responses.filter(({ replayed }) => !replayed).length, 1)
   const made = await shop.db.rows(
     sql`select from voucher_sale where service_id = ${shop.service.id} and order_number = 'same-key'`,
   )
@@ -51,14 +51,14 @@ test('50 concurrent requests with one key have one effect and one response', asy
 })
 
 test('20 concurrent creates with one email create one customer', async () => {
-  const answers = await all(20, i =>
+  const responses = await all(20, i =>
     ask(i, 'POST', '/customers', {
       firstname: `N${i}`,
       surname: 'One',
       contact: { email: i % 2 ? 'One@Example.com' : 'one@example.com' },
     }),
   )
-  assert.deepEqual(statuses(answers), { 201: 1, email_taken: 19 })
+  assert.deepEqual(statuses(responses), { 201: 1, email_taken: 19 })
 })
 
 test('20 clients retrying for one voucher hold it one at a time', async () => {
@@ -110,9 +110,9 @@ test("200 concurrent payments never draw more than one voucher's balance", async
     }
     return last as WriteResponse
   }
-  const answers = await all(200, pay)
-  const paid = answers.filter(({ status }) => status === 201).length
-  assert.ok(paid >= 1 && paid <= 3, JSON.stringify(statuses(answers)))
+  const responses = await all(200, pay)
+  const paid = responses.filter(({ status }) => status === 201).length
+  assert.ok(paid >= 1 && paid <= 3, JSON.stringify(statuses(responses)))
   const [row] = await shop.db.rows<{ balance: string; drawn: string }>(sql`
     select balance::numeric(12, 2)::text as balance, (select sum(amount)::numeric(12, 2)::text from voucher_entry e where e.service_id = v.service_id and e.number = v.number and kind = 'redeem') as drawn
       from voucher v where service_id = ${shop.service.id} and number = ${number}`)
@@ -122,6 +122,6 @@ test("200 concurrent payments never draw more than one voucher's balance", async
 test('concurrent returns never exceed the quantity sold', async () => {
   const order = await ask(0, 'POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 5 }]))
   assert.equal(order.status, 201, order.code)
-  const answers = await all(30, i => ask(i, 'POST', `/orders/${order.data.id}/returns`, buildReturn({ TEE: 1 })))
-  assert.deepEqual(statuses(answers), { 201: 5, quantity_exceeds_returnable: 25 })
+  const responses = await all(30, i => ask(i, 'POST', `/orders/${order.data.id}/returns`, buildReturn({ TEE: 1 })))
+  assert.deepEqual(statuses(responses), { 201: 5, quantity_exceeds_returnable: 25 })
 })

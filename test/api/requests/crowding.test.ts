@@ -55,21 +55,23 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
         const body = JSON.stringify(buildCustomer({ surname: `Step ${++made}` }))
         return i % 5 ? [read] : [read, await asking('/customers', { method: 'POST', headers, body })]
       }),
-    ).then(answers => answers.flat())
+    ).then(responses => responses.flat())
   try {
-    const answers = [...(await step(10)), ...(await step(500)), ...(await step(10))]
-    const odd = answers.filter(({ status, headers: told }) => status > 201 && !(status === 503 && told['retry-after']))
+    const responses = [...(await step(10)), ...(await step(500)), ...(await step(10))]
+    const odd = responses.filter(
+      ({ status, headers: told }) => status > 201 && !(status === 503 && told['retry-after']),
+    )
     assert.deepEqual(
       odd.map(({ text }) => text),
       [],
     )
-    const created = answers.filter(({ status }) => status === 201).length
+    const created = responses.filter(({ status }) => status === 201).length
     assert.ok(created >= 4, `${created}`)
     const there = await service.db.run(
       sql`select from customer where service_id = ${shop.id} and surname like 'Step %'`,
     )
     assert.equal(there, created)
-    assert.ok(answers.slice(-12).every(({ status }) => status < 300))
+    assert.ok(responses.slice(-12).every(({ status }) => status < 300))
   } finally {
     agent.destroy()
   }
@@ -83,11 +85,11 @@ test('continuous wrong sign-ins from many addresses do not delay valid ones', as
       from: `127.0.0.${2 + (i % 5)}`,
     })
   const statuses = await beside(20, guess)
-  const refused = [...statuses.values()].reduce((sum, count) => sum + count)
+  const rejected = [...statuses.values()].reduce((sum, count) => sum + count)
   assert.deepEqual(
     [...statuses.keys()].filter(status => status !== 401 && status !== 429),
     [],
   )
   const counted = await service.db.row(sql`select sum(failures)::integer as failures from failure`)
-  assert.deepEqual(counted, { failures: 2 * refused }, 'each counts once for its name and once for its address')
+  assert.deepEqual(counted, { failures: 2 * rejected }, 'each counts once for its name and once for its address')
 })

@@ -62,11 +62,11 @@ test('a write whose response is cut is executed once and replayed completely', a
       })
       const whole = new Promise<boolean>(resolve => {
         asked.on('error', () => resolve(false))
-        asked.on('response', answer =>
-          answer
+        asked.on('response', response =>
+          response
             .resume()
             .on('error', () => {})
-            .on('close', () => resolve(answer.complete)),
+            .on('close', () => resolve(response.complete)),
         )
       })
       asked.on('socket', socket =>

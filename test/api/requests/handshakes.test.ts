@@ -43,11 +43,11 @@ async function answerTo(hello: Hello) {
   const socket = connect(portOf(service), '127.0.0.1')
   socket.write(clientHello(hello))
   try {
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    if (answer[0] === 0x15) return { alert: answer[6] }
+    const [response] = (await once(socket, 'data')) as [Buffer]
+    if (response[0] === 0x15) return { alert: response[6] }
     // Record header 5, message header 4, version 2, random 32; then the session, by its length.
-    const behind = 44 + (answer[43] ?? 0)
-    return { suite: answer.subarray(behind, behind + 2).toString('hex'), compression: answer[behind + 2] }
+    const behind = 44 + (response[43] ?? 0)
+    return { suite: response.subarray(behind, behind + 2).toString('hex'), compression: response[behind + 2] }
   } finally {
     socket.destroy()
   }

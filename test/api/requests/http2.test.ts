@@ -34,9 +34,9 @@ async function askAlone(path: string, headers?: OutgoingHttpHeaders) {
 }
 
 test('HTTP/2 requests get the same responses as HTTP/1.1', async () => {
-  const answer = await askAlone('/stores', own)
-  assert.equal(answer.status, 200)
-  assert.deepEqual(answer.json.data, [])
+  const response = await askAlone('/stores', own)
+  assert.equal(response.status, 200)
+  assert.deepEqual(response.json.data, [])
   assertProblem(await askAlone('/customers/9', own), 'not_found', server.baseUrl, '/customers/9')
   assertProblem(await askAlone('/stores'), 'invalid_credentials', server.baseUrl, '/stores')
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
@@ -51,10 +51,10 @@ test('a URL is limited to 8 KiB and headers to 16 KiB', async () => {
     [16 * 1024, 'headers_too_large'],
   ] as const) {
     const headers = { ...own, 'x-large': 'x'.repeat(length) }
-    for (const answer of [await askAlone(path, headers), await server.ask(path, { headers })])
-      assert.equal(answer.json.code, code)
-    for (const answer of [await askAlone(`${path}x`, headers), await server.ask(`${path}x`, { headers })])
-      assert.equal(answer.json.code, 'uri_too_long')
+    for (const response of [await askAlone(path, headers), await server.ask(path, { headers })])
+      assert.equal(response.json.code, code)
+    for (const response of [await askAlone(`${path}x`, headers), await server.ask(`${path}x`, { headers })])
+      assert.equal(response.json.code, 'uri_too_long')
   }
 })
 
@@ -65,9 +65,9 @@ test('HTTP/1.1 is supported on the same port', async () => {
 
 test('an unknown method is rejected and not logged as an error', async () => {
   for (const method of ['FOO', 'get', 'x'.repeat(1_000)]) {
-    const answer = await askAlone('/stores', { ...own, ':method': method })
-    assertProblem(answer, 'malformed_request', server.baseUrl, '/stores')
-    assert.equal(answer.headers['x-request-id'], answer.json.requestId)
+    const response = await askAlone('/stores', { ...own, ':method': method })
+    assertProblem(response, 'malformed_request', server.baseUrl, '/stores')
+    assert.equal(response.headers['x-request-id'], response.json.requestId)
   }
   assert.equal(kept.text, '')
 })
@@ -96,9 +96,9 @@ test('a connection can have 100 concurrent requests, and more are rejected', asy
   const codes = await Promise.all(outcomes)
   session.close()
   assert.equal(session.remoteSettings.maxConcurrentStreams, 100)
-  const { NGHTTP2_NO_ERROR: answered, NGHTTP2_REFUSED_STREAM: refused } = constants
+  const { NGHTTP2_NO_ERROR: answered, NGHTTP2_REFUSED_STREAM: rejected } = constants
   assert.deepEqual(
-    [answered, refused].map(code => codes.filter(each => each === code).length),
+    [answered, rejected].map(code => codes.filter(each => each === code).length),
     [100, 200],
   )
 })

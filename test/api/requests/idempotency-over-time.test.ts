@@ -27,17 +27,17 @@ test('50 concurrent requests with one key execute one write', async () => {
   for (let round = 0; round < 3; round++) {
     const body = buildCustomer()
     const key = randomUUID()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, i) => postCustomer(i % 2 ? service : other, body, key)),
     )
-    const done = answers.filter(({ status }) => status === 201)
+    const done = responses.filter(({ status }) => status === 201)
     const first = done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
     assert.equal(first.length, 1)
     assert.equal(new Set(done.map(({ text }) => text)).size, 1)
-    for (const [i, answer] of answers.entries())
-      if (answer.status !== 201) {
-        assertProblem(answer, 'idempotency_in_progress', (i % 2 ? service : other).baseUrl, '/customers')
-        assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
+    for (const [i, response] of responses.entries())
+      if (response.status !== 201) {
+        assertProblem(response, 'idempotency_in_progress', (i % 2 ? service : other).baseUrl, '/customers')
+        assert.match(String(response.headers['retry-after']), /^[1-9]\d?$/)
       }
     assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
     const repeated = await postCustomer(other, body, key)
@@ -55,9 +55,9 @@ test('a repeat is rejected during the write and replayed afterwards, everywhere'
     first = postCustomer(service, body, 'running')
     await waitForBlockedConnections(service, 1)
     for (const server of [service, other]) {
-      const answer = await postCustomer(server, body, 'running')
-      assertProblem(answer, 'idempotency_in_progress', server.baseUrl, '/customers')
-      assert.equal(answer.headers['retry-after'], '1')
+      const response = await postCustomer(server, body, 'running')
+      assertProblem(response, 'idempotency_in_progress', server.baseUrl, '/customers')
+      assert.equal(response.headers['retry-after'], '1')
     }
     const another = await postCustomer(service, { ...body, firstname: 'Bea' }, 'running')
     assertProblem(another, 'idempotency_in_progress', service.baseUrl, '/customers')
@@ -84,10 +84,10 @@ test('a disconnected client gets the response by repeating the request', async (
     await holding.query('rollback')
     holding.release()
   }
-  let answer = await postCustomer(service, body, 'gone')
-  while (answer.status === 409) answer = await postCustomer(service, body, 'gone')
-  assert.equal(answer.status, 201)
-  assert.equal(answer.headers['idempotent-replayed'], 'true', 'the work ended although nobody was there')
+  let response = await postCustomer(service, body, 'gone')
+  while (response.status === 409) response = await postCustomer(service, body, 'gone')
+  assert.equal(response.status, 201)
+  assert.equal(response.headers['idempotent-replayed'], 'true', 'the work ended although nobody was there')
   assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
 })
 

@@ -58,12 +58,12 @@ test('a quoted key equals the bare key', async () => {
 })
 
 test('two keys in one request are rejected', async () => {
-  const answer = await service.request('/customers', {
+  const response = await service.request('/customers', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': ['"one"', '"two"'] },
     body: JSON.stringify(buildCustomer()),
   })
-  assertProblem(answer, 'duplicate_header', service.baseUrl, '/customers')
+  assertProblem(response, 'duplicate_header', service.baseUrl, '/customers')
 })
 
 test('equal JSON in any order and spacing is the same request', async () => {
@@ -130,13 +130,13 @@ test('an escaped identifier is the same request, an order number is not', async 
 test('the same key in another operation is another write', async () => {
   const shop = await service.createService({ currency: 'AUD' })
   await fillShop(service.db, shop.service)
-  const answers = [
+  const responses = [
     await postCustomer(shop, buildCustomer(), 'everywhere'),
     await post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]), withKey('everywhere')),
     await post(shop, '/vouchers/lookup', { number: '1', pin: '000000' }, withKey('everywhere')),
   ]
   assert.deepEqual(
-    answers.map(({ status, headers }) => [status, headers['idempotent-replayed']]),
+    responses.map(({ status, headers }) => [status, headers['idempotent-replayed']]),
     [
       [201, undefined],
       [201, undefined],
@@ -188,8 +188,8 @@ test('a rejected request leaves its key unused', async () => {
 
 test('a service can require a key for every supported write', async () => {
   const strict = await service.createService({ requireIdempotencyKey: true })
-  const answer = await post(strict, '/customers', buildCustomer())
-  assertProblem(answer, 'idempotency_key_invalid', service.baseUrl, '/customers')
+  const response = await post(strict, '/customers', buildCustomer())
+  assertProblem(response, 'idempotency_key_invalid', service.baseUrl, '/customers')
   const { status, json } = await postCustomer(strict, buildCustomer())
   assert.equal(status, 201)
   assert.equal((await put(strict, `/customers/${json.data.id}`, { firstname: 'Bea' })).status, 200, 'takes none')

@@ -9,7 +9,8 @@ import { post } from '../../support/write.ts'
 const service = await startTestService({ settings: { writesPerMinute: 'off' } })
 after(() => service.stop())
 
-const refused = (answer: TestResponse, code: ErrorCode) => assertProblem(answer, code, service.baseUrl, '/customers')
+const rejected = (response: TestResponse, code: ErrorCode) =>
+  assertProblem(response, code, service.baseUrl, '/customers')
 
 const bad: [what: string, body: string | Buffer][] = [
   ['nothing', ''],
@@ -84,7 +85,7 @@ for (const [what, body] of bad)
   test(`${what} is not accepted as JSON`, () =>
     assertCreatesNoCustomer(service, async () => {
       const begun = performance.now()
-      refused(await post(service, '/customers', body), 'malformed_json')
+      rejected(await post(service, '/customers', body), 'malformed_json')
       assert.ok(performance.now() - begun < 2_000)
     }))
 
@@ -107,7 +108,7 @@ test('unusual but valid JSON is accepted', async () => {
 
 test('32 levels are parsed and rejected by schema', async () => {
   for (const body of [`${'['.repeat(32)}${']'.repeat(32)}`, `${'{"a":'.repeat(32)}1${'}'.repeat(32)}`])
-    refused(await post(service, '/customers', body), 'invalid_body')
+    rejected(await post(service, '/customers', body), 'invalid_body')
 })
 
 test('thousands of names and values are validated quickly', async () => {
@@ -117,11 +118,11 @@ test('thousands of names and values are validated quickly', async () => {
     JSON.stringify({ ...buildCustomer(), contact: Array.from({ length: 100_000 }, () => 1) }),
   ]) {
     const begun = performance.now()
-    const answer = await post(service, '/customers', body)
-    refused(answer, 'invalid_body')
+    const response = await post(service, '/customers', body)
+    rejected(response, 'invalid_body')
     assert.ok(performance.now() - begun < 2_000)
-    assert.ok(answer.json.errors.length <= 100)
-    assert.ok(answer.text.length < 100_000, `${answer.text.length} characters of faults`)
+    assert.ok(response.json.errors.length <= 100)
+    assert.ok(response.text.length < 100_000, `${response.text.length} characters of faults`)
   }
 })
 
@@ -131,9 +132,9 @@ const faultsOf = ({ json }: TestResponse) =>
 
 test('a body that is not an object is rejected by schema', async () => {
   for (const body of ['null', '5', '1.5', 'true', '"text"', '[]', '[{}]']) {
-    const answer = await post(service, '/customers', body)
-    refused(answer, 'invalid_body')
-    assert.deepEqual(faultsOf(answer), ['invalid_body '])
+    const response = await post(service, '/customers', body)
+    rejected(response, 'invalid_body')
+    assert.deepEqual(faultsOf(response), ['invalid_body '])
   }
 })
 
@@ -165,9 +166,9 @@ test('a value is never coerced and a field is never dropped', () =>
       const fields = Object.entries({ ...own, [`x${pointer}`]: value })
         .filter(([name]) => name !== pointer.slice(1))
         .map(([name, text]) => `${JSON.stringify(name.replace('x/', ''))}:${text}`)
-      const answer = await post(service, '/customers', `{${fields.join()}}`)
-      refused(answer, 'invalid_body')
-      assert.deepEqual(faultsOf(answer), [`invalid_body ${pointer}`], value)
+      const response = await post(service, '/customers', `{${fields.join()}}`)
+      rejected(response, 'invalid_body')
+      assert.deepEqual(faultsOf(response), [`invalid_body ${pointer}`], value)
     }
     assert.equal(({} as { firstname?: string }).firstname, undefined)
   }))
@@ -185,18 +186,18 @@ test('an unreadable or unstorable string is rejected with its pointer', () =>
       '\\u0085',
     ]) {
       const body = `{"firstname":"${text}","surname":"Lee","contact":{"email":"nul@example.com"}}`
-      const answer = await post(service, '/customers', body)
-      refused(answer, 'invalid_field')
-      assert.deepEqual(faultsOf(answer), ['invalid_field /firstname'], text)
+      const response = await post(service, '/customers', body)
+      rejected(response, 'invalid_field')
+      assert.deepEqual(faultsOf(response), ['invalid_field /firstname'], text)
     }
-    const answer = await post(service, '/customers', { ...buildCustomer(), 'na\u0000me\ud800': 1 })
-    refused(answer, 'invalid_body')
-    assert.match(answer.json.detail, /^`na\?me\?` is not a known field/)
+    const response = await post(service, '/customers', { ...buildCustomer(), 'na\u0000me\ud800': 1 })
+    rejected(response, 'invalid_body')
+    assert.match(response.json.detail, /^`na\?me\?` is not a known field/)
   }))
 
 test('all errors are reported at once, schema errors first', () =>
   assertCreatesNoCustomer(service, async () => {
-    const answer = await post(service, '/customers', {
+    const response = await post(service, '/customers', {
       firstname: 'x'.repeat(51),
       contact: { email: 'no e-mail', phones: { mobile: 5 }, fax: '1' },
       dateOfBirth: '2023-02-30',
@@ -204,8 +205,8 @@ test('all errors are reported at once, schema errors first', () =>
       colour: 'red',
       'a/b~c': 1,
     })
-    refused(answer, 'invalid_body')
-    assert.deepEqual(faultsOf(answer).sort(), [
+    rejected(response, 'invalid_body')
+    assert.deepEqual(faultsOf(response).sort(), [
       'invalid_body /a~1b~0c',
       'invalid_body /colour',
       'invalid_body /contact/fax',
@@ -216,10 +217,10 @@ test('all errors are reported at once, schema errors first', () =>
       'invalid_field /dateOfBirth',
       'invalid_field /firstname',
     ])
-    const codes = answer.json.errors.map(({ code }: { code: string }) => code)
+    const codes = response.json.errors.map(({ code }: { code: string }) => code)
     assert.deepEqual(codes, codes.toSorted(), 'invalid_body first')
     const rules = await post(service, '/customers', { ...buildCustomer(), firstname: '', dateOfBirth: '2023-02-30' })
-    refused(rules, 'invalid_field')
+    rejected(rules, 'invalid_field')
     assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
   }))
 

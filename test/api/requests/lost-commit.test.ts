@@ -25,8 +25,8 @@ const rows = (table: string) => api.db.run(sql`select from ${raw(table)} where s
 /** Returns the response to a write whose transaction is committed, although the confirmation is lost. */
 async function unheard(write: () => Promise<TestResponse>) {
   const lost = proxy.loseCommit()
-  const [answer] = await Promise.all([write(), lost])
-  return answer
+  const [response] = await Promise.all([write(), lost])
+  return response
 }
 
 for (const [table, path, body] of [
@@ -35,9 +35,9 @@ for (const [table, path, body] of [
 ] as const) {
   test(`a ${table} with a lost commit response is written and answered once`, async () => {
     const [already, key, asked] = [await rows(table), withKey(), body()]
-    const answer = await unheard(() => post(far, path, asked, key))
-    assert.deepEqual([answer.status, await rows(table)], [201, already + 1], answer.text)
-    assertReplay(await post(api, path, asked, key), answer)
+    const response = await unheard(() => post(far, path, asked, key))
+    assert.deepEqual([response.status, await rows(table)], [201, already + 1], response.text)
+    assertReplay(await post(api, path, asked, key), response)
     assert.equal(await rows(table), already + 1)
   })
 

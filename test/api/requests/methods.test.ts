@@ -54,17 +54,17 @@ test('a known path rejects other methods with `Allow`, for any body', async () =
       'MKCOL',
     ].filter(each => !allowed.split(', ').includes(each)))
       for (const body of method === 'PUT' || method === 'POST' ? bodies : bodies.slice(0, 3)) {
-        const answer = await service.request(path, { method, ...body })
-        assertProblem(answer, 'method_not_allowed', service.baseUrl, path)
-        assert.equal(answer.headers.allow, allowed, `${method} ${path}`)
+        const response = await service.request(path, { method, ...body })
+        assertProblem(response, 'method_not_allowed', service.baseUrl, path)
+        assert.equal(response.headers.allow, allowed, `${method} ${path}`)
       }
 })
 
 test('an unknown path is 404 for any method and body', async () => {
   for (const method of ['DELETE', 'PATCH', 'PUT', 'POST', 'TRACE', 'OPTIONS', 'PROPFIND', 'QUERY'])
     for (const body of bodies.slice(0, 3)) {
-      const answer = await service.request('/nowhere', { method, ...body })
-      assertProblem(answer, 'not_found', service.baseUrl, '/nowhere')
+      const response = await service.request('/nowhere', { method, ...body })
+      assertProblem(response, 'not_found', service.baseUrl, '/nowhere')
     }
 })
 
@@ -113,9 +113,9 @@ test('a request can have at most 100 headers of 16 KiB', async () => {
   }
   assert.match(await sendBytes(service, with_(100)), /^HTTP\/1.1 200 /)
   for (const count of [101, 1_200]) {
-    const answer = await sendBytes(service, with_(count))
-    assert.match(answer, /^HTTP\/1.1 431 /)
-    assert.match(answer, /"code":"headers_too_large"/)
+    const response = await sendBytes(service, with_(count))
+    assert.match(response, /^HTTP\/1.1 431 /)
+    assert.match(response, /"code":"headers_too_large"/)
   }
   assert.equal((await service.get('/stores', { 'x-large': 'x'.repeat(15 * 1024) })).status, 200)
   const large = await service.get('/stores', { 'x-large': 'x'.repeat(16 * 1024) })

@@ -30,10 +30,10 @@ test('responses show the rate limit; excess requests are rejected until the rese
     assert.equal(headers['retry-after'], undefined)
   }
   for (let i = 0; i < 3; i++) {
-    const answer = await shop.get('/stores')
-    assertProblem(answer, 'rate_limited', service.baseUrl, '/stores')
-    assert.equal(left(answer.headers.ratelimit).r, 0)
-    assert.equal(answer.headers['retry-after'], String(left(answer.headers.ratelimit).t))
+    const response = await shop.get('/stores')
+    assertProblem(response, 'rate_limited', service.baseUrl, '/stores')
+    assert.equal(left(response.headers.ratelimit).r, 0)
+    assert.equal(response.headers['retry-after'], String(left(response.headers.ratelimit).t))
   }
 })
 
@@ -61,9 +61,9 @@ test('each account has its own limit in each service', async () => {
 
 test('concurrent requests are counted one by one', async () => {
   const shop = await service.createService({ readsPerMinute: 10 })
-  const answers = await Promise.all(Array.from({ length: 30 }, () => shop.get('/stores')))
-  assert.equal(answers.filter(({ status }) => status === 200).length, 10)
-  assert.equal(answers.filter(({ status }) => status === 429).length, 20)
+  const responses = await Promise.all(Array.from({ length: 30 }, () => shop.get('/stores')))
+  assert.equal(responses.filter(({ status }) => status === 200).length, 10)
+  assert.equal(responses.filter(({ status }) => status === 429).length, 20)
 })
 
 test('a failed sign-in does not count towards the limit', async () => {
@@ -86,22 +86,22 @@ test('unknown paths and methods of an identified account have the headers too', 
     ['POST', '/customers', 'unsupported_media_type', 0],
     ['GET', '/nope', 'not_found', 0],
   ] as const) {
-    const answer = await shop.request(path, { method })
+    const response = await shop.request(path, { method })
     const [policy, quota] = ['GET', 'HEAD'].includes(method) ? ['read', 4] : ['write', 5]
-    assert.equal(answer.headers['ratelimit-policy'], `"${policy}";q=${quota};w=60`, `${method} ${path}`)
+    assert.equal(response.headers['ratelimit-policy'], `"${policy}";q=${quota};w=60`, `${method} ${path}`)
     assert.match(
-      String(answer.headers.ratelimit),
+      String(response.headers.ratelimit),
       new RegExp(`^"${policy}";r=${remaining};t=\\d+$`),
       `${method} ${path}`,
     )
-    if (code) assertProblem(answer, code, service.baseUrl)
+    if (code) assertProblem(response, code, service.baseUrl)
   }
   assertProblem(await shop.get('/nope'), 'rate_limited', service.baseUrl)
   assertProblem(await shop.request('/stores', { method: 'DELETE' }), 'rate_limited', service.baseUrl)
   for (const headers of [{}, { authorization: 'Basic eDp5', 'x-service-name': shop.service.name }]) {
-    const answer = await service.sendRaw('/nope', { headers })
-    assertProblem(answer, 'not_found', service.baseUrl)
-    assert.equal(answer.headers.ratelimit, undefined)
+    const response = await service.sendRaw('/nope', { headers })
+    assertProblem(response, 'not_found', service.baseUrl)
+    assert.equal(response.headers.ratelimit, undefined)
   }
 })
 

@@ -11,10 +11,10 @@ before(async () => {
 })
 after(() => service.stop())
 
-const refused = async (path: string, code: ErrorCode) => {
-  const answer = await service.get(path)
-  assertProblem(answer, code, service.baseUrl, path)
-  return answer.json
+const rejected = async (path: string, code: ErrorCode) => {
+  const response = await service.get(path)
+  assertProblem(response, code, service.baseUrl, path)
+  return response.json
 }
 
 test('unknown parameters are rejected by name, including inherited property names', async () => {
@@ -37,7 +37,7 @@ test('unknown parameters are rejected by name, including inherited property name
       '/settings',
       '/rewards/programs',
     ]) {
-      const { errors } = await refused(`${path}?${name}=1`, 'invalid_parameter')
+      const { errors } = await rejected(`${path}?${name}=1`, 'invalid_parameter')
       assert.deepEqual(
         errors.map(({ parameter }: { parameter: string }) => parameter),
         [name],
@@ -45,12 +45,12 @@ test('unknown parameters are rejected by name, including inherited property name
     }
   }
   for (const query of ['=1', 'limit[]=1', 'limit%00=1', '%F0%9F%98%80=1', 'a;b=1', `${'x'.repeat(4_000)}=1`])
-    await refused(`/stores?${query}`, 'invalid_parameter')
+    await rejected(`/stores?${query}`, 'invalid_parameter')
 })
 
 test('all errors of a request are listed with their parameters', async () => {
   const query = 'limit=0&limit=5&updated_after=soon&updated_before=2023-02-30&asc=yes&after_cursor=x&nope=1&sku='
-  const { errors, code } = await refused(`/orders/transactions/search?${query}`, 'invalid_parameter')
+  const { errors, code } = await rejected(`/orders/transactions/search?${query}`, 'invalid_parameter')
   assert.equal(code, 'invalid_parameter')
   assert.deepEqual(
     Object.fromEntries(errors.map((fault: { parameter: string; code: string }) => [fault.parameter, fault.code])),
@@ -90,9 +90,9 @@ test('errors between parameters are reported with errors of single parameters', 
 test('an absolute request URL from a proxy is accepted', async () => {
   const { authorization, 'x-service-name': name } = buildCredentials(service)
   const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
-  const answer = await sendBytes(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
-  assert.match(answer, /^HTTP\/1.1 404 /)
-  assert.match(answer, /"instance":"\/stores\/none"/)
+  const response = await sendBytes(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
+  assert.match(response, /^HTTP\/1.1 404 /)
+  assert.match(response, /"instance":"\/stores\/none"/)
 })
 
 test('`asc` must be exactly true or false', async () => {
@@ -110,7 +110,7 @@ test('`asc` must be exactly true or false', async () => {
     'asc=true&asc=false',
     'asc=%20true',
   ])
-    await refused(`/orders/transactions/search?${query}`, 'invalid_parameter')
+    await rejected(`/orders/transactions/search?${query}`, 'invalid_parameter')
 })
 
 test("an error response never repeats the request's values", async () => {
@@ -132,9 +132,9 @@ test("an error response never repeats the request's values", async () => {
 
 test('control characters are rejected in parameters and identifiers', async () => {
   for (const code of ['%00', '%01', '%0A', '%0D%0A', '%1B', '%7F']) {
-    await refused(`/staff?email=a${code}b`, 'invalid_parameter')
-    await refused(`/inventory?sku=${code}`, 'invalid_parameter')
-    await refused(`/products?code=a${code}`, 'invalid_parameter')
+    await rejected(`/staff?email=a${code}b`, 'invalid_parameter')
+    await rejected(`/inventory?sku=${code}`, 'invalid_parameter')
+    await rejected(`/products?code=a${code}`, 'invalid_parameter')
     for (const path of [
       `/customers/${code}`,
       `/customers/a${code}b/transactions`,
@@ -174,7 +174,7 @@ test('wildcards and quotes are ordinary characters', async () => {
     }
     assert.equal((await service.get(`/inventory?sku=${encoded}`)).status, 404)
   }
-  await refused(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
+  await rejected(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
 })
 
 test('a malformed path is rejected and an unknown one is not found', async () => {

@@ -25,8 +25,8 @@ async function roundTripsOf(ask: () => Promise<TestResponse>, status: number) {
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {
     const before = proxy.roundTrips()
-    const answer = await ask()
-    assert.equal(answer.status, status, answer.text)
+    const response = await ask()
+    assert.equal(response.status, status, response.text)
     counts.push(proxy.roundTrips() - before)
   }
   return Math.min(...counts)

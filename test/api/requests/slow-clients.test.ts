@@ -36,8 +36,8 @@ async function dripping(
     }),
   )
   return async () => {
-    const answers = await Promise.all(ends.map(({ told }) => told))
-    return { answers, seconds: (performance.now() - begun) / 1_000 }
+    const responses = await Promise.all(ends.map(({ told }) => told))
+    return { answers: responses, seconds: (performance.now() - begun) / 1_000 }
   }
 }
 
@@ -50,8 +50,8 @@ describe('slow clients', { concurrency: true }, () => {
         try {
           const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
           assert.equal((await server.ask('/stores', { headers: buildCredentials(service) })).status, 200)
-          const { answers, seconds } = await ended()
-          for (const answer of answers) assert.deepEqual(parseStatuses(answer), [408])
+          const { answers: responses, seconds } = await ended()
+          for (const response of responses) assert.deepEqual(parseStatuses(response), [408])
           assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
         } finally {
           await server.stop()
@@ -62,8 +62,8 @@ describe('slow clients', { concurrency: true }, () => {
   test('a slow body is aborted within 35 s and creates nothing', () =>
     assertCreatesNoCustomer(service, async () => {
       const beginning = buildCreateHead(service, 'Content-Type: application/json', 'Content-Length: 1000')
-      const { answers, seconds } = await (await dripping(service, 10, beginning, ' ', 500))()
-      for (const answer of answers) assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
+      const { answers: responses, seconds } = await (await dripping(service, 10, beginning, ' ', 500))()
+      for (const response of responses) assert.match(response, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
       assert.ok(seconds < 35, `${seconds} s`)
     }))
 

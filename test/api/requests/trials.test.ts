@@ -31,17 +31,17 @@ const audited = async () =>
 test('a dry run of settings, roles, passwords and mappings changes nothing', async () => {
   const before = await standing()
   const lines = await audited()
-  const answers = [
+  const responses = [
     await put(api, '/settings', { inventoryBuffer: 7 }, trial),
     await post(api, '/accounts', { username: 'tried', role: 'visitor' }, trial),
     await put(api, '/mappings/stores/1001', { ecommerceLocationId: '777' }, trial),
     await post(api, `/accounts/${api.username}/rotate`, {}, trial),
   ]
   assert.deepEqual(
-    answers.map(({ status, headers }) => [status, headers['preference-applied']]),
+    responses.map(({ status, headers }) => [status, headers['preference-applied']]),
     [200, 201, 200, 200].map(status => [status, 'tx=rollback']),
   )
-  const [settings, account, mapping, rotated] = answers.map(({ json }) => json.data)
+  const [settings, account, mapping, rotated] = responses.map(({ json }) => json.data)
   assert.deepEqual([settings.inventoryBuffer, mapping.ecommerceLocationId], [7, '777'])
   for (const made of [account, rotated]) assert.deepEqual([made.password, made.apiKey], [null, null])
   assert.deepEqual(await standing(), before)
@@ -71,9 +71,9 @@ test('another preference starts no dry run; a dry run still checks preconditions
       (await put(api, '/settings', { inventoryBuffer: 3 }, { prefer })).headers['preference-applied'],
       undefined,
     )
-  const refused = await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' })
-  assertProblem(refused, 'precondition_failed', api.baseUrl)
-  assert.equal(refused.headers['preference-applied'], 'tx=rollback')
+  const rejected = await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' })
+  assertProblem(rejected, 'precondition_failed', api.baseUrl)
+  assert.equal(rejected.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
   assert.notEqual(data.inventoryBuffer, 3)
 })

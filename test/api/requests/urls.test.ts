@@ -26,10 +26,10 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
     ['email=a@b&limit=%3', 'limit'],
     ['%zz=1', '?zz'],
   ] as const) {
-    const answer = await service.get(`/customers?${query}`)
-    assertProblem(answer, 'invalid_parameter', baseUrl, '/customers')
+    const response = await service.get(`/customers?${query}`)
+    assertProblem(response, 'invalid_parameter', baseUrl, '/customers')
     assert.deepEqual(
-      answer.json.errors.filter((fault: { parameter: string }) => fault.parameter === parameter),
+      response.json.errors.filter((fault: { parameter: string }) => fault.parameter === parameter),
       [
         {
           parameter,
@@ -46,9 +46,9 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
 test('a text that is no email address is rejected in a look-up', async () => {
   for (const path of ['/customers', '/staff']) {
     const detailOf = async (text: string) => {
-      const answer = await service.get(`${path}?email=${text}`)
-      assertProblem(answer, 'invalid_parameter', baseUrl, path)
-      return getErrorDetails(answer)
+      const response = await service.get(`${path}?email=${text}`)
+      assertProblem(response, 'invalid_parameter', baseUrl, path)
+      return getErrorDetails(response)
     }
     const hint = ['`email` has a space. Write `+` as `%2B` in a URL.']
     for (const text of ['ann+shop@example.com', 'ann%20shop@example.com', 'a+b+c@example.com'])
@@ -64,14 +64,14 @@ test('a text that is no email address is rejected in a look-up', async () => {
 test('a `+` decoded as a space is explained in the error', async () => {
   const detail = '`updated_after` has a space where its offset starts. Write `+` as `%2B` in a URL.'
   for (const text of ['2024-05-10T09:30:00+10:00', '2024-05-10T09:30:00.5%2010:00', '2024-05-10T09:30:00+00:00']) {
-    const answer = await service.get(`/customers/search?updated_after=${text}`)
-    assertProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
-    assert.deepEqual(getErrorDetails(answer), [detail], text)
+    const response = await service.get(`/customers/search?updated_after=${text}`)
+    assertProblem(response, 'invalid_timestamp', baseUrl, '/customers/search')
+    assert.deepEqual(getErrorDetails(response), [detail], text)
   }
   for (const text of ['2024-02-30T09:30:00+10:00', '2024-02-30+09:30', '2024-05-10T09:30:00+now']) {
-    const answer = await service.get(`/customers/search?updated_after=${text}`)
-    assertProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
-    assert.doesNotMatch(getErrorDetails(answer).join(), /%2B/, text)
+    const response = await service.get(`/customers/search?updated_after=${text}`)
+    assertProblem(response, 'invalid_timestamp', baseUrl, '/customers/search')
+    assert.doesNotMatch(getErrorDetails(response).join(), /%2B/, text)
   }
   for (const text of ['2024-05-10T09:30:00%2B10:00', '2024-05-10+09:30', '2024-05-10+09:30:00'])
     assert.equal((await service.get(`/customers/search?updated_after=${text}`)).status, 200, text)
@@ -113,9 +113,9 @@ test('a trailing slash in a path changes no response', async () => {
     const [without, withOne] = [await service.get(path), await service.get(`${path}/`)]
     assert.equal(withOne.status, without.status, path)
     for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
-      const refused = await service.request(`${path}/?x=%zz`, { method })
-      assertProblem(refused, 'method_not_allowed', baseUrl, path)
-      assert.equal(refused.headers.allow, (await service.request(path, { method })).headers.allow)
+      const rejected = await service.request(`${path}/?x=%zz`, { method })
+      assertProblem(rejected, 'method_not_allowed', baseUrl, path)
+      assert.equal(rejected.headers.allow, (await service.request(path, { method })).headers.allow)
     }
   }
   assertProblem(await service.get('/customers/9/'), 'not_found', baseUrl, '/customers/9')
@@ -167,8 +167,8 @@ test('`/` redirects browsers to the reference and gives others its address', asy
     {},
     ...['*/*', 'application/json', 'text/html;q=0, */*', 'text/xml', ''].map(accept => ({ accept })),
   ]) {
-    const answer = await service.sendRaw('/', { headers })
-    assertProblem(answer, 'not_found', baseUrl, '/')
-    assert.match(answer.json.detail, /`\/docs`.*`\/openapi\.json`/)
+    const response = await service.sendRaw('/', { headers })
+    assertProblem(response, 'not_found', baseUrl, '/')
+    assert.match(response.json.detail, /`\/docs`.*`\/openapi\.json`/)
   }
 })

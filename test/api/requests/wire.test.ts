@@ -137,14 +137,14 @@ test('ambiguous bytes are rejected and the connection is closed', async () => {
     'no HTTP at all': '\x16\x03\x01\x02\x00\x01\x00',
   }
   for (const [title, bytes] of Object.entries(shapes)) {
-    const answer = await Promise.race([
+    const response = await Promise.race([
       sendBytes(service, bytes),
       new Promise<string>(resolve => setTimeout(resolve, 3_000, 'left open')),
     ])
-    assert.deepEqual(parseStatuses(answer), [400], `${title}: ${answer.slice(0, 200)}`)
-    assert.match(answer, /\r\nx-request-id: [\w-]{36}\r\n/, title)
-    assert.match(answer, /\r\ncontent-type: application\/problem\+json/, title)
-    assert.match(answer, /\r\nconnection: close\r\n/i, title)
+    assert.deepEqual(parseStatuses(response), [400], `${title}: ${response.slice(0, 200)}`)
+    assert.match(response, /\r\nx-request-id: [\w-]{36}\r\n/, title)
+    assert.match(response, /\r\ncontent-type: application\/problem\+json/, title)
+    assert.match(response, /\r\nconnection: close\r\n/i, title)
   }
 })
 
@@ -167,11 +167,11 @@ test('an unknown expectation is rejected and 100-continue is supported', async (
 
 test('an upgrade is ignored and no tunnel is opened', async () => {
   for (const protocol of ['websocket', 'h2c']) {
-    const answer = await sendBytes(
+    const response = await sendBytes(
       service,
       `GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`,
     )
-    assert.deepEqual(parseStatuses(answer), [200])
+    assert.deepEqual(parseStatuses(response), [200])
   }
   assert.deepEqual(parseStatuses(await sendBytes(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
 })
@@ -182,12 +182,12 @@ test('50 pipelined requests are answered in order', async () => {
     (path, i) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: n${i}\r\n${own}${i === 49 ? 'Connection: close\r\n' : ''}\r\n`,
   )
-  const answer = await sendBytes(service, bytes.join(''))
+  const response = await sendBytes(service, bytes.join(''))
   assert.deepEqual(
-    parseStatuses(answer),
+    parseStatuses(response),
     paths.map(path => (path === '/stores' ? 200 : 404)),
   )
-  const ids = [...answer.matchAll(/\r\nx-request-id: (n\d+)\r\n/g)].map(([, id]) => id)
+  const ids = [...response.matchAll(/\r\nx-request-id: (n\d+)\r\n/g)].map(([, id]) => id)
   assert.deepEqual(
     ids,
     paths.map((_, i) => `n${i}`),

@@ -54,20 +54,20 @@ test('an order replayed with its key earns once', async () => {
   const own = await memberShop()
   const body = buildOrder([{ sku: 'TEE', quantity: 2 }])
   for (const replayed of [undefined, 'true']) {
-    const answer = await post(own, '/orders', body, { 'idempotency-key': 'once' })
-    assert.deepEqual([answer.status, answer.headers['idempotent-replayed']], [201, replayed])
+    const response = await post(own, '/orders', body, { 'idempotency-key': 'once' })
+    assert.deepEqual([response.status, response.headers['idempotent-replayed']], [201, replayed])
   }
   assert.deepEqual(await balances(own), [20, '0.00', 30])
 })
 
 test('a rejected order earns nothing', async () => {
   const own = await memberShop()
-  const refused = await post(
+  const rejected = await post(
     own,
     '/orders',
     buildOrder([{ sku: 'TEE', quantity: 2 }], { payments: [{ gateway: 'paypal', amount: '1.00' }] }),
   )
-  assert.equal(refused.status, 422)
+  assert.equal(rejected.status, 422)
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
@@ -81,15 +81,15 @@ test('a customer without membership buys and returns without points', async () =
 
 test('twenty concurrent orders earn the same as sequential ones', async () => {
   const own = await memberShop()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }]))),
   )
-  assert.deepEqual(new Set(answers.map(answer => answer.status)), new Set([201]))
+  assert.deepEqual(new Set(responses.map(response => response.status)), new Set([201]))
   // 20 × 33 points: 13 rewards of 50, and 10 left.
   assert.deepEqual(await balances(own), [10, '65.00', 40])
-  const orders = answers.map(answer => getCreated(answer).id)
+  const orders = responses.map(response => getCreated(response).id)
   const back = await Promise.all(orders.map(id => createReturn(own, id, { 'HOOD-M': 1 })))
-  assert.deepEqual(new Set(back.map(answer => answer.status)), new Set([201]))
+  assert.deepEqual(new Set(back.map(response => response.status)), new Set([201]))
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 

@@ -59,13 +59,13 @@ test('an unlocked voucher is free and the previous validation is invalid', async
 
 test('a spent voucher cannot be suspended; an unknown one is not found', async () => {
   const spent = await newVoucher(shop, { state: 'redeemed', usedAmount: '150.00' })
-  const refused = await post(shop, `/vouchers/${spent}/suspend`, {})
-  assert.deepEqual([refused.json.code, refused.json.reason], ['voucher_unusable', 'redeemed'])
+  const rejected = await post(shop, `/vouchers/${spent}/suspend`, {})
+  assert.deepEqual([rejected.json.code, rejected.json.reason], ['voucher_unusable', 'redeemed'])
   assertProblem(await post(shop, '/vouchers/1/suspend', {}), 'not_found', shop.baseUrl, '/vouchers/1/suspend')
   const other = await shop.createService()
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, other.service, settings)
   await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
-  for (const answer of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
-    assert.equal(answer.json.code, 'capability_unavailable')
+  for (const response of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
+    assert.equal(response.json.code, 'capability_unavailable')
 })

@@ -43,10 +43,10 @@ test('each missing setting is named and nothing is created', async () => {
 
 test('a gateway must match a configured one exactly', async () => {
   for (const gateway of ['stripe', 'PayPal', 'pаypal', 'paypal ', 'paypal\u200b']) {
-    const answer = await issueVoucher(api, { gateway })
-    assertProblem(answer, 'unknown_gateway', api.baseUrl, '/vouchers')
-    assert.deepEqual(getFieldErrors(answer), ['/gateway unknown_gateway'])
-    assert.match(answer.json.detail, /`paypal`, `visa`/)
+    const response = await issueVoucher(api, { gateway })
+    assertProblem(response, 'unknown_gateway', api.baseUrl, '/vouchers')
+    assert.deepEqual(getFieldErrors(response), ['/gateway unknown_gateway'])
+    assert.match(response.json.detail, /`paypal`, `visa`/)
   }
 })
 
@@ -55,31 +55,31 @@ test('a voucher without a gateway uses the default, which must be set', async ()
     (await api.db.row<{ gateway: string | null }>(sql`select gateway from voucher_sale where number = ${number}`))
       ?.gateway
   for (const gateway of [undefined, null, '']) {
-    const answer = await issueVoucher(api, { gateway, currency: null })
-    assert.equal(answer.status, 201, answer.text)
-    assert.equal(await recorded(answer.json.data.number), null)
+    const response = await issueVoucher(api, { gateway, currency: null })
+    assert.equal(response.status, 201, response.text)
+    assert.equal(await recorded(response.json.data.number), null)
   }
   const tenant = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
   await stockGiftCards(api, tenant)
   const shop = await api.createAccount('maintainer', tenant.service)
-  const refused = await issueVoucher(shop, { gateway: undefined })
-  assertProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
-  assert.match(refused.json.detail, /^Payment gateway `stripe` .* not found\.$/)
+  const rejected = await issueVoucher(shop, { gateway: undefined })
+  assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  assert.match(rejected.json.detail, /^Payment gateway `stripe` .* not found\.$/)
   await upsertGateways(api.db, tenant.service, [{ name: 'stripe' }])
   assert.equal(await recorded((await issueVoucher(shop, { gateway: undefined })).json.data.number), 'stripe')
   assert.equal(await recorded((await issueVoucher(shop, { gateway: 'paypal' })).json.data.number), 'paypal')
 })
 
 test('all errors of a voucher are reported at once', async () => {
-  const answer = await issueVoucher(api, {
+  const response = await issueVoucher(api, {
     amount: '0.00',
     currency: 'USD',
     gateway: 'cash',
     deliveryDate: '2020-02-29',
     billingAddress: { city: ' ', country: null },
   })
-  assertProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
-  assert.deepEqual(getFieldErrors(answer), [
+  assertProblem(response, 'invalid_field', api.baseUrl, '/vouchers')
+  assert.deepEqual(getFieldErrors(response), [
     '/amount invalid_field',
     '/currency invalid_field',
     '/gateway unknown_gateway',
@@ -116,9 +116,9 @@ test("an amount must be a positive, plausible string with the currency's decimal
   const yen = await api.createService({ ...voucherSettings, currency: 'JPY' })
   const shop = await api.createAccount('maintainer', yen.service)
   await stockGiftCards(api, shop)
-  const refused = await issueVoucher(shop, { amount: '5000.00' })
-  assertProblem(refused, 'invalid_field', api.baseUrl)
-  assert.deepEqual(getErrorDetails(refused), ['`amount` must be an amount in JPY with 0 decimals, for example "150".'])
+  const rejected = await issueVoucher(shop, { amount: '5000.00' })
+  assertProblem(rejected, 'invalid_field', api.baseUrl)
+  assert.deepEqual(getErrorDetails(rejected), ['`amount` must be an amount in JPY with 0 decimals, for example "150".'])
   assert.equal((await issueVoucher(shop, { amount: '5000' })).json.data.availableAmount, '5000')
 })
 
@@ -141,9 +141,9 @@ test('an email header contains no line break or second address', async () => {
     '',
   ])
     for (const field of ['receiverName', 'senderName', 'subject']) {
-      const answer = await issueVoucher(api, { [field]: evil })
-      assertProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
-      assert.deepEqual(getFieldErrors(answer), [`/${field} invalid_field`])
+      const response = await issueVoucher(api, { [field]: evil })
+      assertProblem(response, 'invalid_field', api.baseUrl, '/vouchers')
+      assert.deepEqual(getFieldErrors(response), [`/${field} invalid_field`])
     }
   for (const receiverEmail of [
     'ann@example.com\r\nBcc: thief@example.com',

@@ -53,9 +53,10 @@ test('an issued voucher has a working PIN and a queued email', async () => {
 test('a repeat with its key returns the same voucher and PIN', async () => {
   const before = { voucher: await countRows(api, 'voucher'), mail: await countRows(api, 'email') }
   const key = { 'idempotency-key': 'gift-1' }
-  const answers = await Promise.all(Array.from({ length: 20 }, () => issueVoucher(api, {}, key)))
-  for (const answer of answers) if (answer.status !== 201) assertProblem(answer, 'idempotency_in_progress', api.baseUrl)
-  const texts = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text))
+  const responses = await Promise.all(Array.from({ length: 20 }, () => issueVoucher(api, {}, key)))
+  for (const response of responses)
+    if (response.status !== 201) assertProblem(response, 'idempotency_in_progress', api.baseUrl)
+  const texts = new Set(responses.filter(({ status }) => status === 201).map(({ text }) => text))
   assert.equal(texts.size, 1)
   const replay = await issueVoucher(api, {}, key)
   assert.equal(replay.headers['idempotent-replayed'], 'true')
@@ -77,12 +78,12 @@ test('a request without a key issues another voucher, except for repeated orders
     mail: await countRows(api, 'email'),
     sale: await countRows(api, 'voucher_sale'),
   }
-  const answers = await Promise.all(Array.from({ length: 10 }, () => issueVoucher(api, { orderNumber: 'W777' })))
-  const refused = answers.filter(({ status }) => status !== 201)
-  assert.equal(refused.length, 9)
-  for (const answer of refused) {
-    assertProblem(answer, 'order_number_taken', api.baseUrl, '/vouchers')
-    assert.deepEqual(getFieldErrors(answer), ['/orderNumber order_number_taken'])
+  const responses = await Promise.all(Array.from({ length: 10 }, () => issueVoucher(api, { orderNumber: 'W777' })))
+  const rejected = responses.filter(({ status }) => status !== 201)
+  assert.equal(rejected.length, 9)
+  for (const response of rejected) {
+    assertProblem(response, 'order_number_taken', api.baseUrl, '/vouchers')
+    assert.deepEqual(getFieldErrors(response), ['/orderNumber order_number_taken'])
   }
   assert.deepEqual(
     [await countRows(api, 'voucher'), await countRows(api, 'email'), await countRows(api, 'voucher_sale')],

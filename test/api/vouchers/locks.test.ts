@@ -30,10 +30,10 @@ test('a locked voucher can be validated only by its holder', async () => {
   const number = await newVoucher(api)
   const mine = await getValidationId(api, number)
   const { lockedUntil } = (await lockVoucher(api, number, mine, 600)).json.data
-  const refused = await validateVoucher(other, number)
-  assertProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
-  assert.equal(refused.json.lockedUntil, lockedUntil)
-  assert.doesNotMatch(refused.text, new RegExp(api.username), 'the holder is not named')
+  const rejected = await validateVoucher(other, number)
+  assertProblem(rejected, 'voucher_locked', api.baseUrl, '/vouchers/validate')
+  assert.equal(rejected.json.lockedUntil, lockedUntil)
+  assert.doesNotMatch(rejected.text, new RegExp(api.username), 'the holder is not named')
   const wrong = await post(other, '/vouchers/validate', { number, pin: '999999', amount: '10.00' })
   assertProblem(wrong, 'voucher_not_accepted', api.baseUrl, '/vouchers/validate')
   assert.equal((await lockVoucher(api, number, mine, 700)).status, 200)
@@ -52,16 +52,16 @@ test('one of several clients locking concurrently holds the voucher', async () =
     const number = await newVoucher(api)
     const ids: string[] = []
     for (let i = 0; i < 8; i++) ids.push(await getValidationId(i % 2 ? api : other, number))
-    const answers = await Promise.all([...ids, ...ids].map(id => lockVoucher(api, number, id)))
-    const statuses = answers.map(({ status }) => status)
+    const responses = await Promise.all([...ids, ...ids].map(id => lockVoucher(api, number, id)))
+    const statuses = responses.map(({ status }) => status)
     // The newest validation was sent twice: the second time it renews its own lock.
     assert.equal(statuses.filter(status => status === 200).length, 2, statuses.join())
     // Before the holder, a client has an older validation that can't lock yet. After the holder, the voucher is
     // locked.
-    for (const answer of answers)
-      if (answer.status !== 200) assert.ok(['voucher_locked', 'validation_id_incorrect'].includes(answer.json.code))
+    for (const response of responses)
+      if (response.status !== 200) assert.ok(['voucher_locked', 'validation_id_incorrect'].includes(response.json.code))
     const later = await Promise.all(ids.slice(0, -1).map(id => lockVoucher(other, number, id)))
-    for (const answer of later) assertProblem(answer, 'voucher_locked', api.baseUrl, `/vouchers/${number}/lock`)
+    for (const response of later) assertProblem(response, 'voucher_locked', api.baseUrl, `/vouchers/${number}/lock`)
   }
 })
 
@@ -76,11 +76,11 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
         // Without a pause each validation would be replaced by the next client's before it could lock.
         await delay(Math.random() * 400)
         const validated = await validateVoucher(me, number)
-        const answer =
+        const response =
           validated.status === 200 ? await lockVoucher(me, number, validated.json.data.validationId) : validated
-        const outcome = answer.json.code ?? answer.status
+        const outcome = response.json.code ?? response.status
         seen.set(String(outcome), (seen.get(String(outcome)) ?? 0) + 1)
-        if (answer.status !== 200) continue
+        if (response.status !== 200) continue
         const from = performance.now()
         // Long enough for the others to try.
         await post(me, '/vouchers/lookup', { number, pin })
@@ -220,9 +220,9 @@ test('an account can hold at most 1,000 vouchers', async () => {
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
     select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${me.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
   const mine = await getValidationId(api, last)
-  const refused = await lockVoucher(me, last, mine)
-  assertProblem(refused, 'rate_limited', api.baseUrl, `/vouchers/${last}/lock`)
-  assert.ok(Number(refused.headers['retry-after']) > 50 && Number(refused.headers['retry-after']) <= 100)
+  const rejected = await lockVoucher(me, last, mine)
+  assertProblem(rejected, 'rate_limited', api.baseUrl, `/vouchers/${last}/lock`)
+  assert.ok(Number(rejected.headers['retry-after']) > 50 && Number(rejected.headers['retry-after']) <= 100)
   for (const headers of [{}, { prefer: 'tx=rollback' }])
     assertProblem(await put(me, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
   assert.equal((await lockVoucher(me, first, kept, 200)).status, 200, 'one that is held can be held on')

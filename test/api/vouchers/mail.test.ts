@@ -57,8 +57,8 @@ test('a voucher email waits during a mail server outage and then arrives', async
 test('a voucher repeated with its Idempotency-Key has one email', async () => {
   const sink = await startSink()
   try {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ 'idempotency-key': 'one-gift' })))
-    const made = answers.filter(({ status }) => status === 201)
+    const responses = await Promise.all(Array.from({ length: 10 }, () => ask({ 'idempotency-key': 'one-gift' })))
+    const made = responses.filter(({ status }) => status === 201)
     assert.ok(made.length >= 1)
     const again = await ask({ 'idempotency-key': 'one-gift' })
     assert.equal(again.headers['idempotent-replayed'], 'true')

@@ -47,10 +47,10 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
   const { number, pin } = (await issueVoucher(shop)).json.data
   await has('sent', number)
   const keys = ['one', 'one', 'two', 'two']
-  const answers = await Promise.all(keys.map(key => again(number, {}, { 'idempotency-key': key })))
-  const [winner = '', ...others] = new Set(keys.filter((_, i) => answers[i]?.status === 200))
+  const responses = await Promise.all(keys.map(key => again(number, {}, { 'idempotency-key': key })))
+  const [winner = '', ...others] = new Set(keys.filter((_, i) => responses[i]?.status === 200))
   assert.deepEqual(others, [])
-  for (const { status, json, headers } of answers) {
+  for (const { status, json, headers } of responses) {
     if (status === 200) continue
     assert.match(json.code, /^(rate_limited|idempotency_in_progress)$/)
     assert.ok(Number(headers['retry-after']) <= 60)
@@ -83,9 +83,9 @@ test('a voucher can be resent five times a day, even during sales', async () => 
     assert.equal((await again(number)).status, 200)
     await wait('2 minutes')
   }
-  const refused = await again(number)
-  assert.equal(refused.json.code, 'rate_limited')
-  assert.ok(Number(refused.headers['retry-after']) > 80_000)
+  const rejected = await again(number)
+  assert.equal(rejected.json.code, 'rate_limited')
+  assert.ok(Number(rejected.headers['retry-after']) > 80_000)
   assert.equal((await post(shop, `/vouchers/${number}/lock`, { validationId })).status, 200)
   await wait('1 day')
   assert.equal((await again(number)).status, 200)
@@ -148,8 +148,8 @@ test('a replaced email is reported once', async () => {
   await has('failed', number)
   for (const name of ['bea', 'cleo']) {
     await wait('1 day')
-    const answer = await again(number, { receiverEmail: `${name}@example.com` })
-    assert.equal(answer.status, 200, answer.text)
+    const response = await again(number, { receiverEmail: `${name}@example.com` })
+    assert.equal(response.status, 200, response.text)
     await has('sent', number)
   }
   assert.equal((await emails(number)).length, 3)

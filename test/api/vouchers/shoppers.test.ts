@@ -77,9 +77,9 @@ test('one IPv6 network or any spelling of an address is one shopper', async () =
 for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
   test(`\`X-Shopper-IP: ${bad}\` is rejected by name for every account`, async () => {
     for (const by of [shop, api]) {
-      const answer = await lookUp('mine', pin, bad, by)
-      assertProblem(answer, 'invalid_parameter', api.baseUrl)
-      assert.deepEqual(answer.json.errors, [
+      const response = await lookUp('mine', pin, bad, by)
+      assertProblem(response, 'invalid_parameter', api.baseUrl)
+      assert.deepEqual(response.json.errors, [
         { parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail: '`X-Shopper-IP` must be one IP address.' },
       ])
     }

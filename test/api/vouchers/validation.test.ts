@@ -52,8 +52,8 @@ test('the GET form looks up, or validates if an amount is given', async () => {
   assert.equal((await get()).json.data.validationId, undefined)
   const validated = await get('?amount=150.00')
   assert.equal((await lockVoucher(api, number, validated.json.data.validationId)).status, 200)
-  const refused = await get('?amount=150.00')
-  assertProblem(refused, 'voucher_locked', api.baseUrl, `/vouchers/${number}`)
+  const rejected = await get('?amount=150.00')
+  assertProblem(rejected, 'voucher_locked', api.baseUrl, `/vouchers/${number}`)
   const more = await newVoucher(api)
   const tooMuch = await api.get(`/vouchers/${more}?amount=150.01`, { 'x-voucher-pin': pin })
   assertProblem(tooMuch, 'insufficient_voucher_balance', api.baseUrl, `/vouchers/${more}`)
@@ -71,9 +71,9 @@ test('the GET form looks up, or validates if an amount is given', async () => {
 test('a PIN in the URL of a write is rejected without repetition', async () => {
   const number = await newVoucher(api)
   for (const path of ['/vouchers/lookup', '/vouchers/validate', '/vouchers']) {
-    const answer = await post(api, `${path}?pin=${pin}`, { number, pin })
-    if (path !== '/vouchers') assert.equal(answer.json.errors[0].parameter, 'pin')
-    assert.doesNotMatch(answer.text, new RegExp(pin))
+    const response = await post(api, `${path}?pin=${pin}`, { number, pin })
+    if (path !== '/vouchers') assert.equal(response.json.errors[0].parameter, 'pin')
+    assert.doesNotMatch(response.text, new RegExp(pin))
   }
   assertProblem(await put(api, `/vouchers/${number}/lock?pin=${pin}`, {}), 'invalid_parameter', api.baseUrl)
 })
@@ -141,9 +141,9 @@ test('an unusable voucher can be looked up but neither validated nor locked', as
   ] as const) {
     const found = await post(api, '/vouchers/lookup', { number, pin })
     assert.deepEqual([found.json.data.status, found.json.data.availableAmount], [number, '0.00'])
-    const refused = await validateVoucher(api, number)
-    assertProblem(refused, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
-    assert.equal(refused.json.reason, reason)
+    const rejected = await validateVoucher(api, number)
+    assertProblem(rejected, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
+    assert.equal(rejected.json.reason, reason)
     assertProblem(
       await post(api, '/vouchers/validate', { number, pin: '1', amount: '1.00' }),
       'voucher_not_accepted',

@@ -58,19 +58,19 @@ test('an expired, suspended or redeemed voucher has nothing available', async ()
 
 test('an unknown number, wrong PIN and foreign number get the same response', async () => {
   const other = await api.createService()
-  const answers = [
+  const responses = [
     await lookUp('nope', '004200'),
     await lookUp('100', '999999'),
     await lookUp('100', '4200'),
     await lookUp('100', '004200', other),
   ]
-  const [first, ...more] = answers.map(({ status, json: { requestId: _, instance: __, ...body } }) => ({
+  const [first, ...more] = responses.map(({ status, json: { requestId: _, instance: __, ...body } }) => ({
     status,
     ...body,
   }))
   assert.equal(first?.status, 403)
   assert.equal(first?.code, 'voucher_not_accepted')
-  for (const answer of more) assert.deepEqual(answer, first)
+  for (const response of more) assert.deepEqual(response, first)
 })
 
 test('a missing or malformed PIN does not count as a wrong PIN', async () => {
@@ -110,14 +110,14 @@ test('an address that tries many numbers is blocked until the minute ends', asyn
   try {
     await waitForMinuteStart(api)
     for (let i = 0; i < 30; i++) assert.equal((await lookUp(`guess-${i}`, '123456')).status, 403)
-    for (const answer of [
+    for (const response of [
       await lookUp('guess-30', '123456'),
       await lookUp('100', '004200'),
       await post(api, '/vouchers/lookup', { number: '100', pin: '004200' }),
       await post(api, '/vouchers/validate', { number: '100', pin: '004200', amount: '1.00' }),
     ]) {
-      assertProblem(answer, 'too_many_failures', api.baseUrl)
-      assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
+      assertProblem(response, 'too_many_failures', api.baseUrl)
+      assert.match(String(response.headers['retry-after']), /^[1-9]\d?$/)
     }
     const headers = { ...buildCredentials(api), 'x-voucher-pin': '004200' }
     assert.equal((await second.ask('/vouchers/100', { headers })).status, 429, 'for all servers')
@@ -154,7 +154,7 @@ test('concurrent guesses get no more attempts than sequential ones', async () =>
   for (let round = 0; round < 20; round++) {
     await clearFailures(api)
     const guesses = Array.from({ length: 12 }, (_, i) => (i === round % 6 ? '004200' : `${100_000 + i}`))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       guesses.map(guess => post(api, '/vouchers/lookup', { number: 'race', pin: guess })),
     )
     const { failures = 0 } =
@@ -162,7 +162,7 @@ test('concurrent guesses get no more attempts than sequential ones', async () =>
         sql`select failures from pin_guard where service_id = ${api.service.id}`,
       )) ?? {}
     // The right one opens if at most four wrong ones came before it, which it makes forgotten; the rest are counted after it.
-    if (answers.some(({ status }) => status === 200)) {
+    if (responses.some(({ status }) => status === 200)) {
       opened++
       assert.ok(failures >= 7, `${failures}`)
     } else assert.equal(failures, 12)

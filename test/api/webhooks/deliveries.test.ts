@@ -110,10 +110,10 @@ test('a failed delivery is repeated unchanged except for time and signature', as
   )
   await until(async () => (await shown(id)).lag.pendingSince === null, 'it is up to date')
   const { json } = await hooks.api.get(`/webhooks/${id}/attempts`)
-  const attempts = json.data.map(({ status, detail, response: answer, changes }: Record<string, unknown>) => [
+  const attempts = json.data.map(({ status, detail, response, changes }: Record<string, unknown>) => [
     status,
     detail,
-    answer,
+    response,
     changes,
   ])
   assert.deepEqual(attempts, [

@@ -143,8 +143,8 @@ test('a rewind repeats deliveries from the beginning, a time or a cursor', async
   const again = async (to: string) => {
     await until(() => isUpToDate(id), 'up to date')
     const count = hooks.receiver.received.length
-    const answer = await post(hooks.api, `/webhooks/${id}/rewind`, { to })
-    assert.equal(answer.status, 200, answer.text)
+    const response = await post(hooks.api, `/webhooks/${id}/rewind`, { to })
+    assert.equal(response.status, 200, response.text)
     await received(count + 1)
     await until(() => isUpToDate(id), 'up to date')
     return parseChanges(hooks.receiver.received.slice(count)).map(change => change.id)
@@ -219,8 +219,8 @@ test('an endpoint can be tested manually, even while paused', async () => {
   hooks.receiver.respond = respondWith(418, {}, 'I am a teapot')
   const { status, json } = await post(hooks.api, `/webhooks/${id}/test`, {})
   assert.equal(status, 200)
-  const { status: answered, detail, response: answer, changes } = json.data
-  assert.deepEqual([answered, detail, answer, changes], [418, 'The endpoint returned 418.', 'I am a teapot', 0])
+  const { status: answered, detail, response, changes } = json.data
+  assert.deepEqual([answered, detail, response, changes], [418, 'The endpoint returned 418.', 'I am a teapot', 0])
   const [delivery] = hooks.receiver.received
   assert.ok(delivery)
   const { type } = new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery)) as { type: string }

@@ -123,8 +123,8 @@ test('the circuit breaker opens after failures, allows one probe and closes', as
   assert.equal(simulator.ledger.calls.length, 0)
   simulator.faults.add({ kind: 'latency', seconds: 0.3, times: 1 })
   await delay(400)
-  const answers = await Promise.allSettled(Array.from({ length: 10 }, () => client.document(stores)))
-  assert.equal(answers.filter(({ status }) => status === 'fulfilled').length, 1)
+  const responses = await Promise.allSettled(Array.from({ length: 10 }, () => client.document(stores)))
+  assert.equal(responses.filter(({ status }) => status === 'fulfilled').length, 1)
   assert.equal(simulator.ledger.calls.length, 1)
   await client.document(stores)
   assert.deepEqual(states, ['open', 'closed'])
@@ -166,13 +166,13 @@ test('a circuit breaker stays open longer after each failed probe', () => {
 test('running and waiting calls are bounded and scheduled fairly', async () => {
   const client = open({ concurrency: 2, maxWaiting: 3 })
   simulator.faults.add({ kind: 'latency', seconds: 0.2 })
-  const answers = await Promise.allSettled(Array.from({ length: 8 }, () => client.document(stores)))
+  const responses = await Promise.allSettled(Array.from({ length: 8 }, () => client.document(stores)))
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [...Array(5).fill('fulfilled'), ...Array(3).fill('rejected')],
   )
-  for (const answer of answers)
-    if (answer.status === 'rejected') assert.equal((answer.reason as ApiError).code, 'back_office_unavailable')
+  for (const response of responses)
+    if (response.status === 'rejected') assert.equal((response.reason as ApiError).code, 'back_office_unavailable')
 })
 
 test('a cancelled call leaves the bulkhead and its permit goes on', async () => {

@@ -73,8 +73,8 @@ test('a known version stays in use while its page is unavailable', async () => {
   for (const kind of ['html', 'hang'] as const) {
     simulator.faults.add({ kind })
     for (let asked = 0; asked < 3; asked++) {
-      const { answer, ms } = await took(changed({ prefer: 'handling=strict' }))
-      assert.deepEqual([answer.status, answer.json.meta.warnings], [200, undefined], answer.text)
+      const { answer: response, ms } = await took(changed({ prefer: 'handling=strict' }))
+      assert.deepEqual([response.status, response.json.meta.warnings], [200, undefined], response.text)
       assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)
     }
     simulator.faults.clear()

@@ -113,9 +113,9 @@ test('a document type declaration is 502 without any expansion or fetch', async 
   assert.equal((await caller.get('/rewards/accounts/7')).status, 200, 'it is the document type that is rejected')
   const grown = await growth(async () => {
     for (next of documents) {
-      const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
-      isNonsense(answer, next.slice(0, 60))
-      assert.doesNotMatch(answer.text, /canary/)
+      const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+      isNonsense(response, next.slice(0, 60))
+      assert.doesNotMatch(response.text, /canary/)
       assert.ok(ms < 1_000, `${ms} ms`)
     }
   })
@@ -171,9 +171,9 @@ test('missing data is 404; rejections are 4xx or 502 with our text', async () =>
   ] as const) {
     simulator.faults.clear()
     simulator.faults.add({ kind: 'error', status, code, description })
-    const answer = await caller.get(live())
-    isNonsense(answer, `${code}`)
-    assert.doesNotMatch(answer.text, /ORA|secret|5999|5015/)
+    const response = await caller.get(live())
+    isNonsense(response, `${code}`)
+    assert.doesNotMatch(response.text, /ORA|secret|5999|5015/)
   }
   simulator.faults.clear()
   simulator.faults.add({ kind: 'error', status: 403, code: 5006, description, method: 'POST', path: '/Persons' })
@@ -209,13 +209,13 @@ test('a reference value that cannot be fetched prevents response and storage', a
   )
 
   const second = fresh('N2')
-  const answer = await put(caller, path, { title: 'Dr' })
-  assert.equal(answer.status, 200, answer.text)
+  const response = await put(caller, path, { title: 'Dr' })
+  assert.equal(response.status, 200, response.text)
   assert.deepEqual(
-    values(answer.json.data).filter(one => (one as { code: string }).code === 'N2'),
+    values(response.json.data).filter(one => (one as { code: string }).code === 'N2'),
     [second],
   )
-  assert.deepEqual(answer.json.data, await shown())
+  assert.deepEqual(response.json.data, await shown())
 })
 
 test('repeated or shuffled pages fail the sync and keep the list', async () => {

@@ -44,9 +44,9 @@ export interface Fronting {
   live(): string
   aPerson(): Person
   /** Asserts a 503 with `Retry-After`. */
-  isAway(answer: TestResponse, baseUrl?: string): void
+  isAway(response: TestResponse, baseUrl?: string): void
   /** Asserts a 502 that nothing of the back office's answer passes through. */
-  isNonsense(answer: TestResponse, what?: string): void
+  isNonsense(response: TestResponse, what?: string): void
 }
 
 export async function frontingOfTests(): Promise<Fronting> {
@@ -100,14 +100,14 @@ export async function frontingOfTests(): Promise<Fronting> {
       return `/rewards/accounts/${anyAccount?.id ?? assert.fail('somebody has rewards')}`
     },
     aPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
-    isAway(answer, baseUrl = api.baseUrl) {
-      assertProblem(answer, 'back_office_unavailable', baseUrl)
-      assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+    isAway(response, baseUrl = api.baseUrl) {
+      assertProblem(response, 'back_office_unavailable', baseUrl)
+      assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     },
-    isNonsense(answer, what = '') {
-      assert.equal(answer.json?.code, 'back_office_error', `${what} ${answer.text}`)
-      assertProblem(answer, 'back_office_error', api.baseUrl)
-      assert.doesNotMatch(answer.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, what)
+    isNonsense(response, what = '') {
+      assert.equal(response.json?.code, 'back_office_error', `${what} ${response.text}`)
+      assertProblem(response, 'back_office_error', api.baseUrl)
+      assert.doesNotMatch(response.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, what)
     },
   }
 }
@@ -115,6 +115,6 @@ export async function frontingOfTests(): Promise<Fronting> {
 /** An answer, and after how many milliseconds it came. */
 export async function took(work: Promise<TestResponse>) {
   const began = performance.now()
-  const answer = await work
-  return { answer, ms: performance.now() - began }
+  const response = await work
+  return { answer: response, ms: performance.now() - began }
 }

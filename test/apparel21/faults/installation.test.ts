@@ -92,12 +92,12 @@ test('failed connections affect only live requests, and service recovers', async
   )
   const shown = new Map<string, TestResponse>()
   for (const path of lists) shown.set(path, await caller.get(path))
-  const walk = clientOf(front, caller).customers.search()
-  await walk.page()
-  const paged = walk.meta?.syncedAt
-  await walk.export().next()
+  const pagination = clientOf(front, caller).customers.search()
+  await pagination.page()
+  const paged = pagination.meta?.syncedAt
+  await pagination.export().next()
   assert.ok(paged)
-  assert.equal(walk.meta?.syncedAt, paged, 'as a whole')
+  assert.equal(pagination.meta?.syncedAt, paged, 'as a whole')
   await simulator.refuse()
   for (const [path, was] of shown) {
     const { status, json } = await caller.get(path)
@@ -138,7 +138,7 @@ test('a back office that never responds affects only its own service', async () 
   assert.equal((await hung.get('/customers/search')).status, 200)
   isSilent = false
   silent.cut()
-  for (const answer of await Promise.all([...writes, ...reads])) isAway(answer, front.baseUrl)
+  for (const response of await Promise.all([...writes, ...reads])) isAway(response, front.baseUrl)
 })
 
 test('a rejected password is 503 with one alert until it is corrected', async () => {
@@ -146,9 +146,9 @@ test('a rejected password is 503 with one alert until it is corrected', async ()
   guarded.ledger.clear()
   const alerts = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
   for (let i = 0; i < 20; i++) {
-    const answer = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await caller.get(live())
-    isAway(answer, front.baseUrl)
-    assert.ok(Number(answer.headers['retry-after']) > 30, answer.text)
+    const response = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await caller.get(live())
+    isAway(response, front.baseUrl)
+    assert.ok(Number(response.headers['retry-after']) > 30, response.text)
   }
   assert.equal(guarded.ledger.calls.length, 1)
   await waitUntil(async () => (await alerts()).length > 0, 'there is an alert')
@@ -220,14 +220,14 @@ test('an identifier can never lead to another path of the back office', async ()
   simulator.ledger.clear()
   for (const id of ids) {
     const part = encodeURIComponent(id).replaceAll('.', '%2e')
-    for (const answer of [
+    for (const response of [
       await caller.get(`/rewards/accounts/${part}`),
       await caller.get(`/customers/${part}/rewards`),
       await put(caller, `/customers/${part}`, { title: 'Dr' }),
       await post(caller, `/orders/${part}/returns`, { lines: [{ sku: 'X', quantity: 1, reasonCode: 'SIZE' }] }),
       await post(caller, '/orders', order(id), withKey()),
     ])
-      assert.ok(answer.status >= 400 && answer.status < 500, `${id} ${answer.status} ${answer.text}`)
+      assert.ok(response.status >= 400 && response.status < 500, `${id} ${response.status} ${response.text}`)
     assertProblem(
       await post(caller, '/vouchers/lookup', { number: id, pin: '1234' }),
       'voucher_not_accepted',

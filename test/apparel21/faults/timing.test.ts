@@ -20,15 +20,15 @@ test('calls end at the deadline and stop after five timeouts', async () => {
   const { url } = await speaking(socket => socket.on('data', bytes => seen.push(String(bytes).slice(0, 4).trim())))
   const caller = await fronting(url, { ...short, deadlineMs: 300, openMs: 60_000 })
   for (let i = 0; i < 5; i++) {
-    const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
-    isAway(answer)
+    const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+    isAway(response)
     assert.ok(ms > 290 && ms < 1_500, `${ms} ms`)
   }
   const asked = seen.length
   for (let i = 0; i < 5; i++) {
-    const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
-    isAway(answer)
-    assert.ok(ms < 250 && Number(answer.headers['retry-after']) > 30, `${ms} ms`)
+    const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+    isAway(response)
+    assert.ok(ms < 250 && Number(response.headers['retry-after']) > 30, `${ms} ms`)
   }
   isAway(await post(caller, '/customers', buildCustomer(), withKey()))
   assert.equal(seen.length, asked)
@@ -37,8 +37,8 @@ test('calls end at the deadline and stop after five timeouts', async () => {
 
   const writer = await fronting(simulator.url)
   simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons' })
-  const { answer, ms } = await took(post(writer, '/customers', buildCustomer(), withKey()))
-  assertProblem(answer, 'outcome_unknown', api.baseUrl)
+  const { answer: response, ms } = await took(post(writer, '/customers', buildCustomer(), withKey()))
+  assertProblem(response, 'outcome_unknown', api.baseUrl)
   assert.ok(ms > 690 && ms < 2_500, `${ms} ms`)
   assert.equal(await count(writer, api, 'customer'), 0)
 })
@@ -60,12 +60,12 @@ test('a response that drips byte by byte ends at the deadline', async () => {
     )
     const caller = await fronting(url, { ...short, failureThreshold: 2, openMs: 60_000 })
     for (let i = 0; i < 2; i++) {
-      const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
-      isAway(answer)
+      const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+      isAway(response)
       assert.ok(ms > 690 && ms < 2_000, `${where}: ${ms} ms`)
     }
-    const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
-    isAway(answer)
+    const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+    isAway(response)
     assert.ok(ms < 250, `${where}: it goes on being asked`)
   }
 })
@@ -77,9 +77,9 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   const asking: Promise<TestResponse>[] = []
   const ask = () => {
     asked++
-    const answer = caller.get(live())
-    asking.push(answer)
-    return answer
+    const response = caller.get(live())
+    asking.push(response)
+    return response
   }
   const timer = setInterval(ask, 15)
   t.after(() => clearInterval(timer))
@@ -112,7 +112,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   }
   clearInterval(timer)
   await writing
-  for (const answer of await Promise.all(asking)) if (answer.status !== 200) isAway(answer)
+  for (const response of await Promise.all(asking)) if (response.status !== 200) isAway(response)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
   const calls = simulator.ledger.calls.length
   assert.ok(calls <= 1.1 * (asked + 3 * attempts), `${calls} calls for ${asked} and ${attempts}`)
@@ -160,9 +160,9 @@ test('a short Retry-After is waited out; a long one stops calls', async () => {
     const began = performance.now()
     const first = ask()
     await waitUntil(() => arrived.length === 1, 'the first is there')
-    const answers = await Promise.all([first, ask(), ask(), ask()])
+    const responses = await Promise.all([first, ask(), ask(), ask()])
     assert.deepEqual(
-      answers.map(answer => answer.status),
+      responses.map(response => response.status),
       [200, 200, 200, 200],
     )
     assert.ok(
@@ -175,9 +175,9 @@ test('a short Retry-After is waited out; a long one stops calls', async () => {
   arrived.length = 0
   wait = { status: 503, seconds: 40 }
   for (let i = 0; i < 6; i++) {
-    const answer = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await ask()
-    isAway(answer)
-    const seconds = Number(answer.headers['retry-after'])
+    const response = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await ask()
+    isAway(response)
+    const seconds = Number(response.headers['retry-after'])
     assert.ok(seconds > 35 && seconds <= 48, `${seconds} s`)
   }
   assert.equal(arrived.length, 1)
@@ -188,9 +188,9 @@ test('an extreme Retry-After stops calls for at most five minutes', async () => 
     const url = await serving((_, response) => response.writeHead(503, { 'retry-after': rest }).end())
     const caller = await fronting(url)
     for (let i = 0; i < 2; i++) {
-      const answer = await caller.get('/rewards/accounts/7')
-      isAway(answer)
-      const seconds = Number(answer.headers['retry-after'])
+      const response = await caller.get('/rewards/accounts/7')
+      isAway(response)
+      const seconds = Number(response.headers['retry-after'])
       assert.ok(seconds > 290 && seconds <= 300, `${rest}: ${seconds} s`)
     }
   }

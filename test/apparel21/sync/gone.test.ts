@@ -89,8 +89,8 @@ test('a customer returning through a write keeps local fields', async () => {
     const { id, ecommerceAdminId } = customer
     assertProblem(await put(api, `/customers/${id}`, { title: 'Ms' }), 'not_found', api.baseUrl)
     await restore(id)
-    const answer = await comeBack(id)
-    assert.ok(answer.status < 300, answer.text)
+    const response = await comeBack(id)
+    assert.ok(response.status < 300, response.text)
     assert.equal((await api.get(`/customers/${id}`)).json.data.ecommerceAdminId, ecommerceAdminId)
   }
 })

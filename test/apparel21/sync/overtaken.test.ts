@@ -30,8 +30,8 @@ test('a sync page does not overwrite a newer write', async () => {
   const { id } = await createCustomer(api, buildCustomer())
   const other = await createCustomer(api, buildCustomer())
   await pullWhile(async () => {
-    const answer = await put(api, `/customers/${id}`, { surname: 'Newer' })
-    assert.equal(answer.status, 200, answer.text)
+    const response = await put(api, `/customers/${id}`, { surname: 'Newer' })
+    assert.equal(response.status, 200, response.text)
     simulator.change({ kind: 'edit-person', id: Number(id), fields: { firstname: 'Later' } })
     simulator.change({ kind: 'edit-person', id: Number(other.id), fields: { firstname: 'Unseen' } })
   })

@@ -218,14 +218,14 @@ test('points deleted upstream are deleted here with tombstones', async () => {
   )
   assert.ok(account)
   const lots = () => count(fed, 'reward_lot', `account_id = '${account.id}'`)
-  const stamp = async () =>
+  const timestamp = async () =>
     (await fed.shop.rows(`select changed_at::text as at from reward_account where id = '${account.id}'`))[0].at
-  const [some, before] = [await lots(), await stamp()]
+  const [some, before] = [await lots(), await timestamp()]
   assert.ok(some > 0)
   for (const kind of ['points', 'rewards', 'gifts'] as const) account[kind].splice(0)
   fed.simulator.change({ kind: 'edit-person', id: account.personId, fields: { jobTitle: 'x' } })
   await fed.sync('customers')
   await fed.sync('reward-accounts')
   assert.equal(await lots(), 0)
-  assert.ok((await stamp()) > before)
+  assert.ok((await timestamp()) > before)
 })

@@ -23,10 +23,10 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   await put(shop, '/settings', { gateways: ['paypal'] })
   const reason = async () =>
     (await shop.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue').reason
-  const refused = await issue({}, {}, shop)
-  assertProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
-  assert.equal(refused.json.errors.length, 2)
-  for (const told of [JSON.stringify(refused.json.errors), await reason()])
+  const rejected = await issue({}, {}, shop)
+  assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  assert.equal(rejected.json.errors.length, 2)
+  for (const told of [JSON.stringify(rejected.json.errors), await reason()])
     assert.match(told, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'nobody is made, and nothing sold')
   await put(shop, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })

@@ -46,7 +46,7 @@ export const rounds = fc.array(
 
 /** Outcomes of any operation: a fault, or another operation in the way. */
 const always = ['outcome_unknown', 'back_office_unavailable', 'concurrent_update']
-const refused = ['voucher_locked', 'validation_id_incorrect']
+const rejected = ['voucher_locked', 'validation_id_incorrect']
 const over = ['voucher_unusable', 'insufficient_voucher_balance']
 /** A process that was halted for too long finds that another one recovers its order. */
 export const leaseLost = 'idempotency_in_progress'
@@ -57,11 +57,11 @@ export const leaseLost = 'idempotency_in_progress'
 const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] }> = {
   'look up': { anybody: ['200', 'voucher_unusable'], held: ['200', 'voucher_unusable'] },
   validate: { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
-  lock: { anybody: ['200', ...refused], held: ['200'] },
-  unlock: { anybody: ['200', ...refused], held: ['200'] },
+  lock: { anybody: ['200', ...rejected], held: ['200'] },
+  unlock: { anybody: ['200', ...rejected], held: ['200'] },
   'lock by PIN': { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
-  draw: { anybody: ['201', leaseLost, ...refused, ...over], held: ['201', leaseLost, ...over] },
-  repeat: { anybody: ['201', leaseLost, ...refused, ...over], held: ['201', leaseLost, ...refused, ...over] },
+  draw: { anybody: ['201', leaseLost, ...rejected, ...over], held: ['201', leaseLost, ...over] },
+  repeat: { anybody: ['201', leaseLost, ...rejected, ...over], held: ['201', leaseLost, ...rejected, ...over] },
 }
 
 /** Operations for which the voucher must be free or held by this shopper. */

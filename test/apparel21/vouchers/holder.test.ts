@@ -92,9 +92,9 @@ async function play(round: Round, crowd: readonly Shopper[], history: ReturnType
     await delay(act.waitMs)
     const wasHolding = history.begins(i, act.deed)
     const from = performance.now()
-    const answer = await ask(shopper, act)
-    if (!answer) return
-    const { status, json } = answer
+    const response = await ask(shopper, act)
+    if (!response) return
+    const { status, json } = response
     const outcome = String(json.code ?? status)
     history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
     if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId

@@ -29,10 +29,10 @@ test('a locked voucher causes no back office validation for other clients', asyn
   )
   assert.equal(validations(simulator), 1)
   for (const by of [other, api]) {
-    const refused = await validate(by)
-    assertProblem(refused, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
-    assert.equal(refused.json.lockedUntil, held.json.data.lockedUntil)
-    assert.doesNotMatch(refused.text, new RegExp(api.username))
+    const rejected = await validate(by)
+    assertProblem(rejected, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
+    assert.equal(rejected.json.lockedUntil, held.json.data.lockedUntil)
+    assert.doesNotMatch(rejected.text, new RegExp(api.username))
   }
   assertProblem(await lookUp(other, number, '9999'), 'voucher_not_accepted', second.baseUrl)
   const seen = (await lookUp(other)).json.data
@@ -56,11 +56,11 @@ test('two of 20 clients on two servers never hold one voucher', async () => {
       for (let n = 0; n < 5; n++) {
         await delay(Math.random() * 300)
         const validated = await validate(me)
-        const answer =
+        const response =
           validated.status === 200 ? await lockVoucher(me, number, validated.json.data.validationId) : validated
-        const outcome = String(answer.json.code ?? answer.status)
+        const outcome = String(response.json.code ?? response.status)
         seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
-        if (answer.status !== 200) continue
+        if (response.status !== 200) continue
         const from = performance.now()
         await lookUp(me)
         const to = performance.now()
@@ -86,11 +86,11 @@ test('two of 20 clients on two servers never hold one voucher', async () => {
 test('clients with the current validation can renew; older validations cannot lock', async () => {
   const older = await validationOf(api)
   const newest = await validationOf(other)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [older, newest, older, newest, older].map((id, i) => lockVoucher(i % 2 ? other : api, number, id)),
   )
   assert.deepEqual(
-    answers.map(({ status }) => status === 200),
+    responses.map(({ status }) => status === 200),
     [false, true, false, true, false],
   )
 })

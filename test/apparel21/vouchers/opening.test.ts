@@ -52,11 +52,11 @@ test('an unknown number, wrong PIN and malformed number get the same response', 
       ['６０００００１', pin],
     ] as const),
   ]
-  const answers: object[] = []
-  for (const [given, as] of guesses) answers.push(getRejection(await lookUp(api, given, as)))
-  for (const answer of answers) assert.deepEqual(answer, answers[0])
-  assert.equal((answers[0] as { code: string }).code, 'voucher_not_accepted')
-  assert.deepEqual(getRejection(await validate(api, '10.00', number, '9999')), answers[0])
+  const responses: object[] = []
+  for (const [given, as] of guesses) responses.push(getRejection(await lookUp(api, given, as)))
+  for (const response of responses) assert.deepEqual(response, responses[0])
+  assert.equal((responses[0] as { code: string }).code, 'voucher_not_accepted')
+  assert.deepEqual(getRejection(await validate(api, '10.00', number, '9999')), responses[0])
 })
 
 test('a voucher with another number than requested is not returned', async () => {
@@ -73,9 +73,9 @@ test('each voucher problem has its own error', async () => {
     ['6000010', '1010', 'voucher_unusable'],
   ]
   for (const [of, as, code, reason] of cases)
-    for (const answer of [await lookUp(api, of, as), await validate(api, '10.00', of, as)]) {
-      assertProblem(answer, code, api.baseUrl)
-      assert.equal(answer.json.reason, reason)
+    for (const response of [await lookUp(api, of, as), await validate(api, '10.00', of, as)]) {
+      assertProblem(response, code, api.baseUrl)
+      assert.equal(response.json.reason, reason)
     }
   const expired = await lookUp(api, '6000007', '7777')
   assert.deepEqual([expired.json.data.status, expired.json.data.availableAmount], ['expired', '0.00'])
@@ -122,10 +122,10 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   ].map(([code, ours, reason]) => [code, ours, reason] as [number, ErrorCode, string?])
   for (const [code, ours, reason] of validation) {
     refuse('/Voucher/GVValid/*', code, code === 5008 ? 404 : 403)
-    const answer = await validate(api)
-    assertProblem(answer, ours, api.baseUrl, '/vouchers/validate')
-    assert.equal(answer.json.reason, reason, String(code))
-    assert.doesNotMatch(answer.text, /about|1234/)
+    const response = await validate(api)
+    assertProblem(response, ours, api.baseUrl, '/vouchers/validate')
+    assert.equal(response.json.reason, reason, String(code))
+    assert.doesNotMatch(response.text, /about|1234/)
   }
   refuse('/Voucher/GVValid/*', 5060)
   const query = await api.get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })
@@ -161,8 +161,8 @@ test('guesses stop reaching the back office once voucher or address is blocked',
   assert.equal(asked(), 5, 'the right PIN does not either')
   await clearFailures(api)
   await startOfMinute()
-  const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
-  for (const { json } of answers) assert.equal(json.code, 'voucher_not_accepted')
+  const responses = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
+  for (const { json } of responses) assert.equal(json.code, 'voucher_not_accepted')
   assert.equal(asked(), 10, 'nor do more at once than one after the other')
   await clearFailures(api)
   await startOfMinute()
@@ -195,9 +195,9 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
   try {
     const secret = '987654321'
     simulator.change({ kind: 'edit-voucher', number, fields: { pin: secret } })
-    const answers: TestResponse[] = []
+    const responses: TestResponse[] = []
     const look = async (query = '') =>
-      answers.push(await logging.get(`/vouchers/${number}${query}`, { 'x-voucher-pin': secret }))
+      responses.push(await logging.get(`/vouchers/${number}${query}`, { 'x-voucher-pin': secret }))
     await look()
     for (const fault of [
       { kind: 'error', status: 403, code: 9_999, description: `The PIN ${secret} is odd` },
@@ -213,7 +213,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
     }
     await clearFailures(api)
     await look('?amount=10.00')
-    assert.equal(answers.at(-1)?.status, 200)
+    assert.equal(responses.at(-1)?.status, 200)
     const { validationId } = voucherOf(number)
     const rows = await api.db.rows<{ row: string }>(sql`select v::text as row from upstream_voucher v`)
     assert.equal(rows.length, 1)
@@ -221,7 +221,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
       lines.some(line => line.includes('***')),
       'the calls that failed are logged',
     )
-    for (const text of [...lines, ...rows.map(({ row }) => row), ...answers.map(answer => answer.text)]) {
+    for (const text of [...lines, ...rows.map(({ row }) => row), ...responses.map(response => response.text)]) {
       assert.doesNotMatch(text, new RegExp(secret))
       assert.ok(!text.includes(validationId), text)
     }
@@ -236,9 +236,9 @@ test('vouchers return 503 during an outage and count no failures', async () => {
   const mine = await validationOf(api)
   await simulator.refuse()
   try {
-    for (const answer of [await lookUp(api), await validate(api), await lockVoucher(api, number, mine)]) {
-      assertProblem(answer, 'back_office_unavailable', api.baseUrl)
-      assert.match(String(answer.headers['retry-after']), /^\d+$/)
+    for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, mine)]) {
+      assertProblem(response, 'back_office_unavailable', api.baseUrl)
+      assert.match(String(response.headers['retry-after']), /^\d+$/)
     }
     assert.equal(await api.db.run(sql`select from pin_guard`), 0)
   } finally {

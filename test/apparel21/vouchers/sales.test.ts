@@ -144,9 +144,10 @@ test('a number of another order is taken and nothing is sold', async () => {
 })
 
 test('one of several concurrent sales with one number succeeds', async () => {
-  const answers = await Promise.all(Array.from({ length: 6 }, () => issue({ orderNumber: 'W-77' })))
-  assert.equal(answers.filter(({ status }) => status === 202).length, 1)
-  for (const answer of answers) if (answer.status !== 202) assertProblem(answer, 'order_number_taken', api.baseUrl)
+  const responses = await Promise.all(Array.from({ length: 6 }, () => issue({ orderNumber: 'W-77' })))
+  assert.equal(responses.filter(({ status }) => status === 202).length, 1)
+  for (const response of responses)
+    if (response.status !== 202) assertProblem(response, 'order_number_taken', api.baseUrl)
   assert.equal(sales().length, 1)
 })
 
@@ -181,10 +182,10 @@ test("missing configuration is named, first our own, then the back office's", as
 })
 
 test('all errors of a sale are reported together without a call', async () => {
-  const answer = await issue({ amount: '0.00', gateway: 'pаypal', deliveryDate: day(-1), billingAddress: {} })
-  assert.equal(answer.status, 422)
+  const response = await issue({ amount: '0.00', gateway: 'pаypal', deliveryDate: day(-1), billingAddress: {} })
+  assert.equal(response.status, 422)
   assert.deepEqual(
-    faultsOf(answer).map(([pointer]: [string]) => pointer),
+    faultsOf(response).map(([pointer]: [string]) => pointer),
     ['/amount', '/gateway', '/deliveryDate', '/billingAddress'],
   )
   assert.equal(simulator.ledger.calls.length, 0)
@@ -200,9 +201,9 @@ test('a delayed email requires a supporting version and is otherwise rejected', 
     stop: stopOlder,
   } = await startApparel21Service({ simulated: { release: '2022.1' } })
   try {
-    const refused = await issue(later, {}, shop)
-    assert.deepEqual(faultsOf(refused), [['/deliveryDate', 'invalid_field']])
-    assert.match(refused.json.detail, /2022\.3/)
+    const rejected = await issue(later, {}, shop)
+    assert.deepEqual(faultsOf(rejected), [['/deliveryDate', 'invalid_field']])
+    assert.match(rejected.json.detail, /2022\.3/)
     assert.equal((await issue({ deliveryDate: day(0) }, {}, shop)).status, 202)
     assert.equal(older.ledger.effectsOf('voucher sold').length, 1)
   } finally {
@@ -235,9 +236,9 @@ test('a sale rejected by the back office points into the request body', async ()
   ]
   for (const [code, ours, pointer] of cases) {
     simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code, times: 1 })
-    const answer = await issue()
-    assertProblem(answer, ours, api.baseUrl, '/vouchers')
-    assert.equal(answer.json.errors?.[0]?.pointer, pointer, String(code))
+    const response = await issue()
+    assertProblem(response, ours, api.baseUrl, '/vouchers')
+    assert.equal(response.json.errors?.[0]?.pointer, pointer, String(code))
   }
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5091, times: 1 })
   assertProblem(await issue({ receiverEmail: 'new@example.com' }), 'back_office_error', api.baseUrl)

@@ -14,15 +14,15 @@ const { personOf, calls, made, consentOf, fullPerson } = personsOf(shop)
 test('a change clears nothing that it omits', async () => {
   const person = fullPerson()
   const { updated: _, password: __, ...was } = structuredClone(person)
-  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Joan', mobile: '0411 111 111' })
-  assert.equal(answer.status, 200, answer.text)
+  const response = await put(api, `/customers/${person.id}`, { firstname: 'Joan', mobile: '0411 111 111' })
+  assert.equal(response.status, 200, response.text)
   const { updated: ___, password: ____, ...is } = structuredClone(person)
   assert.deepEqual(is, { ...was, firstname: 'Joan', mobile: '0411 111 111' })
   assert.deepEqual(
     calls().filter(call => !/Reference/.test(call)),
     [`GET /Persons/${person.id}`, `PUT /Persons/${person.id}`, `GET /Persons/${person.id}`],
   )
-  assert.equal(answer.json.data.loyaltyCode, 'VIP')
+  assert.equal(response.json.data.loyaltyCode, 'VIP')
 })
 
 test('unknown elements, whitespace and another order do not affect written data', async () => {
@@ -30,8 +30,8 @@ test('unknown elements, whitespace and another order do not affect written data'
   const { updated: _, password: __, ...was } = structuredClone(person)
   for (const kind of ['reordered', 'extra-elements', 'trailing-blanks', 'carriage-returns'] as const) {
     simulator.faults.add({ kind, method: 'GET', path: '/Persons/*' })
-    const answer = await put(api, `/customers/${person.id}`, { work: undefined, title: was.title })
-    assert.equal(answer.status, 200, `${kind} ${answer.text}`)
+    const response = await put(api, `/customers/${person.id}`, { work: undefined, title: was.title })
+    assert.equal(response.status, 200, `${kind} ${response.text}`)
     simulator.faults.clear()
     const { updated: ___, password: ____, ...is } = structuredClone(person)
     assert.deepEqual(is, was, kind)
@@ -44,8 +44,8 @@ test('an upstream value that a body cannot introduce can be sent back', async ()
   simulator.change({ kind: 'edit-person', id: person.id, fields: odd })
   await shop.sync('customers')
   const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${person.id}`)).json.data
-  const answer = await put(api, `/customers/${person.id}`, { ...record, title: 'Prof' })
-  assert.equal(answer.status, 200, answer.text)
+  const response = await put(api, `/customers/${person.id}`, { ...record, title: 'Prof' })
+  assert.equal(response.status, 200, response.text)
   const { email, home, dateOfBirth, title } = person
   assert.deepEqual({ email, home, dateOfBirth, title }, { ...odd, title: 'Prof' })
 })
@@ -71,8 +71,8 @@ test('null clears a field and leaves its neighbours', async () => {
     references: { shopsFor: null },
     contact: { phones: { home: null } },
   }
-  const answer = await put(api, `/customers/${person.id}`, change)
-  assert.equal(answer.status, 200, answer.text)
+  const response = await put(api, `/customers/${person.id}`, change)
+  assert.equal(response.status, 200, response.text)
   assert.deepEqual([person.title, person.dateOfBirth, person.billing.line2, person.home], ['', '', '', ''])
   assert.deepEqual([person.billing.line1, person.mobile], ['1 Swan St', '0400000000'])
   assert.deepEqual([...person.references.keys()].sort(), [1322, 27])
@@ -112,10 +112,10 @@ test('a concurrent back office change between read and write is kept', async () 
   const person = fullPerson()
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener', work: '0377770000' } }
   simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', times: 1, change })
-  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Jane' })
-  assert.equal(answer.status, 200, answer.text)
+  const response = await put(api, `/customers/${person.id}`, { firstname: 'Jane' })
+  assert.equal(response.status, 200, response.text)
   assert.deepEqual([person.firstname, person.jobTitle, person.work], ['Jane', 'Gardener', '0377770000'])
-  assert.equal(answer.json.data.contact.phones.work, '0377770000')
+  assert.equal(response.json.data.contact.phones.work, '0377770000')
   assert.deepEqual(
     simulator.ledger.callsTo({ method: 'PUT' }).map(({ errorCode }) => errorCode),
     [5010, null],
@@ -128,8 +128,8 @@ test('a change is abandoned after three concurrent back office changes', async (
   const shown = (await api.get(`/customers/${person.id}`)).json.data
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener' } }
   simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', change })
-  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Nobody' })
-  assertProblem(answer, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
+  const response = await put(api, `/customers/${person.id}`, { firstname: 'Nobody' })
+  assertProblem(response, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 3)
   assert.notEqual(person.firstname, 'Nobody')
   assert.deepEqual((await api.get(`/customers/${person.id}`)).json.data, shown)
@@ -137,13 +137,13 @@ test('a change is abandoned after three concurrent back office changes', async (
 
 test('two concurrent changes of one customer are both stored', async () => {
   const { id } = await createCustomer(api)
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     put(api, `/customers/${id}`, { title: 'Dr' }),
     put(api, `/customers/${id}`, { mobile: '0400 222 222' }),
     put(api, `/customers/${id}`, { address: { city: 'Perth' } }),
   ])
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 200, 200],
   )
   const person = personOf(id)
@@ -166,9 +166,9 @@ test('If-Match detects a change in the back office', async () => {
 test('a customer known only to the back office can be changed', async () => {
   const person = fullPerson()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
-  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Late' })
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.json.data.firstname, 'Late')
+  const response = await put(api, `/customers/${person.id}`, { firstname: 'Late' })
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.json.data.firstname, 'Late')
   for (const id of ['99999', '0', '-1', 'x', `0${person.id}`, '../Stores'])
     assertProblem(
       await put(api, `/customers/${encodeURIComponent(id)}`, { firstname: 'Late' }),
@@ -182,9 +182,9 @@ test('a change with a lost response is unknown until its repeat', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'PUT', path: '/Persons/*', times: 1 })
   assertProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   assert.equal((await api.get(`/customers/${id}`)).json.data.title, null)
-  const answer = await put(api, `/customers/${id}`, { title: 'Dr' })
-  assert.equal(answer.status, 200)
-  assert.deepEqual([answer.json.data.title, personOf(id).title], ['Dr', 'Dr'])
+  const response = await put(api, `/customers/${id}`, { title: 'Dr' })
+  assert.equal(response.status, 200)
+  assert.deepEqual([response.json.data.title, personOf(id).title], ['Dr', 'Dr'])
 })
 
 test('a repeat finishes a customer change that was rolled back only here', async () => {
@@ -208,12 +208,12 @@ test('an unavailable back office is 503 with Retry-After and nothing is written'
   const { id } = await createCustomer(api)
   const rows = await count(api, api, 'customer')
   await simulator.refuse()
-  for (const answer of [
+  for (const response of [
     await post(api, '/customers', buildCustomer(), withKey()),
     await put(api, `/customers/${id}`, { title: 'Dr' }),
   ]) {
-    assertProblem(answer, 'back_office_unavailable', api.baseUrl)
-    assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+    assertProblem(response, 'back_office_unavailable', api.baseUrl)
+    assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
   }
   assert.equal(await count(api, api, 'customer'), rows)
 })

@@ -70,8 +70,8 @@ test('concurrent requests for one customer share a call and store orders once', 
   simulator.ledger.clear()
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/Orders' })
   const before = await rows()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => listed(id)))
-  for (const { data } of answers) assert.deepEqual(idsOf(data), orders)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => listed(id)))
+  for (const { data } of responses) assert.deepEqual(idsOf(data), orders)
   assert.deepEqual([asked(id), await rows()], [1, before + orders.length])
 })
 

@@ -29,12 +29,12 @@ test('a customer is created in the back office and stored as returned', async ()
     },
     references: { shopsFor: '4412' },
   })
-  const answer = await post(api, '/customers', body)
-  assert.equal(answer.status, 201, answer.text)
-  const record = answer.json.data
+  const response = await post(api, '/customers', body)
+  assert.equal(response.status, 201, response.text)
+  const record = response.json.data
   assert.deepEqual(validateBody(Customer, { ...record, references: {} }, { currency: 'AUD' }), [])
-  assert.equal(answer.headers.location, `/customers/${record.id}`)
-  assert.equal(answer.json.meta, undefined)
+  assert.equal(response.headers.location, `/customers/${record.id}`)
+  assert.equal(response.json.meta, undefined)
   const person = personOf(record.id)
   assert.deepEqual(
     [person.firstname, person.surname, person.title, person.email, person.mobile, person.dateOfBirth, person.privacy],
@@ -68,10 +68,10 @@ test('a customer is created in the back office and stored as returned', async ()
 test('a customer with minimal data can be changed', async () => {
   const { id } = await createCustomer(api)
   assert.equal(personOf(id).billing.contactName, 'John Smith')
-  const answer = await put(api, `/customers/${id}`, { title: 'Mr' })
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.json.data.title, 'Mr')
-  assert.equal(answer.json.data.address.addressLine1, null)
+  const response = await put(api, `/customers/${id}`, { title: 'Mr' })
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.json.data.title, 'Mr')
+  assert.equal(response.json.data.address.addressLine1, null)
 })
 
 test('XML special characters in customer fields arrive unchanged', async () => {
@@ -130,13 +130,13 @@ test('an email that its owner released upstream is free', async () => {
 
 test('one of twenty concurrent creates with one email succeeds', async () => {
   const body = buildCustomer()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(api, '/customers', body)))
-  const [first, ...more] = answers.filter(({ status }) => status === 201)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => post(api, '/customers', body)))
+  const [first, ...more] = responses.filter(({ status }) => status === 201)
   assert.ok(first)
   assert.deepEqual(more, [])
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    assertProblem(answer, 'email_taken', api.baseUrl)
-    assert.match(answer.json.detail, new RegExp(`Customer ${first.json.data.id} `))
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    assertProblem(response, 'email_taken', api.baseUrl)
+    assert.match(response.json.detail, new RegExp(`Customer ${first.json.data.id} `))
   }
   assert.equal(made(), 1)
 })

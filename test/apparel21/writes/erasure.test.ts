@@ -14,12 +14,12 @@ const { order } = await ordersOf(shop)
 test('a person of the back office cannot be erased, as capabilities explain', async () => {
   const admin = await api.createAccount('admin')
   const { id } = await createCustomer(api)
-  const answer = await remove(admin, `/customers/${id}`)
-  assertProblem(answer, 'capability_unavailable', api.baseUrl)
+  const response = await remove(admin, `/customers/${id}`)
+  assertProblem(response, 'capability_unavailable', api.baseUrl)
   assert.equal((await api.get(`/customers/${id}`)).status, 200)
   const { capabilities } = (await api.get('/capabilities')).json.data
   const lacking = capabilities.find(({ name }: { name: string }) => name === 'customerErasure')
-  assert.deepEqual([lacking.available, lacking.reason], [false, answer.json.detail])
+  assert.deepEqual([lacking.available, lacking.reason], [false, response.json.detail])
 })
 
 test("an erased person's email can be taken upstream without naming the owner", async () => {
@@ -29,9 +29,9 @@ test("an erased person's email can be taken upstream without naming the owner", 
   assert.equal((await remove(admin, `/customers/${id}`)).status, 200)
   await simulator.change({ kind: 'restore-person', id: Number(id) })
   for (const more of [{ surname: 'Other' }, {}]) {
-    const answer = await post(api, '/customers', buildCustomer({ contact, ...more }))
-    assertProblem(answer, 'email_taken', api.baseUrl)
-    assert.match(answer.json.errors[0].detail, /^Another customer /)
+    const response = await post(api, '/customers', buildCustomer({ contact, ...more }))
+    assertProblem(response, 'email_taken', api.baseUrl)
+    assert.match(response.json.errors[0].detail, /^Another customer /)
   }
   assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
 })
@@ -42,8 +42,8 @@ test('a person erased upstream is erased here and does not return', async () => 
   const placed = await post(api, '/orders', order({ customerId: id }))
   assert.equal(placed.status, 201, placed.text)
   await simulator.change({ kind: 'remove-person', id: Number(id) })
-  const answer = await remove(admin, `/customers/${id}`)
-  assert.equal(answer.status, 200, answer.text)
+  const response = await remove(admin, `/customers/${id}`)
+  assert.equal(response.status, 200, response.text)
   await eraseRemainingData(api.db, api.keys, api.service, id)
   const { customerId, billingAddress, total } = (await api.get(`/orders/${placed.json.data.id}`)).json.data
   assert.deepEqual([customerId, billingAddress.addressLine1, total], [null, null, placed.json.data.total])

@@ -145,12 +145,12 @@ for (const orderNumber of ['SHOP-1', undefined])
 
 test('one of ten concurrent orders with one number succeeds', async () => {
   const before = await rows()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => post(api, '/orders', order({ orderNumber: 'RACE' }))),
   )
-  assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-  for (const answer of answers.filter(({ status }) => status !== 201))
-    assertProblem(answer, 'order_number_taken', api.baseUrl)
+  assert.equal(responses.filter(({ status }) => status === 201).length, 1)
+  for (const response of responses.filter(({ status }) => status !== 201))
+    assertProblem(response, 'order_number_taken', api.baseUrl)
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
@@ -174,9 +174,9 @@ test("a voucher pays once even if the order's response is lost", async () => {
 test('an unavailable back office is 503 with Retry-After without an order', async () => {
   const before = await rows()
   await simulator.refuse()
-  const answer = await post(api, '/orders', order(), withKey())
-  assertProblem(answer, 'back_office_unavailable', api.baseUrl, '/orders')
-  assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+  const response = await post(api, '/orders', order(), withKey())
+  assertProblem(response, 'back_office_unavailable', api.baseUrl, '/orders')
+  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
   assert.equal(await rows(), before)
 })
 
@@ -185,9 +185,9 @@ test('a web page in response to an order is an unknown outcome', async () => {
     const key = withKey()
     simulator.ledger.clear()
     simulator.faults.add({ kind: 'html', method: 'POST', path: '/Persons/*/Orders', times: 1, applied })
-    const answer = await post(api, '/orders', order(), key)
-    assertProblem(answer, 'outcome_unknown', api.baseUrl)
-    assert.doesNotMatch(answer.text, /<|html/i)
+    const response = await post(api, '/orders', order(), key)
+    assertProblem(response, 'outcome_unknown', api.baseUrl)
+    assert.doesNotMatch(response.text, /<|html/i)
     getCreated(await post(api, '/orders', order(), key))
     assert.equal(placed(), 1)
   }

@@ -35,23 +35,23 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   simulator.faults.add({ kind: 'hang', method: 'POST', path, probability: 0.02 })
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.03 })
   const end = performance.now() + seconds * 1_000
-  const answers: Answered[] = []
+  const responses: Answered[] = []
   const beside: { answer: Answered; ms: number }[] = []
   let isOver = false
   const idle = longestIdle(() => isOver)
   await Promise.all([
     ...Array.from({ length: clients }, async (_, i) => {
       while (performance.now() < end) {
-        const answer = await send(api, '/orders', order(i))
-        answers.push(answer)
-        if (answer.status === 503) await delay(1_000 * Number(answer.retryAfter ?? 1))
+        const response = await send(api, '/orders', order(i))
+        responses.push(response)
+        if (response.status === 503) await delay(1_000 * Number(response.retryAfter ?? 1))
       }
     }),
     ...Array.from({ length: 4 }, async () => {
       while (performance.now() < end) {
         const from = performance.now()
-        const answer = await send(api, '/customers', person(), { by: neighbour })
-        beside.push({ answer, ms: performance.now() - from })
+        const response = await send(api, '/customers', person(), { by: neighbour })
+        beside.push({ answer: response, ms: performance.now() - from })
         await delay(20)
       }
     }),
@@ -59,15 +59,15 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   isOver = true
   assert.ok((await idle) < mostIdleMs, `${await idle} ms idle in a transaction`)
 
-  const made = answers.filter(({ status }) => status === 201).length
-  const wrong = answers.filter(
+  const made = responses.filter(({ status }) => status === 201).length
+  const wrong = responses.filter(
     ({ status, code, retryAfter }) =>
       status !== 201 && !(status === 503 && Number(retryAfter) > 0) && !(status === 504 && code === 'outcome_unknown'),
   )
   assert.deepEqual(wrong, [])
   assert.ok(made >= clients / 2, `${made} orders`)
-  assert.ok(answers.some(({ status }) => status === 504))
-  assert.deepEqual([...new Set(beside.map(({ answer }) => answer.status))], [201])
+  assert.ok(responses.some(({ status }) => status === 504))
+  assert.deepEqual([...new Set(beside.map(({ answer: response }) => response.status))], [201])
   const slowest = beside.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(beside.length * 0.95)] ?? 0
   assert.ok(slowest < 2_000, `a neighbour waited ${slowest} ms`)
 

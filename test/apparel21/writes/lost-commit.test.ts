@@ -22,9 +22,9 @@ for (const [which, commits] of [
     const [already, key, asked] = [await rows(), withKey(), order()]
     simulator.faults.add({ kind: 'latency', applied: true, seconds: 0.3, path: '/Persons/*/Orders', times: 1 })
     const lost = commits === 1 ? proxy.loseCommit() : afterPlacing().then(proxy.loseCommit)
-    const [answer] = await Promise.all([post(far, '/orders', asked, key), lost])
-    assert.deepEqual([answer.status, placed(), await rows()], [201, 1, already + 1], answer.text)
-    assertReplay(await post(api, '/orders', asked, key), answer)
+    const [response] = await Promise.all([post(far, '/orders', asked, key), lost])
+    assert.deepEqual([response.status, placed(), await rows()], [201, 1, already + 1], response.text)
+    assertReplay(await post(api, '/orders', asked, key), response)
     assert.deepEqual([placed(), await rows(), await open()], [1, already + 1, [0, 0]])
   })
 

@@ -18,15 +18,15 @@ test('an order is placed in the back office and stored as processing', async () 
   const stock = await count(api, api, 'stock')
   const discounts = [{ type: 'staff', amount: '0.50', reason: 'Gold & <Co>' }]
   const due = toDollars(toCents(tee.price) + 2 * toCents(hat.price) - 50 + 995)
-  const answer = await post(api, '/orders', {
+  const response = await post(api, '/orders', {
     ...order({ freight: '9.95', payments: [{ gateway: 'visa', amount: due, reference: 'PAYID-2' }] }),
     lines: [
       { sku: tee.sku, quantity: 1, discounts },
       { sku: hat.sku, quantity: 2 },
     ],
   })
-  const record = getCreated(answer)
-  assert.equal(answer.headers.location, `/orders/${record.id}`)
+  const record = getCreated(response)
+  assert.equal(response.headers.location, `/orders/${record.id}`)
   assert.deepEqual(validateBody(Order, record, { currency: 'AUD' }), [])
   assert.deepEqual([record.total, record.freight], [due, '9.95'])
   assert.deepEqual(
@@ -153,8 +153,8 @@ test('a pick-up order has its store and no freight', async () => {
   assert.deepEqual([pickupStoreId, despatchType], [String(store?.id), 'ClickAndCollect'])
   assert.equal(record.pickupStoreNumber, pickupStoreNumber)
   const payments = [{ gateway: 'visa', amount: toDollars(toCents(tee.price) + 500) }]
-  const refused = await post(api, '/orders', order({ pickupStoreNumber, freight: '5.00', payments }))
-  assertRejected(api, refused, 'invalid_field', '/freight')
+  const rejected = await post(api, '/orders', order({ pickupStoreNumber, freight: '5.00', payments }))
+  assertRejected(api, rejected, 'invalid_field', '/freight')
 })
 
 test('a free order or a gateway without merchant uses a plain card', async () => {
@@ -172,7 +172,7 @@ test('a free order or a gateway without merchant uses a plain card', async () =>
 })
 
 test('all errors of an order are reported at once without a call', async () => {
-  const answer = await post(api, '/orders', {
+  const response = await post(api, '/orders', {
     ...order({ billingAddress: { ...address, country: 'x'.repeat(21) } }),
     lines: [
       { sku: 'NONE', quantity: 1 },
@@ -182,7 +182,7 @@ test('all errors of an order are reported at once without a call', async () => {
   })
   assertRejected(
     api,
-    answer,
+    response,
     'unknown_sku',
     ...['/lines/0/sku', '/lines/1/price', '/payments/0/gateway', '/billingAddress/country'],
   )
@@ -252,8 +252,8 @@ test('a voucher emptied by a till is rejected with its pointer', async () => {
     { gateway: 'visa', amount, voucher: pays },
   ]
   const before = await rows()
-  const refused = await post(api, '/orders', order({ payments: payments('10.00') }))
-  assertRejected(api, refused, 'insufficient_voucher_balance', '/payments/1/voucher')
+  const rejected = await post(api, '/orders', order({ payments: payments('10.00') }))
+  assertRejected(api, rejected, 'insufficient_voucher_balance', '/payments/1/voucher')
   assert.equal(await rows(), before)
   getCreated(await post(api, '/orders', order({ payments: payments('5.00') })))
   assert.equal(voucher('6000002').used, 50)

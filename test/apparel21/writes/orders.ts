@@ -31,9 +31,9 @@ export async function ordersOf({ api, simulator, sold }: Shop) {
   const posts = () => simulator.ledger.callsTo({ method: 'POST' })
   const rows = () => count(api, api, 'sales_order')
   const validated = async (number: string, pin: string, amount: string) => {
-    const answer = await post(api, '/vouchers/validate', { number, pin, amount })
-    assert.equal(answer.status, 200, answer.text)
-    return { number, validationId: answer.json.data.validationId as string }
+    const response = await post(api, '/vouchers/validate', { number, pin, amount })
+    assert.equal(response.status, 200, response.text)
+    return { number, validationId: response.json.data.validationId as string }
   }
   const voucher = (number: string) => simulator.state.vouchers.get(number) ?? assert.fail()
   return { tee, hat, customerId, order, buy, upstream, placed, posts, rows, validated, voucher }

@@ -82,13 +82,13 @@ export async function shopOfProcesses() {
         const asked = request(
           `${to.baseUrl}${path}`,
           { method, agent: agentOf(to), timeout: 70_000, headers },
-          answer => {
+          response => {
             let text = ''
-            answer.setEncoding('utf8').on('data', part => (text += part))
-            answer.on('error', reject)
-            answer.on('end', () => {
-              const retryAfter = answer.headers['retry-after']
-              resolve({ status: answer.statusCode ?? 0, retryAfter, ...JSON.parse(text) })
+            response.setEncoding('utf8').on('data', part => (text += part))
+            response.on('error', reject)
+            response.on('end', () => {
+              const retryAfter = response.headers['retry-after']
+              resolve({ status: response.statusCode ?? 0, retryAfter, ...JSON.parse(text) })
             })
           },
         )

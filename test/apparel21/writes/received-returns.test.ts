@@ -49,7 +49,7 @@ test('a keyed return of items already returned is rejected without effect', asyn
   const order = await bought({ [tee.sku]: 1 })
   const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of there.lines) line.status = 'Returned'
-  const answer = await giveBack(order.id, { [tee.sku]: 1 }, {}, withKey())
-  assertRejected(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
+  const response = await giveBack(order.id, { [tee.sku]: 1 }, {}, withKey())
+  assertRejected(api, response, 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.equal(returnsThere(), 0)
 })

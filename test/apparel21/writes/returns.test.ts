@@ -18,9 +18,9 @@ const { bought, giveBack, returnsThere, rows, returnable, statuses, lastReturn }
 
 test("a return is created upstream and returns the shopper's number", async () => {
   const order = await bought({ [tee.sku]: 3, [hat.sku]: 1 })
-  const answer = await giveBack(order.id, { [tee.sku]: 2 })
-  const record = getCreated(answer)
-  assert.equal(answer.headers.location, `/returns/${record.id}`)
+  const response = await giveBack(order.id, { [tee.sku]: 2 })
+  const record = getCreated(response)
+  assert.equal(response.headers.location, `/returns/${record.id}`)
   assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
   const there = lastReturn()
   assert.deepEqual(
@@ -64,10 +64,10 @@ test('a return never exceeds the sale, unlike in the back office', async () => {
   const order = await bought({ [tee.sku]: 4 })
   getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
   simulator.ledger.clear()
-  const answers = await Promise.all(Array.from({ length: 8 }, () => giveBack(order.id, { [tee.sku]: 2 })))
-  assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-  for (const answer of answers.filter(({ status }) => status !== 201))
-    assertRejected(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
+  const responses = await Promise.all(Array.from({ length: 8 }, () => giveBack(order.id, { [tee.sku]: 2 })))
+  assert.equal(responses.filter(({ status }) => status === 201).length, 1)
+  for (const response of responses.filter(({ status }) => status !== 201))
+    assertRejected(api, response, 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.equal(returnsThere(), 1)
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 4, returned: 3, returnable: 1 }])
   const twice = { lines: [1, 1].map(quantity => ({ sku: tee.sku, quantity, reasonCode: 'SIZE' })) }
@@ -76,14 +76,14 @@ test('a return never exceeds the sale, unlike in the back office', async () => {
 
 test('an unknown SKU and an unknown reason are reported together', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  const answer = await post(api, `/orders/${order.id}/returns`, {
+  const response = await post(api, `/orders/${order.id}/returns`, {
     lines: [
       { sku: tee.sku, quantity: 1, reasonCode: 'WRONG', notes: 'x'.repeat(251) },
       { sku: hat.sku, quantity: 1, reasonCode: 'NONE' },
     ],
   })
-  assertProblem(answer, 'sku_not_on_order', api.baseUrl)
-  assert.deepEqual(getFieldErrors(answer).sort(), [
+  assertProblem(response, 'sku_not_on_order', api.baseUrl)
+  assert.deepEqual(getFieldErrors(response).sort(), [
     '/lines/0/notes invalid_field',
     '/lines/0/reasonCode invalid_field',
     '/lines/1/reasonCode invalid_field',
@@ -101,10 +101,10 @@ test('upstream rejections have stable codes and quote the original code', async 
     [5085, 'invalid_field'],
   ] as const) {
     simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description: 'words of theirs', times: 1 })
-    const answer = await giveBack(order.id, { [tee.sku]: 1 })
-    assertRejected(api, answer, ours, '/lines')
-    assert.match(answer.json.detail, new RegExp(String(code)))
-    assert.doesNotMatch(answer.text, /words of theirs/)
+    const response = await giveBack(order.id, { [tee.sku]: 1 })
+    assertRejected(api, response, ours, '/lines')
+    assert.match(response.json.detail, new RegExp(String(code)))
+    assert.doesNotMatch(response.text, /words of theirs/)
   }
   // Facts that the back office returned are stored, because the request was sent.
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 1, returned: 0, returnable: 1 }])
@@ -171,10 +171,10 @@ test('a lost return with a given number keeps the number unique', async () => {
 test('one of two concurrent returns with one number succeeds', async () => {
   const orders = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
   simulator.faults.add({ kind: 'latency', method: 'POST', path: '/Persons/*/Returns', seconds: 0.3 })
-  const answers = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
-  const [refused = assert.fail(), ...others] = answers.filter(({ status }) => status !== 201)
+  const responses = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
+  const [rejected = assert.fail(), ...others] = responses.filter(({ status }) => status !== 201)
   assert.equal(others.length, 0)
-  assertRejected(api, refused, 'order_number_taken', '/returnNumber')
+  assertRejected(api, rejected, 'order_number_taken', '/returnNumber')
   assert.equal(returnsThere(), 1)
 })
 
@@ -214,9 +214,9 @@ test('an unknown order is 404, and unavailable during an outage', async () => {
   const before = await rows()
   await simulator.refuse()
   for (const id of ['99999998', order.id]) {
-    const answer = await giveBack(id, { [tee.sku]: 1 })
-    assertProblem(answer, 'back_office_unavailable', api.baseUrl)
-    assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+    const response = await giveBack(id, { [tee.sku]: 1 })
+    assertProblem(response, 'back_office_unavailable', api.baseUrl)
+    assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
   }
   assert.equal(await rows(), before)
 })
@@ -224,9 +224,9 @@ test('an unknown order is 404, and unavailable during an outage', async () => {
 test('returns require a back office version that supports them', async () => {
   const own = await openShop({}, { release: '2017.1' })
   try {
-    const answer = await post(own.api, '/orders/1/returns', buildReturn({ [tee.sku]: 1 }))
-    assertProblem(answer, 'capability_unavailable', own.api.baseUrl)
-    assert.match(answer.json.detail, /2017\.2.*2017\.1/)
+    const response = await post(own.api, '/orders/1/returns', buildReturn({ [tee.sku]: 1 }))
+    assertProblem(response, 'capability_unavailable', own.api.baseUrl)
+    assert.match(response.json.detail, /2017\.2.*2017\.1/)
     assert.equal(own.simulator.ledger.callsTo({ method: 'POST' }).length, 0)
   } finally {
     await own.stop()

@@ -57,8 +57,10 @@ function callsIn(checker: Checker, file: SourceFile) {
 
 /** The row that a call comes to: of `Promise<Row[]>`, or of `Promise<Row | undefined>`. */
 function rowType(checker: Checker, call: Node): Type {
-  const answer = argumentOf(checker, checker.getTypeAtLocation(call))
-  return checker.isArrayType(answer) ? argumentOf(checker, answer) : (checker.getNonNullableType(answer) ?? answer)
+  const response = argumentOf(checker, checker.getTypeAtLocation(call))
+  return checker.isArrayType(response)
+    ? argumentOf(checker, response)
+    : (checker.getNonNullableType(response) ?? response)
 }
 
 function argumentOf(checker: Checker, type: Type | undefined): Type {

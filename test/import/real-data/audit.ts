@@ -43,11 +43,11 @@ export async function audit(shop: Shop, accounts: Accounts, folder: string): Pro
       reasons[reason] = (reasons[reason] ?? 0) + 1
     }
   }
-  return { summaries, given, rejected, reasons, ...(await walk(shop)) }
+  return { summaries, given, rejected, reasons, ...(await pagination(shop)) }
 }
 
 /** Nothing is kept of a record but its key and what it adds to the tallies. */
-async function walk(shop: Shop) {
+async function pagination(shop: Shop) {
   const answered = emptyTallies()
   const listed: Audit['listed'] = {}
   const seen: Seen = { references: new Set(), buffers: new Map() }

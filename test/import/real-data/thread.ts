@@ -23,8 +23,8 @@ async function aside<Answer>(work: Work): Promise<Answer> {
   const ending = once(worker, 'exit').then(([code]) => {
     throw new Error(`The thread ended with ${code} and without an answer.`)
   })
-  const [answer] = await Promise.race([once(worker, 'message'), ending])
-  return answer
+  const [response] = await Promise.race([once(worker, 'message'), ending])
+  return response
 }
 
 async function done({ folder, accounts }: Work): Promise<Accounts | Audit> {

@@ -31,8 +31,8 @@ export async function startPrometheus(target: string, intervalSeconds: number) {
 
   /** Returns the data of a request to its HTTP API. */
   async function query<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters)}`)
-    const { status, data, error } = (await answer.json()) as { status: string; data: T; error?: string }
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters)}`)
+    const { status, data, error } = (await response.json()) as { status: string; data: T; error?: string }
     assert.equal(status, 'success', error ?? '')
     return data
   }

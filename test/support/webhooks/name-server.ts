@@ -54,7 +54,7 @@ function buildAnswer(question: Buffer, end: number, type: number, found: readonl
   head.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2)
   head.writeUInt16BE(found.length, 6)
   head.fill(0, 8)
-  const answers = found.map(address => {
+  const responses = found.map(address => {
     const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
     const record = Buffer.alloc(12)
     record.writeUInt16BE(0xc00c, 0)
@@ -63,5 +63,5 @@ function buildAnswer(question: Buffer, end: number, type: number, found: readonl
     record.writeUInt16BE(bytes.length, 10)
     return Buffer.concat([record, bytes])
   })
-  return Buffer.concat([head, question.subarray(12, end), ...answers])
+  return Buffer.concat([head, question.subarray(12, end), ...responses])
 }
