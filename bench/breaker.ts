@@ -31,10 +31,10 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
   const { db, keys } = loaded
   const simulator = await startSimulatorProcess()
   await db.run(sql`delete from service where name = ${name}`)
-  const made = await addService(db, name, { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' })
-  if (!made) throw new Error('it was just deleted')
-  await setBackOffice(db, keys, made, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-  const password = (await addAccount(db, keys, name, made, 'maintainer')) ?? (await addPassword(db, keys, name))
+  const created = await addService(db, name, { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' })
+  if (!created) throw new Error('it was just deleted')
+  await setBackOffice(db, keys, created, { driver: 'apparel21', url: simulator.url, country: 'AU' })
+  const password = (await addAccount(db, keys, name, created, 'maintainer')) ?? (await addPassword(db, keys, name))
   const service = await startService(bench.directory, {
     DATABASE_URL: loaded.url,
     RUN_JOBS: 'false',
@@ -99,11 +99,11 @@ function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<
   }
   return new Promise(resolve => {
     const options = { host: 'localhost', port, ca, agent, method: 'POST', path: '/vouchers/lookup', headers }
-    const asked = request(options, response => {
+    const requested = request(options, response => {
       response.resume().once('end', () => resolve(response.statusCode ?? 0))
     })
-    asked.once('error', () => resolve(0))
-    asked.end(body)
+    requested.once('error', () => resolve(0))
+    requested.end(body)
   })
 }
 

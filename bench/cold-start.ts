@@ -34,10 +34,13 @@ export async function measureColdStart(directory: string): Promise<Section> {
 
 const healthy = ({ port, ca }: Running) =>
   new Promise<void>((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', servername: 'localhost', port, ca, path: '/health/ready' }, response => {
-      response.resume()
-      if (response.statusCode === 200) resolve()
-      else reject(new Error(`The first answer was ${response.statusCode}.`))
-    })
-    asked.on('error', reject).end()
+    const requested = request(
+      { host: '127.0.0.1', servername: 'localhost', port, ca, path: '/health/ready' },
+      response => {
+        response.resume()
+        if (response.statusCode === 200) resolve()
+        else reject(new Error(`The first answer was ${response.statusCode}.`))
+      },
+    )
+    requested.on('error', reject).end()
   })

@@ -23,7 +23,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   const scenarios = await scenariosOf(loaded)
   const page = scenarios.find(({ name }) => name === 'customers, deepest page')
   if (!page) throw new Error('the bench has a deepest page')
-  const tell = (packing?: string) => told(service, loaded, packing)
+  const tell = (packing?: string) => reported(service, loaded, packing)
   const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', Told>[] = []
   const pages: Record<'alone' | 'beside', Sample>[] = []
   for (let round = 0; round < bench.rounds; round++) {
@@ -107,7 +107,7 @@ async function copied({ url, service }: Loaded): Promise<Told> {
 }
 
 /** The list as a whole by `curl`, to nowhere. */
-async function told({ port }: Running, { password }: Loaded, packing = 'identity'): Promise<Told> {
+async function reported({ port }: Running, { password }: Loaded, packing = 'identity'): Promise<Told> {
   const headers = { accept: 'application/x-ndjson', 'accept-encoding': packing, 'x-service-name': serviceName }
   const { seconds, out } = await timed('curl', [
     ...['--silent', '--fail', '--insecure', '--http1.1', '--user', `${serviceName}:${password}`],

@@ -95,8 +95,8 @@ say('Done.')
 async function measureServed(running: Cluster, size: Size) {
   const loaded = await running.open(size)
   const version = await loaded.db.row<{ version: string }>(sql`select current_setting('server_version') as version`)
-  const asked = `${size.customers.toLocaleString('en-US')} customers and ${size.transactions.toLocaleString('en-US')} transactions; ${rounds} rounds of ${seconds} s, the median`
-  const listFacts = () => factsOf(version?.version ?? '', asked)
+  const requested = `${size.customers.toLocaleString('en-US')} customers and ${size.transactions.toLocaleString('en-US')} transactions; ${rounds} rounds of ${seconds} s, the median`
+  const listFacts = () => factsOf(version?.version ?? '', requested)
   const bench = startBench({ directory, postgresPid: running.postgres.pid, seconds, rounds, say })
   const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
     pages: measurePages,

@@ -44,17 +44,17 @@ try {
   await fillDemoShop(service.db, service.keys, service.service)
   const found: Round[] = []
   for (let round = 0; round < Number(rounds); round++) found.push(await open())
-  const told = (what: string, value: (round: Round) => number, unit: string) => {
+  const reported = (what: string, value: (round: Round) => number, unit: string) => {
     const sorted = found.map(value).sort((a, b) => a - b)
     const [best, middle, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
     console.log(`${what}: ${[best, middle, worst].map(one => Math.round(one ?? Number.NaN)).join(', ')} ${unit}`)
   }
   console.log(`The first screen, ${found.length} times, nothing kept: best, middle, worst`)
-  told('something is shown', ({ painted }) => painted, 'ms')
-  told('all of its figures have come', ({ figures }) => figures, 'ms')
-  told('its chart is drawn', ({ drawn }) => drawn, 'ms')
-  told('until the figures', ({ bytes }) => bytes / 1_000, 'KB')
-  told('until the figures', ({ requests }) => requests, 'requests')
+  reported('something is shown', ({ painted }) => painted, 'ms')
+  reported('all of its figures have come', ({ figures }) => figures, 'ms')
+  reported('its chart is drawn', ({ drawn }) => drawn, 'ms')
+  reported('until the figures', ({ bytes }) => bytes / 1_000, 'KB')
+  reported('until the figures', ({ requests }) => requests, 'requests')
 } finally {
   await page.close()
   await service.stop()

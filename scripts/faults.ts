@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Case } from '../test/conventions/faults/fault.ts'
-import { faults } from '../test/conventions/faults/faults.ts'
+import { errors } from '../test/conventions/faults/faults.ts'
 
 /** The generated page of all faults. */
 export const faultsFile = new URL('../contributing/faults.md', import.meta.url)
@@ -23,7 +23,7 @@ function row([number, description, ...shown]: Case) {
 export const faultsPage = () =>
   `${[
     head,
-    ...faults.map(
+    ...errors.map(
       ({ title, cases }) => `## ${title}\n\n| | Fault | Tests |\n|---:|---|---|\n${[...cases.map(row)].join('\n')}`,
     ),
   ].join('\n\n')}\n`

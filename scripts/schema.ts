@@ -21,19 +21,19 @@ interface Made {
  * PostgreSQL. It has the order of the migrations, and each migration begins with its first comment.
  */
 export async function schemaOf(db: Db): Promise<string> {
-  let made = [...(await tablesOf(db)), ...(await viewsOf(db)), ...(await functionsOf(db))]
+  let created = [...(await tablesOf(db)), ...(await viewsOf(db)), ...(await functionsOf(db))]
   const parts = [head]
   for (const file of await migrationFiles()) {
     const text = await readFile(new URL(file, folder), 'utf8')
     const names = [...text.matchAll(/^(?:create|comment on) (?:table|view|function) (\w+)/gm)].map(match => match[1])
-    const own = made
+    const own = created
       .filter(({ name }) => names.includes(name))
       .sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
     if (own.length)
       parts.push(`\n-- ${file}\n${/^(--.*\n)*/.exec(text)?.[0] ?? ''}`.trimEnd(), ...own.map(({ text: ddl }) => ddl))
-    made = made.filter(one => !own.includes(one))
+    created = created.filter(one => !own.includes(one))
   }
-  return `${[...parts, ...made.map(({ text }) => text)].join('\n\n')}\n`
+  return `${[...parts, ...created.map(({ text }) => text)].join('\n\n')}\n`
 }
 
 /** Something within a table, and what is said of it. */

@@ -32,16 +32,17 @@ const quantile = (values: readonly number[], share: number) =>
 export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Section> {
   const { db, keys } = loaded
   await db.run(sql`delete from service where name = ${name}`)
-  const made = await addService(db, name, { readsPerMinute: 'off', writesPerMinute: 'off' })
-  if (!made) throw new Error('it was just deleted')
+  const created = await addService(db, name, { readsPerMinute: 'off', writesPerMinute: 'off' })
+  if (!created) throw new Error('it was just deleted')
   const accounts: Account[] = []
   for (let i = 0; i < Math.max(...crowds) / streamsOfAccount; i++) {
     const username = `${name}-${i}`
-    const password = (await addAccount(db, keys, username, made, 'visitor')) ?? (await addPassword(db, keys, username))
+    const password =
+      (await addAccount(db, keys, username, created, 'visitor')) ?? (await addPassword(db, keys, username))
     accounts.push({ username, password, serviceName: name })
   }
   let version = 0
-  const update = () => upsertCustomers(db, made, [{ id: 'followed', firstname: `Ann ${++version}` }])
+  const update = () => upsertCustomers(db, created, [{ id: 'followed', firstname: `Ann ${++version}` }])
   await update()
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const followers = startChild<Asked, Heard>('../following/crowd.ts')

@@ -86,27 +86,27 @@ const byPoll = (at: Parameters<typeof open>[0], head: string) =>
     ask('')
   })
 
-answerAsks(async (asked: Asked): Promise<Heard> => {
-  if ('open' in asked) {
-    const { port, ca, streams, polls } = asked.open
+answerAsks(async (requested: Asked): Promise<Heard> => {
+  if ('open' in requested) {
+    const { port, ca, streams, polls } = requested.open
     const at = { port, secureContext: createSecureContext({ ca }) }
     size = streams.length + polls.length
     for (const head of streams) await byStream(at, head)
     for (const head of polls) await byPoll(at, head)
-  } else if ('close' in asked) {
+  } else if ('close' in requested) {
     for (const go of goes) go()
     goes = []
   } else {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const patience = setTimeout(resolve, asked.within)
+    const patience = setTimeout(resolve, requested.within)
     const count = () => heard.stream.length + heard.poll.length
     onHeard = () => void (count() >= size && resolve())
     onHeard()
     await promise
     clearTimeout(patience)
   }
-  const told = heard
+  const reported = heard
   heard = { stream: [], poll: [] }
   onHeard = () => {}
-  return told
+  return reported
 })

@@ -23,7 +23,7 @@ export const headOf = (account: Account) =>
 export const get = ({ port, ca }: Running, account: Account, path: string, agent: Agent) =>
   new Promise<string>((resolve, reject) => {
     const at = { host: '127.0.0.1', servername: 'localhost', port, ca, path }
-    const asked = request({ ...at, headers: headersOf(account), agent }, response => {
+    const requested = request({ ...at, headers: headersOf(account), agent }, response => {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk)).on('error', reject)
       response.on('end', () => {
@@ -32,5 +32,5 @@ export const get = ({ port, ca }: Running, account: Account, path: string, agent
         else reject(new Error(`GET ${path}: ${response.statusCode} ${text}`))
       })
     })
-    asked.on('error', reject).end()
+    requested.on('error', reject).end()
   })

@@ -61,8 +61,8 @@ type Receiver = Awaited<ReturnType<typeof startReceiver>>
 export async function measureWebhooks(bench: Bench, loaded: Loaded): Promise<Section> {
   const { db } = loaded
   await db.run(sql`delete from service where name = ${name}`)
-  const made = await addService(db, name, {})
-  if (!made) throw new Error('it was just deleted')
+  const created = await addService(db, name, {})
+  if (!created) throw new Error('it was just deleted')
   const receiver = await startReceiver()
   const service = await startService(bench.directory, {
     DATABASE_URL: loaded.url,
@@ -71,11 +71,11 @@ export async function measureWebhooks(bench: Bench, loaded: Loaded): Promise<Sec
   })
   try {
     bench.say(`  ${endpoints} endpoints`)
-    const lags = await lagOfLive(loaded, made, receiver)
-    await db.run(sql`delete from webhook where service_id = ${made.id}`)
+    const lags = await lagOfLive(loaded, created, receiver)
+    await db.run(sql`delete from webhook where service_id = ${created.id}`)
     bench.say(`  ${whole(loaded.size.customers)} customers`)
-    const told = await everything(loaded, receiver)
-    return sectionOf(loaded, lags, told)
+    const reported = await everything(loaded, receiver)
+    return sectionOf(loaded, lags, reported)
   } finally {
     await service.stop()
     receiver.close()
@@ -95,8 +95,8 @@ async function lagOfLive(loaded: Loaded, service: Service, receiver: Receiver) {
   const lags: number[] = []
   for (let round = 0; round < rounds; round++) {
     const id = `round-${round}`
-    const told = new Set<string>()
-    const all = receiver.untilAll((path, body) => body.includes(`"${id}"`) && told.add(path).size === live)
+    const reported = new Set<string>()
+    const all = receiver.untilAll((path, body) => body.includes(`"${id}"`) && reported.add(path).size === live)
     await upsertCustomers(loaded.db, service, [{ id, firstname: 'Ann' }])
     const committed = performance.now()
     await all

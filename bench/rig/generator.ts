@@ -77,9 +77,9 @@ function askAlways(connections: readonly Connection[], took: (ms: number) => voi
   let on = true
   for (const connection of connections) {
     const ask = () => {
-      const asked = now()
+      const requested = now()
       connection.ask(() => {
-        took(now() - asked)
+        took(now() - requested)
         if (on) ask()
       })
     }

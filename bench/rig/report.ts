@@ -51,7 +51,7 @@ export async function publish(name: string, section: Section, facts: readonly st
   await writeFile(new URL(`${name}.md`, folder), `${text}\n`)
 }
 
-const outcome = ({ what, wanted, found, met }: Target) => [what, wanted, found, met ? 'met' : '**missed**']
+const outcome = ({ what, wanted: expected, found, met }: Target) => [what, expected, found, met ? 'met' : '**missed**']
 
 /** A table that reads well as plain text too: numbers to the right. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]) {
@@ -64,7 +64,7 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
 }
 
 /** Lists the machine, the versions and the options of the run. */
-export function factsOf(postgresVersion: string, asked: string): string[] {
+export function factsOf(postgresVersion: string, requested: string): string[] {
   const git = (...args: string[]) => {
     try {
       return execFileSync('git', args, {
@@ -82,6 +82,6 @@ export function factsOf(postgresVersion: string, asked: string): string[] {
     `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC, commit ${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`,
     `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${gigabytes} GB, ${process.platform} ${process.arch}; load average at the end ${loadavg().map(tenths).join(', ')}`,
     `Node ${process.versions.node}, PostgreSQL ${postgresVersion}`,
-    asked,
+    requested,
   ]
 }

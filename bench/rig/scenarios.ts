@@ -28,10 +28,10 @@ const { sku, skuId } = productRows[123]?.variant ?? { sku: '', skuId: '' }
 
 export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   const { service, size } = loaded
-  const customersFrom = (asked: PageRequest, updatedAfter?: string) => (db: Db, scope: Service) =>
-    customerPage(db, scope, { updatedAfter, ecommerceIds: true }, asked)
-  const salesFrom = (asked: PageRequest, ascending: boolean) => (db: Db, scope: Service) =>
-    transactionPage(db, scope, { ascending }, asked)
+  const customersFrom = (requested: PageRequest, updatedAfter?: string) => (db: Db, scope: Service) =>
+    customerPage(db, scope, { updatedAfter, ecommerceIds: true }, requested)
+  const salesFrom = (requested: PageRequest, ascending: boolean) => (db: Db, scope: Service) =>
+    transactionPage(db, scope, { ascending }, requested)
   const id = String(100_001 + Math.floor(size.customers / 2))
 
   const lastCustomers = await lastStep(
@@ -69,10 +69,10 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     name: string,
     list: string,
     filters: object,
-    asked: PageRequest & { after: PageEnd; asOf: string },
+    requested: PageRequest & { after: PageEnd; asOf: string },
     read: Read,
   ) => {
-    const cursor = writeCursor({ service, list, filters, key: loaded.keys.cursors }, asked)
+    const cursor = writeCursor({ service, list, filters, key: loaded.keys.cursors }, requested)
     const query = new URLSearchParams([...Object.entries(filters), ['after_cursor', cursor]] as [string, string][])
     return scenario(name, `${list}?${query}`, limit, read)
   }

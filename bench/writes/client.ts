@@ -25,15 +25,15 @@ export function clientOf({ port, ca }: Running, username: string, password: stri
       const sent = body ? JSON.stringify(body) : ''
       const headers = { ...standing, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
       const target = { host: '127.0.0.1', servername: 'localhost', port, agent, method, path, headers }
-      const asked = request(target, response => {
+      const requested = request(target, response => {
         let text = ''
         response.setEncoding('utf8').on('data', part => {
           text += part
         })
         response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
       })
-      asked.once('error', () => resolve({ status: 0, text: '' }))
-      asked.end(sent)
+      requested.once('error', () => resolve({ status: 0, text: '' }))
+      requested.end(sent)
     })
   const succeed = async (method: string, path: string, body?: object) => {
     const { status, text } = await ask(method, path, body)

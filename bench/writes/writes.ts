@@ -21,7 +21,7 @@ const warmMs = 2_000
 const leastSeconds = 3
 
 /** Goals of each type of write: its rate as a share of the database's, milliseconds of CPU, round trips. */
-const wanted: Record<string, { share?: number; cpu?: number; trips?: number }> = {
+const expected: Record<string, { share?: number; cpu?: number; trips?: number }> = {
   'new customer': { share: 0.4, cpu: 1.4, trips: 5 },
   'lock of a voucher': { share: 0.4, trips: 5 },
   'lock of one voucher': { share: 0.5 },
@@ -174,7 +174,7 @@ function section(
       ...[whole(limit.perSecond), tenths(limit.p99), Number.isNaN(share) ? '-' : percent(share)],
       ...[tenths(service), tenths(postgres), String(waits), whole(two.perSecond)],
     ])
-    const most = wanted[kind.name]
+    const most = expected[kind.name]
     const what = (of: string) => `${kind.name}: ${of}`
     if (most?.share !== undefined)
       targets.push({

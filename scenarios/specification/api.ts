@@ -51,8 +51,8 @@ export function apiOf({ url, apiKey, service }: Access): Api {
     url,
     headers,
     get: (path, query = {}, more = {}) => {
-      const asked = new URLSearchParams(query).toString()
-      return ask(`${url}${path}${asked && '?'}${asked}`, { headers: { ...headers, ...more } })
+      const requested = new URLSearchParams(query).toString()
+      return ask(`${url}${path}${requested && '?'}${requested}`, { headers: { ...headers, ...more } })
     },
     post: send('POST'),
     put: send('PUT'),
@@ -67,6 +67,6 @@ export function dataOf({ status, body }: Answer) {
 
 /** Asserts that a request is rejected because of its own error. */
 export function isRefused({ status, body }: Answer, ...statuses: number[]) {
-  const told = `${status} ${JSON.stringify(body)}`
-  assert.ok(statuses.length ? statuses.includes(status) : status >= 400 && status < 500, told)
+  const reported = `${status} ${JSON.stringify(body)}`
+  assert.ok(statuses.length ? statuses.includes(status) : status >= 400 && status < 500, reported)
 }

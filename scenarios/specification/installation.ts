@@ -33,11 +33,11 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
     const office = simulator ? await startSimulator(running) : undefined
     const environment = { DATA_DIR: join(home, 'data'), PORT: '0', LOG_LEVEL: 'warn', ...office?.environment }
     running.push(await start(cli, ['start'], environment, 'Press Ctrl-C to stop.'))
-    const told = JSON.parse(await readFile(join(home, 'data/access.json'), 'utf8'))
+    const reported = JSON.parse(await readFile(join(home, 'data/access.json'), 'utf8'))
     const access = {
-      url: told.baseUrl,
-      apiKey: Buffer.from(`${told.username}:${told.password}`).toString('base64'),
-      service: told.serviceName,
+      url: reported.baseUrl,
+      apiKey: Buffer.from(`${reported.username}:${reported.password}`).toString('base64'),
+      service: reported.serviceName,
     }
     const settings = office?.settings ?? []
     if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
@@ -48,7 +48,7 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
     return {
       access,
       old: { url: access.url, apiKey, service: 'old' },
-      ca: await readFile(told.caFile, 'utf8'),
+      ca: await readFile(reported.caFile, 'utf8'),
       voucher: office?.voucher ?? { number: '9100001', pin: '204816' },
       mails: office?.mails ?? (() => filesIn(join(home, 'data/mail'))),
       ship: office?.ship,

@@ -51,9 +51,9 @@ const querySchema = ({ schema, description }: Node) =>
     : { ...schema, description }
 
 /** The operation as a method of the group's interface. */
-export function signature(name: string, told: Told, components: Node): string {
-  const { params, query, ownHeaders, body, isList, data } = partsOf(told, components)
-  const { summary, description } = told.operation
+export function signature(name: string, reported: Told, components: Node): string {
+  const { params, query, ownHeaders, body, isList, data } = partsOf(reported, components)
+  const { summary, description } = reported.operation
   const mustAsk = query.required.length > 0
   const mustSay = ownHeaders.some(each => each.required)
   const own = ownHeaders.map(
@@ -70,8 +70,8 @@ export function signature(name: string, told: Told, components: Node): string {
   }
   const hasFilters = Object.keys(query.properties).length > 0
   const asked = [...(isList ? ['Paging'] : []), ...(hasFilters ? [membersOf(query, 'sent', '  ')] : [])]
-  const options = told.method === 'GET' ? 'CallOptions' : 'WriteOptions'
-  const given = [
+  const options = reported.method === 'GET' ? 'CallOptions' : 'WriteOptions'
+  const input = [
     ...params.map(param => `${param}: string`),
     ...(asked.length ? [`query${mustAsk || mustSay ? '' : '?'}: ${asked.join(' & ')}`] : []),
     ...(body ? [`body: ${typeOf(body, 'sent')}`] : []),
@@ -80,20 +80,20 @@ export function signature(name: string, told: Told, components: Node): string {
   const response = isList
     ? `Paginator<${typeOf(data.items, 'read')}>`
     : `Promise<${data ? typeOf(data, 'read') : 'void'}>`
-  return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${given.join(', ')}): ${response}\n`
+  return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${input.join(', ')}): ${response}\n`
 }
 
 /** The operation as what is done. */
-export function doing(name: string, told: Told, components: Node): string {
-  const { params, query, body, isList } = partsOf(told, components)
-  const path = told.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)
+export function doing(name: string, reported: Told, components: Node): string {
+  const { params, query, body, isList } = partsOf(reported, components)
+  const path = reported.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)
   const url = params.length ? `\`${path}\`` : `'${path}'`
   const asks = isList || Object.keys(query.properties).length > 0
   const taken = [...params, ...(asks ? ['query'] : []), ...(body ? ['body'] : []), 'options']
-  const isKeyed = told.operation.parameters.some((each: Node) => each.$ref?.endsWith('/IdempotencyKey'))
+  const isKeyed = reported.operation.parameters.some((each: Node) => each.$ref?.endsWith('/IdempotencyKey'))
   const call = { GET: isList ? 'list' : 'get', POST: 'post', PUT: isKeyed ? 'putOnce' : 'put', DELETE: 'delete' }[
-    told.method
+    reported.method
   ]
-  const handed = told.method === 'GET' ? (asks ? 'query' : '{}') : body ? 'body' : 'undefined'
+  const handed = reported.method === 'GET' ? (asks ? 'query' : '{}') : body ? 'body' : 'undefined'
   return `  ${name}: (${taken.join(', ')}) => call.${call}(${url}, ${handed}, options),\n`
 }

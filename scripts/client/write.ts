@@ -13,9 +13,9 @@ const always = ['Problem', 'ListMeta', 'Warning']
 /** The files of the client that say what the API has, by their names below `client/src`. */
 export async function clientFiles(): Promise<Record<string, string>> {
   const { paths, components, tags }: Node = JSON.parse((await buildDocuments())['openapi.json'] ?? '')
-  const told = toldIn(paths)
+  const reported = toldIn(paths)
   const perGroup = Object.entries(groups).map(([group, names]) => {
-    const mine = Object.entries(names).map(([name, id]) => [name, of(told, id)] as const)
+    const mine = Object.entries(names).map(([name, id]) => [name, of(reported, id)] as const)
     const sent = new Set<string>()
     const read = new Set<string>()
     for (const [, each] of mine) {
@@ -72,17 +72,17 @@ function toldIn(paths: Node): Map<string, Told> {
   const entries = Object.entries<Node>(paths).flatMap(([path, methods]) =>
     Object.entries<Node>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
-  const told = new Map(
+  const reported = new Map(
     entries.filter(({ operation }) => !operation.security).map(each => [each.operation.operationId, each]),
   )
   const known = new Set([...leftOut, ...Object.values(groups).flatMap(names => Object.values(names))])
-  const unknown = [...told.keys()].filter(id => !known.has(id))
+  const unknown = [...reported.keys()].filter(id => !known.has(id))
   if (unknown.length) throw new Error(`scripts/client/groups.ts has no place for ${unknown.join(', ')}`)
-  return told
+  return reported
 }
 
-function of(told: Map<string, Told>, id: string): Told {
-  const found = told.get(id)
+function of(reported: Map<string, Told>, id: string): Told {
+  const found = reported.get(id)
   if (!found) throw new Error(`there is no operation ${id}`)
   return found
 }

@@ -19,8 +19,8 @@ export async function program(connection: Connection): Promise<Outcome> {
   const client = tillbridge(connection)
   const stores = await client.stores.list().all()
   const email = `${crypto.randomUUID()}@example.com`
-  const made = await client.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } })
-  const changed = await client.customers.update(made.id, { title: 'Dr' }, { ifMatch: made })
+  const created = await client.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } })
+  const changed = await client.customers.update(created.id, { title: 'Dr' }, { ifMatch: created })
   const found = await client.customers.find({ email }).all()
   const missing = await client.customers.get('nobody').then(
     () => 'found',
@@ -28,7 +28,7 @@ export async function program(connection: Connection): Promise<Outcome> {
   )
   let followed = ''
   for await (const change of client.follow({ kinds: ['customer'] }))
-    if (change.id === made.id) {
+    if (change.id === created.id) {
       followed = change.action
       break
     }

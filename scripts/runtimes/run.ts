@@ -53,9 +53,9 @@ async function tried(name: string, main: string, authorityFile: string): Promise
   }
   const env = { PATH: process.env.PATH, HOME: directory, NODE_EXTRA_CA_CERTS: authorityFile, NO_COLOR: '1' }
   const { stdout, stderr } = spawnSync(command, args, { cwd: directory, env, encoding: 'utf8', timeout: 120_000 })
-  const [, told] = /^OUTCOME (.*)$/m.exec(stdout) ?? []
-  const passed = told !== undefined && isRight(JSON.parse(told))
-  console.log(passed ? `${name}: ${told}` : `${name} FAILED:\n${stdout}${stderr}`)
+  const [, reported] = /^OUTCOME (.*)$/m.exec(stdout) ?? []
+  const passed = reported !== undefined && isRight(JSON.parse(reported))
+  console.log(passed ? `${name}: ${reported}` : `${name} FAILED:\n${stdout}${stderr}`)
   return passed
 }
 

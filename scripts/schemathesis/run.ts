@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { buildDocuments } from '../documents/write.ts'
 import { installedByPip } from '../installed.ts'
-import { told } from './told.ts'
+import { reported } from './told.ts'
 
 // Tests the API with Schemathesis: requests generated from the OpenAPI document, against a separate server with the
 // demo shop. Arguments after `--` are passed on: npm run schemathesis -- --phases fuzzing --seed 7
@@ -67,7 +67,7 @@ try {
     tillbridge('account', 'add', 'tester', '--service', 'demo', '--role', 'admin'),
   )
   const { 'openapi.json': document = '' } = await buildDocuments()
-  writeFileSync(join(directory, 'openapi.json'), JSON.stringify(told(JSON.parse(document))))
+  writeFileSync(join(directory, 'openapi.json'), JSON.stringify(reported(JSON.parse(document))))
   const endForgetting = await forgetFailures()
   const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
   const run = [

@@ -8,7 +8,7 @@ const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'write
  * The document as Schemathesis is given it: without what no document can say, and this very service could (contributing/schemathesis.md,
  * which has the reason of each).
  */
-export function told(document: Node): object {
+export function reported(document: Node): object {
   const { paths, components } = structuredClone(document)
   for (const path of Object.values<Node>(paths))
     for (const operation of Object.values<Node>(path))

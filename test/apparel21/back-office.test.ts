@@ -65,11 +65,11 @@ describe('the back office of a service', () => {
   })
 
   test('a write is forwarded to the back office', async () => {
-    const made = await post(service, '/customers', customer)
-    assert.equal(made.status, 201, made.text)
-    const person = simulator.state.persons.get(Number(made.json.data.id))
+    const created = await post(service, '/customers', customer)
+    assert.equal(created.status, 201, created.text)
+    const person = simulator.state.persons.get(Number(created.json.data.id))
     assert.equal(person?.surname, 'Sample')
-    assert.equal((await service.get(`/customers/${made.json.data.id}`)).status, 200)
+    assert.equal((await service.get(`/customers/${created.json.data.id}`)).status, 200)
   })
 
   test("a pinned version overrides the back office's own", async () => {
@@ -240,19 +240,19 @@ describe('the back office of a service', () => {
 
   test('lists stay available during an outage and live requests return 503', async () => {
     const lone = await service.createService()
-    const gone = await startSimulator()
-    await setBackOffice(service.db, service.keys, lone.service, settingsFor(gone))
+    const removed = await startSimulator()
+    await setBackOffice(service.db, service.keys, lone.service, settingsFor(removed))
     const isQueued = async () => {
       await driverOf(lone)
-      return gone.ledger.calls.length > 0
+      return removed.ledger.calls.length > 0
     }
     await waitUntil(isQueued, 'it is asked', 5_000)
-    await gone.close()
-    const made = await post(lone, '/customers', customer)
-    assert.equal(made.status, 503, made.text)
-    assert.equal(made.json.code, 'back_office_unavailable')
-    assert.ok(Number(made.headers['retry-after']) >= 1)
-    assert.ok(!made.text.includes(new URL(gone.url).host))
+    await removed.close()
+    const created = await post(lone, '/customers', customer)
+    assert.equal(created.status, 503, created.text)
+    assert.equal(created.json.code, 'back_office_unavailable')
+    assert.ok(Number(created.headers['retry-after']) >= 1)
+    assert.ok(!created.text.includes(new URL(removed.url).host))
     for (const path of ['/stores', '/inventory', '/products', '/customers/search', '/orders/transactions/search'])
       assert.equal((await lone.get(path)).status, 200, path)
     assert.equal((await lone.get('/health/ready')).status, 200)

@@ -35,7 +35,8 @@ async function importOrders(name: string) {
   const { rejected } = await importExport(api.db, api.service, file, new AbortController().signal)
   assert.equal(rejected, 0)
 }
-const asked = (personId: number) => simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
+const requested = (personId: number) =>
+  simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
 const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const isSince = (at: string, ms: number) =>
   Date.parse(at) >= Math.floor(ms / 1_000) * 1_000 && Date.parse(at) <= Date.now()
@@ -78,7 +79,7 @@ test('concurrent history requests cause one call per customer', async () => {
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
   const responses = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
   assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
-  assert.deepEqual([asked(one), asked(two)], [1, 1])
+  assert.deepEqual([requested(one), requested(two)], [1, 1])
 })
 
 test('a new process makes each call once under concurrent requests', async () => {
@@ -113,9 +114,9 @@ test('a hanging back office delays a list briefly; late responses are stored', a
   const began = Date.now()
   const asking = historyOf(personId, patient)
   await new Promise(resolve => setTimeout(resolve, 1_000))
-  const held = await api.db.row(sql`
+  const locked = await api.db.row(sql`
     select count(*)::integer as n from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`)
-  assert.deepEqual(held, { n: 0 })
+  assert.deepEqual(locked, { n: 0 })
   const { ids, meta } = await asking
   assert.ok(Date.now() - began < 4_300, 'it is not waited for')
   assert.equal(ids.includes(sold), false)

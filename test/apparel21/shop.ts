@@ -89,10 +89,10 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     }
     return {
       ...driver,
-      createCustomer: (...given) => afterCommit(driver.createCustomer(...given)),
-      updateCustomer: (...given) => afterCommit(driver.updateCustomer(...given)),
-      placeOrder: (...given) => afterCommit(driver.placeOrder(...given)),
-      createReturn: (...given) => afterCommit(driver.createReturn(...given)),
+      createCustomer: (...input) => afterCommit(driver.createCustomer(...input)),
+      updateCustomer: (...input) => afterCommit(driver.updateCustomer(...input)),
+      placeOrder: (...input) => afterCommit(driver.placeOrder(...input)),
+      createReturn: (...input) => afterCommit(driver.createReturn(...input)),
     }
   }
   return {
@@ -152,8 +152,8 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
 }
 
 /** Opens a shop for the tests of a file. It is reset after each test and closed after all. */
-export async function shopOfTests(...given: Parameters<typeof openShop>): Promise<Shop> {
-  const shop = await openShop(...given)
+export async function shopOfTests(...input: Parameters<typeof openShop>): Promise<Shop> {
+  const shop = await openShop(...input)
   after(() => shop.stop())
   afterEach(() => shop.settle())
   return shop

@@ -78,14 +78,14 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
 
 test('a restored database serves the same passwords, records and later changes', async () => {
   const [target] = opened as [TestDatabase]
-  const told = await followed()
+  const reported = await followed()
   const server = await startSecondServer({ db: target.db, keys: shop.keys })
   const headers = { authorization: buildAuthorization(shop, shop.password), 'x-service-name': shop.service.name }
   try {
     const here = await server.ask('/customers/search?limit=100', { headers })
     assert.deepEqual(here.json.data, (await shop.get('/customers/search?limit=100')).json.data)
-    const cursor = `&after_cursor=${told.json.meta.endCursor}`
-    const rest = await server.ask(`/changes?limit=1000${told.json.meta.hasNextPage ? cursor : ''}`, { headers })
+    const cursor = `&after_cursor=${reported.json.meta.endCursor}`
+    const rest = await server.ask(`/changes?limit=1000${reported.json.meta.hasNextPage ? cursor : ''}`, { headers })
     assert.equal(rest.status, 200)
   } finally {
     await server.stop()
@@ -149,7 +149,7 @@ test('a backup during writes contains every acknowledged customer completely', a
     [],
   )
   assert.deepEqual(
-    rows.filter(({ told }) => !told),
+    rows.filter(({ told: reported }) => !reported),
     [],
   )
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { throttle } from '../../src/backup/throttle.ts'
 
 /** Milliseconds of CPU that the process has taken. */
-const taken = () => {
+const accepted = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
 }
@@ -11,8 +11,8 @@ const taken = () => {
 /** So many pieces, each of which takes 10 ms of CPU. */
 async function* busy(pieces: number) {
   for (let piece = 0; piece < pieces; piece++) {
-    const end = taken() + 10
-    while (taken() < end) Math.hypot(piece, end)
+    const end = accepted() + 10
+    while (accepted() < end) Math.hypot(piece, end)
     yield piece
   }
 }

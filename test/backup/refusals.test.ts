@@ -123,9 +123,9 @@ test('a restore is rejected if the clock is behind the backup', async t => {
   const behind = await createEmptyDatabase()
   t.after(() => behind.drop())
   const [head, ...rest] = await Array.fromAsync(readFrames(file))
-  const told = JSON.parse(head?.[1].toString() ?? '')
+  const reported = JSON.parse(head?.[1].toString() ?? '')
   const bytes = [
-    frame('H', { ...told, takenAt: '2099-01-01T00:00:00Z' }),
+    frame('H', { ...reported, takenAt: '2099-01-01T00:00:00Z' }),
     ...rest.map(([kind, body]) => frame(kind, body)),
   ]
   fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))

@@ -92,9 +92,9 @@ test('a dry run returns a result and keeps nothing', async () => {
 test('an order is paid with a locked voucher and found by number', async () => {
   await addVouchers(api, api, { 'v 1': {} })
   const shopper = { shopperIp: '203.0.113.7' }
-  const held = await client.vouchers.lock('v 1', { pin, amount: '10.00' }, shopper)
-  assert.ok(held.validationId)
-  const payment = { gateway: 'paypal', amount: '10.00', voucher: { number: 'v 1', validationId: held.validationId } }
+  const locked = await client.vouchers.lock('v 1', { pin, amount: '10.00' }, shopper)
+  assert.ok(locked.validationId)
+  const payment = { gateway: 'paypal', amount: '10.00', voucher: { number: 'v 1', validationId: locked.validationId } }
   const order = await client.orders.place({ ...buildOrder([{ sku: 'TEE', quantity: 1 }]), payments: [payment] })
   assert.equal(order.payments[0]?.voucherNumber, 'v 1')
   assert.equal((await client.orders.find({ orderNumber: order.orderNumber }).first())?.id, order.id)

@@ -25,8 +25,8 @@ const client = clientOf(api, api, { url: network.url })
 
 const order = buildOrder([{ sku: 'TEE', quantity: 1 }])
 const orders = () => api.db.run(sql`select from sales_order where service_id = ${api.service.id}`)
-let made = 0
-const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
+let created = 0
+const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
 
 test('an order whose response is lost twice is placed once', async () => {
   const before = await orders()

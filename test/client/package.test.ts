@@ -111,8 +111,8 @@ test("the README's examples run with the machine's Node", {
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
     'webhook-signature': new Webhook('whsec_b2xk').sign(id, at, body),
   }
-  const given = `globalThis.delivery = ${JSON.stringify(JSON.stringify({ body, headers }))}`
-  writeFileSync(join(project, 'run.js'), `${given}\nawait import("./made/examples.js")\n`)
+  const input = `globalThis.delivery = ${JSON.stringify(JSON.stringify({ body, headers }))}`
+  writeFileSync(join(project, 'run.js'), `${input}\nawait import("./made/examples.js")\n`)
   writeFileSync(inside('ca.pem'), api.ca)
   const [node = ''] = nodes
   assert.ok(Number(await ran(project, node, ['-p', 'process.versions.node.split(".")[0]'])) >= 20)

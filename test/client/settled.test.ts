@@ -8,20 +8,20 @@ import { clientOf } from './shop.ts'
 
 const shop = await shopOfTests()
 const { api, simulator } = shop
-const { made } = personsOf(shop)
+const { made: created } = personsOf(shop)
 const client = clientOf(api)
 const loseAnswer = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
 
 test('a repeat creates an unconfirmed back office customer once', async () => {
-  const before = made()
+  const before = created()
   loseAnswer()
   const customer = await client.customers.create(buildCustomer())
-  assert.equal(made(), before + 1)
+  assert.equal(created(), before + 1)
   assert.equal((await client.customers.get(customer.id)).id, customer.id)
 })
 
 test('an unknown outcome without retry timeout returns its key', async () => {
-  const before = made()
+  const before = created()
   const body = buildCustomer()
   loseAnswer()
   const unknown = await client.customers
@@ -29,5 +29,5 @@ test('an unknown outcome without retry timeout returns its key', async () => {
     .catch(error => error)
   assert.ok(unknown instanceof OutcomeUnknownError)
   await client.customers.create(body, { idempotencyKey: unknown.idempotencyKey })
-  assert.equal(made(), before + 1)
+  assert.equal(created(), before + 1)
 })

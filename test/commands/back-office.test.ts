@@ -28,7 +28,7 @@ describe('tillbridge back-office', () => {
   const failing = (...args: string[]) => runCommand(['back-office', ...args], environment)
   let simulator: Simulator
   let service: RunningServer
-  const told: string[] = []
+  const reported: string[] = []
 
   before(async () => {
     writeFileSync(passwordFile, `${canary}\n`)
@@ -53,7 +53,7 @@ describe('tillbridge back-office', () => {
     )
     assert.match(set, /^driver = apparel21 \(own connection\)$/m)
     assert.match(set, /^password = \(set\)$/m)
-    told.push(set, await cli('show', 'luma'))
+    reported.push(set, await cli('show', 'luma'))
     const client = await connectToDatabase(environment.DATA_DIR)
     const { rows } = await client.query('select record from audit')
     await client.end()
@@ -64,7 +64,7 @@ describe('tillbridge back-office', () => {
 
   test('test prints the version and the capabilities', async () => {
     const out = await cli('test', 'luma')
-    told.push(out)
+    reported.push(out)
     assert.match(out, /^Connected: version 2025\.1, \d+ stores, AUD\.$/m)
     assert.match(out, /^available {4}orders$/m)
     assert.match(out, /^unavailable {2}staff: /m)
@@ -73,15 +73,15 @@ describe('tillbridge back-office', () => {
     simulator.set({ credentials: { user: 'retail', password: canary } })
     assert.equal(rejected.code, 1)
     assert.match(rejected.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
-    told.push(rejected.err)
+    reported.push(rejected.err)
   })
 
   test('set reads the password from standard input and keeps other settings', async () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await runSuccessfully(args, environment, { program })
-    told.push(await cli('set', 'luma', 'version=2023.4a'))
-    assert.match(told.at(-1) ?? '', /^country = AU\nuser = retail\nversion = 2023\.4a\npassword = \(set\)$/m)
+    reported.push(await cli('set', 'luma', 'version=2023.4a'))
+    assert.match(reported.at(-1) ?? '', /^country = AU\nuser = retail\nversion = 2023\.4a\npassword = \(set\)$/m)
   })
 
   test('set lists every problem and changes nothing', async () => {
@@ -98,7 +98,7 @@ describe('tillbridge back-office', () => {
       err,
       /^tillbridge: url must be a URL .*\n"colour=blue" must have the form setting=value.*\ntimeZone must be an IANA time zone.*\nA password can't be a command-line argument/m,
     )
-    told.push(err)
+    reported.push(err)
     const half = await failing('set', 'luma', 'country=')
     assert.match(half.err, /country must be set if driver is apparel21\./)
   })
@@ -189,8 +189,8 @@ describe('tillbridge back-office', () => {
       /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
     const client = await connectToDatabase(environment.DATA_DIR)
-    const asked = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
-    await waitUntil(asked, 'jobs are asked for')
+    const requested = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
+    await waitUntil(requested, 'jobs are asked for')
     await client.query("update job set due_at = now() - interval '2 minutes'")
     const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)
@@ -209,7 +209,7 @@ describe('tillbridge back-office', () => {
   })
 
   test('no output and no log contains the password', async () => {
-    assert.doesNotMatch([...told, service.out, service.err].join('\n'), new RegExp(canary))
-    assert.ok(told.length >= 5)
+    assert.doesNotMatch([...reported, service.out, service.err].join('\n'), new RegExp(canary))
+    assert.ok(reported.length >= 5)
   })
 })

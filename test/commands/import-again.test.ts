@@ -85,7 +85,7 @@ for (const [signal, code] of [
   test(`${signal} ends an import after the current batch and reports progress`, async () => {
     await shop.rows('delete from customer')
     const importing = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
-    const [told, faults] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
+    const [reported, errors] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
     const ended = once(importing, 'exit')
     const lines = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => `c${from + i},${i === 7 ? 'a\tb' : 'Lee'}\n`).join('')
@@ -95,14 +95,14 @@ for (const [signal, code] of [
     // Its standard input stays open: it waits for more.
     importing.kill(signal)
     assert.deepEqual(await ended, [code, null])
-    const out = (await told)?.join('') ?? ''
+    const out = (await reported)?.join('') ?? ''
     assert.match(out, /^standard input +2,000 +1,999 +0 +0 +1$/m, out)
     assert.match(
       out,
       /^Stopped after line 2,001 of standard input\. The lines before it are imported\. Importing it again is safe\.$/m,
     )
     assert.match(out, /The rejected lines are in import-customers\.rejected\.csv,/)
-    assert.equal((await faults)?.join(''), '')
+    assert.equal((await errors)?.join(''), '')
     assert.equal(await count(), 1_999)
   })
 

@@ -110,7 +110,7 @@ test('column options override the profile for any option', async () => {
   writeFileSync(at('shop.json'), JSON.stringify(profile))
   const columns = 'No,Row,Day,Clock,Pieces,Each,Way,Code,Notes,Sort,Changed,At'
   writeFileSync(at('shop.csv'), `${columns}\nS1,1,2024-05-26,10:00,1,2.00,web,A,Mug,layby,2024-07-27,11:30\n`)
-  const told = async (...args: string[]) => {
+  const reported = async (...args: string[]) => {
     const { status, err } = run('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
     assert.deepEqual([status, err], [0, ''], args.join(' '))
     const [{ at: changed }] = await shop.rows(
@@ -120,17 +120,17 @@ test('column options override the profile for any option', async () => {
   }
   const others = ['--ignore', '*']
   const said = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
-  const first = await told(...said)
+  const first = await reported(...said)
   assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
-  assert.equal((await told('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
+  assert.equal((await reported('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
   assert.equal(
-    (await told('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
+    (await reported('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
     'store',
   )
-  assert.equal((await told('--map', 'type=Sort', ...others)).type, 'layby')
-  assert.equal((await told('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
-  assert.equal((await told('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
-  assert.equal((await told('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
+  assert.equal((await reported('--map', 'type=Sort', ...others)).type, 'layby')
+  assert.equal((await reported('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
+  assert.equal((await reported('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
+  assert.equal((await reported('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
 })
 
 test('UTF-16 is detected by its bytes or set as an option', async () => {
@@ -207,26 +207,29 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
 
 test('contradictory options are rejected before the import', () => {
   writeFileSync(at('a.csv'), 'id;code\n1;A\n')
-  const told = (...args: string[]) => run('staff', 'a.csv', ...args).err
-  assert.match(told(), /The columns are not separated by commas\. Try --delimiter ";"/)
+  const reported = (...args: string[]) => run('staff', 'a.csv', ...args).err
+  assert.match(reported(), /The columns are not separated by commas\. Try --delimiter ";"/)
   assert.match(
-    told('--delimiter', ';', '--set', 'active=maybe'),
+    reported('--delimiter', ';', '--set', 'active=maybe'),
     /^tillbridge: --set active=maybe: it must be true, false, yes, no, y, n, 1 or 0/,
   )
   assert.match(
-    told('--delimiter', ';', '--set', 'shoe=1'),
+    reported('--delimiter', ';', '--set', 'shoe=1'),
     /^tillbridge: --set shoe=1: column shoe doesn't exist\. Columns/,
   )
-  assert.match(told('--delimiter', ';;'), /^tillbridge: --delimiter ;; must be one ASCII character/)
-  assert.match(told('--date-format', 'H:MM'), /^tillbridge: --date-format H:MM has no day: write it like DD\.MM\.YYYY/)
+  assert.match(reported('--delimiter', ';;'), /^tillbridge: --delimiter ;; must be one ASCII character/)
+  assert.match(
+    reported('--date-format', 'H:MM'),
+    /^tillbridge: --date-format H:MM has no day: write it like DD\.MM\.YYYY/,
+  )
   writeFileSync(at('a.csv'), 'sep=;\nid;code\n1;A\n')
   const noHeader =
     'tillbridge: The first line of the file must be the header, not a separator for spreadsheets. Delete the line, and use --delimiter ";".\n'
-  assert.deepEqual([told(), told('--delimiter', ';')], [noHeader, noHeader])
+  assert.deepEqual([reported(), reported('--delimiter', ';')], [noHeader, noHeader])
   writeFileSync(at('a.csv'), 'sep=,\r\nid,code\r\n1,A\r\n')
-  assert.match(told(), /not a separator for spreadsheets\. Delete the line\.\n$/)
+  assert.match(reported(), /not a separator for spreadsheets\. Delete the line\.\n$/)
   writeFileSync(at('a.csv'), 'id,code,surname\r1,A,Lee\r2,B,Roe\r')
-  assert.equal(told(), 'tillbridge: The lines of the file end with CR only. Save it with LF or CRLF line ends.\n')
+  assert.equal(reported(), 'tillbridge: The lines of the file end with CR only. Save it with LF or CRLF line ends.\n')
   writeFileSync(at('b.csv'), 'PAR1\x15\x04\x15')
   assert.match(run('staff', 'b.csv').err, /^tillbridge: b\.csv is a Parquet file\. Convert it to CSV first/)
 })

@@ -35,10 +35,10 @@ const rejectedPath = (path: string) => readFileSync(join(shop.directory, path), 
 async function interrupt(
   [kind, path]: readonly [string, string],
   signal: NodeJS.Signals,
-  held: string,
+  locked: string,
   isIn: () => Promise<boolean>,
 ) {
-  const letGo = await holdLocks(shop.db, held)
+  const letGo = await holdLocks(shop.db, locked)
   const child = spawn(process.execPath, [cli, 'import', kind, path], { ...options, stdio: 'ignore' })
   const ended = once(child, 'exit')
   await waitUntil(isIn, 'the first lines are in', 30_000).finally(() => {

@@ -23,8 +23,8 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
     ['M', '12002'],
   ] as const
   await writeFile(products, productExport(variants))
-  const taken = await runCommand(['import', 'ecommerce-variants', products, '--service', name], environment)
-  assert.match(taken.out, /^1 +without a SKU: skipped/m, taken.err)
+  const accepted = await runCommand(['import', 'ecommerce-variants', products, '--service', name], environment)
+  assert.match(accepted.out, /^1 +without a SKU: skipped/m, accepted.err)
 
   const report = await runCommand(['mapping', 'check', name], environment)
   assert.equal(report.code, 2, report.err)

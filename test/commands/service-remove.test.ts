@@ -110,12 +110,15 @@ test('a service is removed only after typing its name again', async () => {
 
 test('a failed or stopped backup reopens the service; --no-backup removes it', async () => {
   const { name } = shop.service
-  const [lucky, gone] = [await shop.createService(), await shop.createService()]
+  const [lucky, removed] = [await shop.createService(), await shop.createService()]
   const failing = runCommand(
     remove(lucky.service.name, '--yes', lucky.service.name, '--backup', join(home, 'nowhere/x')),
     environment,
   )
-  const removing = runSuccessfully(remove(gone.service.name, '--no-backup', '--yes', gone.service.name), environment)
+  const removing = runSuccessfully(
+    remove(removed.service.name, '--no-backup', '--yes', removed.service.name),
+    environment,
+  )
   const stopped = startCommand(remove(name, '--yes', name, '--backup', file), environment)
   await waitUntil(() => stopped.out.includes(' closed.'), 'the service is closed', 60_000)
   stopped.child.kill('SIGINT')
@@ -129,7 +132,7 @@ test('a failed or stopped backup reopens the service; --no-backup removes it', a
   assert.match(failed.err, /folder .*nowhere not found\. Nothing was deleted\. Service shop\d+ is open again\.$/m)
   await waitUntil(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
   assert.doesNotMatch(await removing, /backup/)
-  assert.deepEqual(await countRowsByTable(shop.db, gone.service), {})
+  assert.deepEqual(await countRowsByTable(shop.db, removed.service), {})
   assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })
 
@@ -162,8 +165,8 @@ test('a removal locks its service only and resumes after kill -9', async () => {
   const { name } = service
   const others = await countRowsByTable(db, neighbour.service)
   await addJob(db, service.id, 'long')
-  const held = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
-  await waitUntil(async () => (await held()) === 1, 'a job is under way', 20_000)
+  const locked = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
+  await waitUntil(async () => (await locked()) === 1, 'a job is under way', 20_000)
   const letGo = await holdLocks(
     db,
     `select from tombstone where service_id = ${service.id} and id = to_char(2400, '0000') for update`,

@@ -86,7 +86,7 @@ test('service add accepts settings and list shows non-default ones', async () =>
 
 test('service set accepts every setting, and default resets it', async () => {
   const mapping = '{"email":{"type":"newsletter","yes":"1","no":"2"}}'
-  const given = [
+  const input = [
     ...[
       'retailerName=Luma & Söhne',
       'timeZone=Europe/Berlin',
@@ -115,8 +115,8 @@ test('service set accepts every setting, and default resets it', async () => {
   const { code, err } = await runCommand(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
   assert.equal(code, 1)
   assert.match(err, /`defaultReturnReason` must be a code of `returnReasons`, or null; BORED isn't one\./)
-  const said = await runSuccessfully(['service', 'set', 'full', ...given], environment)
-  const names = given.map(assignment => assignment.split('=')[0] ?? '')
+  const said = await runSuccessfully(['service', 'set', 'full', ...input], environment)
+  const names = input.map(assignment => assignment.split('=')[0] ?? '')
   assert.deepEqual(
     said
       .replaceAll(' = ', '=')
@@ -127,7 +127,7 @@ test('service set accepts every setting, and default resets it', async () => {
     names,
   )
   const shown = await runSuccessfully(['service', 'show', 'full'], environment)
-  for (const assignment of given.filter(each => !each.startsWith('subscriptionMapping')))
+  for (const assignment of input.filter(each => !each.startsWith('subscriptionMapping')))
     assert.ok(shown.includes(`${assignment.replace('=', ' = ')}\n    `), assignment)
   assert.match(
     shown,

@@ -155,9 +155,9 @@ describe('tillbridge sync', () => {
   test('an interrupted run releases its lock and the next one resumes', async () => {
     const fault = simulator.faults.add({ kind: 'hang', path: '/Stores' })
     const interrupted = startCommand(['sync', 'stores'], environment)
-    const held = async () =>
+    const locked = async () =>
       (await client.query(`select from sync_state where sync = 'stores' and heartbeat_at is not null`)).rowCount
-    await waitUntil(held, 'it pulls', 20_000)
+    await waitUntil(locked, 'it pulls', 20_000)
     const busy = await sync('stores')
     assert.deepEqual([busy.code, busy.out], [1, 'stores: another process is running it.\n'])
     interrupted.child.kill('SIGINT')

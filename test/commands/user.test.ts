@@ -62,13 +62,13 @@ test('an account has two active passwords and a rotation revokes the oldest', as
 
 test('an account keeps its role if none is given', async () => {
   const add = ['account', 'add', 'keeper', '--service', 'luma']
-  const made = await runSuccessfully([...add, '--role', 'admin'], environment)
+  const created = await runSuccessfully([...add, '--role', 'admin'], environment)
   assert.equal(await runSuccessfully(add, environment), 'Account keeper has the role admin in luma.\n')
   assert.equal(
     await runSuccessfully([...add, '--role', 'admin'], environment),
     'Account keeper has the role admin in luma.\n',
   )
-  assert.equal(await statusOf('keeper', findPassword(made)), 200)
+  assert.equal(await statusOf('keeper', findPassword(created)), 200)
   assert.equal(
     await runSuccessfully(['account', 'add', 'keeper', '--service', 'second'], environment),
     'Account keeper has the role visitor in second.\n',

@@ -141,9 +141,9 @@ test('a change made since the dialog opened is not overwritten', { skip }, async
 test('an endpoint dialog opens with current values and sends only edits', {
   skip,
 }, async () => {
-  const made = await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks', kinds: ['store'] })
-  assert.equal(made.status, 201, made.text)
-  const path = `/webhooks/${made.json.data.id}`
+  const created = await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks', kinds: ['store'] })
+  assert.equal(created.status, 201, created.text)
+  const path = `/webhooks/${created.json.data.id}`
   await page.show(path.slice(1))
   await page.waitForText('http://127.0.0.1:9999/hooks')
   await put(shop, path, { description: 'Theirs, before' })

@@ -17,12 +17,12 @@ before(async () => {
   shop = await startTestService()
   await fillShop(shop.db, shop.service)
   const customer = { firstname: 'Jane', surname: 'Doe', contact: { email: 'jane.doe@example.com' } }
-  const made = await post(shop, '/customers', customer, withKey('made-once'))
-  assert.equal(made.status, 201, made.text)
+  const created = await post(shop, '/customers', customer, withKey('made-once'))
+  assert.equal(created.status, 201, created.text)
   for (let i = 0; i < 2; i++) {
-    const taken = await post(shop, '/customers', customer)
-    assert.equal(taken.json.code, 'email_taken', taken.text)
-    rejected = taken.json.requestId
+    const accepted = await post(shop, '/customers', customer)
+    assert.equal(accepted.json.code, 'email_taken', accepted.text)
+    rejected = accepted.json.requestId
   }
   await waitUntil(
     async () => (await shop.get(`/requests?request_id=${rejected}`)).json.data.length > 0,

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { faultsFile, faultsPage } from '../../scripts/faults.ts'
-import { faults } from './faults/faults.ts'
+import { errors } from './faults/faults.ts'
 
-const allCases = faults.flatMap(({ cases }) => cases)
+const allCases = errors.flatMap(({ cases }) => cases)
 
 /** The titles of the tests in a file's source, with `…` where values are put in. */
 function titlesIn(source: string) {
@@ -33,7 +33,7 @@ test('each of the 220 faults is listed once and in order', () => {
     allCases.map(([number]) => number).sort((a, b) => a - b),
     Array.from({ length: 220 }, (_, i) => i + 1),
   )
-  for (const { title, cases } of faults)
+  for (const { title, cases } of errors)
     assert.deepEqual(
       cases.map(([number]) => number),
       cases.map(([number]) => number).sort((a, b) => a - b),

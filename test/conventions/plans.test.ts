@@ -96,7 +96,7 @@ const exceptions: Exception[] = [
 suite('plans', { skip: await otherPostgres() }, () => {
   let shop: TestService
   let explainer: Explainer
-  const asked: Asked[] = []
+  const requested: Asked[] = []
 
   before(async () => {
     shop = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -104,7 +104,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     for (const scale of [0.2, 0.02]) await fill(shop.db, (await shop.createService()).service, scale)
     await analyze(shop.db)
     explainer = await openExplainer(shop.database.connection)
-    for (const request of lists.flatMap(requestsFor)) asked.push(...(await pagesOf(request)))
+    for (const request of lists.flatMap(requestsFor)) requested.push(...(await pagesOf(request)))
   })
   after(async () => {
     await explainer?.close()
@@ -130,7 +130,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   }
 
   test('every list has more than a page and is tested deeper', () => {
-    const full = asked.filter(({ page, records }) => page === 'later page' && records >= 100)
+    const full = requested.filter(({ page, records }) => page === 'later page' && records >= 100)
     assert.deepEqual(
       [...new Set(full.map(({ list }) => list))],
       // Only the order with a number is requested.
@@ -139,7 +139,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('a page uses an index and reads at most one row more', () => {
-    const wrong = asked.flatMap(each =>
+    const wrong = requested.flatMap(each =>
       faultsOf(each)
         .filter(fault => !exceptions.some(exception => covers(exception, each, fault)))
         .map(fault => `${each.url}, ${each.page}: ${fault}`),
@@ -150,14 +150,14 @@ suite('plans', { skip: await otherPostgres() }, () => {
   test('each exception is still necessary', () => {
     const mended = exceptions.flatMap(exception =>
       exception.faults
-        .filter(fault => !asked.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)))
+        .filter(fault => !requested.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)))
         .map(fault => `${exception.list}?${exception.filters.join('&')}: ${fault}`),
     )
     assert.deepEqual(mended, [])
   })
 
   test('two combined ranges read at most the rows a page allows', () => {
-    const costly = asked.flatMap(each => {
+    const costly = requested.flatMap(each => {
       const bounds = exceptions.flatMap(exception =>
         exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
       )
@@ -182,12 +182,12 @@ suite('plans', { skip: await otherPostgres() }, () => {
   test('the check finds table scans, sorts and excess rows', async () => {
     const text = 'select record from audit where record <> $1 order by record limit 100'
     const plan = await explainer.explain({ text, values: [''] })
-    const faults = faultsOf({ records: 100, plans: [plan] })
-    assert.deepEqual(faults.sort(), ['a sort', 'a whole table', 'more rows than a page'])
+    const errors = faultsOf({ records: 100, plans: [plan] })
+    assert.deepEqual(errors.sort(), ['a sort', 'a whole table', 'more rows than a page'])
   })
 
   test('the plans match plans.md', t => {
-    t.assert.fileSnapshot(documentOf(asked), fileURLToPath(new URL('plans.md', import.meta.url)), {
+    t.assert.fileSnapshot(documentOf(requested), fileURLToPath(new URL('plans.md', import.meta.url)), {
       serializers: [String],
     })
   })
@@ -213,8 +213,8 @@ const withParameter = ({ url, filters }: ListRequest, parameter: string) =>
   `${url}${filters.length ? '&' : '?'}${parameter}`
 
 function faultsOf({ records, plans }: Pick<Asked, 'records' | 'plans'>): Fault[] {
-  const faults = plans.flatMap(({ steps }) => steps.flatMap(step => faultsOfStep(step, Math.max(100, records))))
-  return [...new Set(faults)]
+  const errors = plans.flatMap(({ steps }) => steps.flatMap(step => faultsOfStep(step, Math.max(100, records))))
+  return [...new Set(errors)]
 }
 
 const faultsOfStep = ({ does, rows }: Step, page: number): Fault[] => [
@@ -223,5 +223,5 @@ const faultsOfStep = ({ does, rows }: Step, page: number): Fault[] => [
   ...(rows > page + 1 ? ['more rows than a page' as const] : []),
 ]
 
-const covers = ({ list, filters, faults }: Exception, asked: ListRequest, fault: Fault) =>
-  list === asked.list && faults.includes(fault) && filters.every(name => asked.filters.includes(name))
+const covers = ({ list, filters, faults: errors }: Exception, requested: ListRequest, fault: Fault) =>
+  list === requested.list && errors.includes(fault) && filters.every(name => requested.filters.includes(name))

@@ -69,8 +69,8 @@ suite('rows', () => {
 
   test('every call that reads rows is executed', () => {
     assert.ok(declared.length > 100, 'calls are found')
-    const made = new Set(recorded.map(({ at }) => at))
-    const others = declared.filter(({ at }) => !made.has(at))
+    const created = new Set(recorded.map(({ at }) => at))
+    const others = declared.filter(({ at }) => !created.has(at))
     assert.deepEqual(others, [])
   })
 

@@ -19,10 +19,10 @@ test('the upgrade commands can be repeated and install the new release', () => {
     .replaceAll('/opt/', `${opt}/`)
   assert.match(script, /tar -xzf tillbridge-0\.2\.0-linux-x64\.tar\.gz/)
   for (const release of ['1', '2', '3', '4']) {
-    const made = join(home, 'tillbridge-0.2.0-linux-x64')
-    mkdirSync(made, { recursive: true })
-    writeFileSync(join(made, 'release'), release)
-    execFileSync('tar', ['-czf', `${made}.tar.gz`, '-C', home, 'tillbridge-0.2.0-linux-x64'])
+    const created = join(home, 'tillbridge-0.2.0-linux-x64')
+    mkdirSync(created, { recursive: true })
+    writeFileSync(join(created, 'release'), release)
+    execFileSync('tar', ['-czf', `${created}.tar.gz`, '-C', home, 'tillbridge-0.2.0-linux-x64'])
     execFileSync('sh', ['-c', script], { cwd: home })
     assert.equal(readFileSync(join(opt, 'tillbridge/release'), 'utf8'), release)
   }

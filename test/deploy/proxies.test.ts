@@ -70,7 +70,7 @@ const through = (
   body?: string,
 ) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const asked = request(
+    const requested = request(
       {
         host: '127.0.0.1',
         port,
@@ -87,7 +87,7 @@ const through = (
         resolve({ status: response.statusCode ?? 0, text })
       },
     )
-    asked.on('error', reject).end(body)
+    requested.on('error', reject).end(body)
   })
 
 async function behind(command: string, args: string[], port: number, work: () => Promise<void>) {

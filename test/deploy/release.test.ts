@@ -16,9 +16,11 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
   const name = `tillbridge-${manifest.version}-linux-${process.arch}`
   mkdirSync(join(out, name))
   writeFileSync(join(out, name, 'left-over'), '')
-  const made = spawnSync(process.execPath, [join(checkout, script), '--unpacked', '--out', out], { encoding: 'utf8' })
-  assert.equal(made.status, 0, made.stderr)
-  const root = made.stdout.trim()
+  const created = spawnSync(process.execPath, [join(checkout, script), '--unpacked', '--out', out], {
+    encoding: 'utf8',
+  })
+  assert.equal(created.status, 0, created.stderr)
+  const root = created.stdout.trim()
   assert.equal(root, join(out, name))
   assert.ok(!existsSync(join(root, 'left-over')))
   const help = spawnSync(join(root, 'bin/tillbridge'), ['start', '--help'], {

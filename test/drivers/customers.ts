@@ -97,15 +97,15 @@ export function customerContract(shop: () => Shop) {
       ecommerceAdminId,
       ecommerceLegacyId,
     ]
-    const { id, ...made } = await createCustomer(
+    const { id, ...created } = await createCustomer(
       maintainer,
       buildCustomer({ ecommerceAdminId: 'gid://shop/Customer/1' }),
     )
-    assert.deepEqual(idsOf(made), ['gid://shop/Customer/1', null])
+    assert.deepEqual(idsOf(created), ['gid://shop/Customer/1', null])
     const writes = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
     const before = writes()
     // Fields that writes don't change can be returned as well.
-    const { code, startDate } = made
+    const { code, startDate } = created
     assert.deepEqual(idsOf(await updateCustomer(maintainer, id, { id, code, startDate, ecommerceLegacyId: '1' })), [
       'gid://shop/Customer/1',
       '1',

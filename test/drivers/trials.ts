@@ -30,10 +30,10 @@ async function tables({ db }: TestService): Promise<Record<string, string>> {
 
 /** Asserts that a trial leaves nothing, here or at the back office, and returns its answer. */
 async function leavesNothing({ api, simulator }: Shop, work: () => Promise<TestResponse>): Promise<TestResponse> {
-  const told = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
-  const [before, calls] = [await tables(api), told()]
+  const reported = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
+  const [before, calls] = [await tables(api), reported()]
   const response = await work()
-  assert.deepEqual([await tables(api), told()], [before, calls], response.text)
+  assert.deepEqual([await tables(api), reported()], [before, calls], response.text)
   assert.deepEqual(
     [response.headers['preference-applied'], response.headers.location, response.headers.etag],
     ['tx=rollback', undefined, undefined],
@@ -51,8 +51,8 @@ export function trialContract(shop: () => Shop) {
       post(api, '/customers', body, { ...trial, ...withKey() }),
     )
     assert.deepEqual([status, json.data.id, json.data.firstname], [201, null, 'John'])
-    const made = (await post(api, '/customers', body)).json.data
-    const { id, code, startDate, updateTimeStamp, ...kept } = made
+    const created = (await post(api, '/customers', body)).json.data
+    const { id, code, startDate, updateTimeStamp, ...kept } = created
     assert.deepEqual(json.data, { ...json.data, ...kept })
     assert.ok(id && startDate && updateTimeStamp && code !== undefined)
 
@@ -61,7 +61,7 @@ export function trialContract(shop: () => Shop) {
     )
     assert.deepEqual([changed.json.data.id, changed.json.data.title], [id, 'Dr'])
     assert.equal(changed.json.data.contact.phones.mobile, null)
-    assert.equal((await api.get(`/customers/${id}`)).json.data.title, made.title)
+    assert.equal((await api.get(`/customers/${id}`)).json.data.title, created.title)
   })
 
   test('a dry run of an order or return calculates without effect', async () => {
@@ -95,8 +95,8 @@ export function trialContract(shop: () => Shop) {
     )
     assert.deepEqual([validated.status, validated.json.data.validationId], [200, null])
     for (const body of [{ validationId }, { pin: pinOfUsable }]) {
-      const held = await leavesNothing(shop(), () => post(api, `/vouchers/${number}/lock`, body, trial))
-      assert.deepEqual([held.status, held.json.data.status], [200, 'locked'], held.text)
+      const locked = await leavesNothing(shop(), () => post(api, `/vouchers/${number}/lock`, body, trial))
+      assert.deepEqual([locked.status, locked.json.data.status], [200, 'locked'], locked.text)
     }
     assert.equal((await post(api, '/vouchers/lookup', opening)).json.data.status, 'active')
   })
@@ -122,11 +122,11 @@ export function trialContract(shop: () => Shop) {
         post(api, '/vouchers/lookup', { number: usable[1], pin: String(pin) }, trial),
       ),
     )
-    const judged = responses.filter(({ json }) => json.code === 'voucher_not_accepted').length
+    const validated = responses.filter(({ json }) => json.code === 'voucher_not_accepted').length
     for (const { json, text } of responses) assert.match(json.code, /^(voucher_not_accepted|concurrent_update)$/, text)
     // Only five PINs are checked. Further attempts are rejected as guessing or because another one holds the lock.
-    assert.ok(judged >= 5, String(judged))
-    assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: judged })
+    assert.ok(validated >= 5, String(validated))
+    assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: validated })
     assert.equal(looked() - before, driver === 'embedded' ? 0 : 5)
     assert.equal(await api.db.run(sql`select from reservation`), 0)
     await clearFailures(api)

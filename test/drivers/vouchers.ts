@@ -89,12 +89,12 @@ export function voucherContract(shop: () => Shop) {
     const [, , number] = usable
     const other = await api.createAccount('visitor')
     const mine = await validationOf(api, number)
-    const held = await lockVoucher(api, number, mine, 600)
-    assert.equal(held.status, 200, held.text)
-    assert.equal(held.json.data.status, 'locked')
+    const locked = await lockVoucher(api, number, mine, 600)
+    assert.equal(locked.status, 200, locked.text)
+    assert.equal(locked.json.data.status, 'locked')
     const rejected = await validate(other, number)
     assertProblem(rejected, 'voucher_locked', api.baseUrl, '/vouchers/validate')
-    assert.equal(rejected.json.lockedUntil, held.json.data.lockedUntil)
+    assert.equal(rejected.json.lockedUntil, locked.json.data.lockedUntil)
     assert.equal((await lockVoucher(api, number, mine, 700)).status, 200, 'the holder was not disturbed')
     const back = await lockVoucher(api, number, mine, 0)
     assert.deepEqual([back.json.data.status, back.json.data.lockedUntil], ['active', null])
@@ -111,9 +111,9 @@ export function voucherContract(shop: () => Shop) {
     const other = await api.createAccount('visitor')
     for (const send of [put, post]) {
       const hold = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
-      const held = await hold(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
-      assert.equal(held.status, 200, held.text)
-      const { validationId, ...voucher } = held.json.data
+      const locked = await hold(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
+      assert.equal(locked.status, 200, locked.text)
+      const { validationId, ...voucher } = locked.json.data
       assert.equal(voucher.status, 'locked')
       assertProblem(await hold(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
       assertProblem(await validate(other, number), 'voucher_locked', api.baseUrl)

@@ -78,15 +78,15 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
       assert.equal((await validate(ours)).body.code, 'voucher_locked')
       const validationId = await getValidationId(right, theirs)
       const path = `/vouchers/${encodeURIComponent(theirs)}/lock`
-      const held = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
-      assert.equal(held.status, 200, held.text)
+      const locked = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
+      assert.equal(locked.status, 200, locked.text)
       const rejected = await post(right, '/vouchers/validate', { number: theirs, pin, amount: '1.00' })
       assert.equal(rejected.json.code, 'voucher_locked')
       assert.equal((await validate(last)).status, 200, 'it is still the last day of the voucher')
 
       const body = buildCustomer()
-      const made = await ask({ method: 'POST', path: '/customers', body, key: `key ${offset}` })
-      assert.equal(made.status, 201, made.text)
+      const created = await ask({ method: 'POST', path: '/customers', body, key: `key ${offset}` })
+      assert.equal(created.status, 201, created.text)
       const again = await post(right, '/customers', body, withKey(`key ${offset}`))
       assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
 

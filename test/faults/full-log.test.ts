@@ -35,14 +35,14 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
     const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>>"${log}"`, 'sh'] as const
     const service = await serve(['--no-demo'], environment, { program })
     try {
-      const asked = async (times: number) => {
+      const requested = async (times: number) => {
         for (let i = 0; i < times; i++) assert.equal((await sendGet(service, '/stores', access)).status, 200)
       }
-      await asked(3)
+      await requested(3)
       disk.fill()
-      await asked(50)
+      await requested(50)
       disk.makeRoom()
-      await asked(3)
+      await requested(3)
       await waitUntil(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
     } finally {
       assert.deepEqual(await stopServer(service), { code: 0, signal: null })

@@ -77,9 +77,9 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
 
   test('a failed statement is reported and does not affect the next', async () => {
     await assert.rejects(db.run(sql`select 1 / ${0}::integer`), { code: '22012' })
-    const asked = Array.from({ length: 30 }, (_, i) => db.row<{ i: number }>(sql`select ${i}::integer as i`))
+    const requested = Array.from({ length: 30 }, (_, i) => db.row<{ i: number }>(sql`select ${i}::integer as i`))
     assert.deepEqual(
-      (await Promise.all(asked)).map(row => row?.i),
+      (await Promise.all(requested)).map(row => row?.i),
       Array.from({ length: 30 }, (_, i) => i),
     )
     const zone = await db.row<{ zone: string; limit: string }>(
@@ -92,7 +92,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     const letGo = await lockImportType(db, service.service, 'staff')
     let waits = false
     const second: (() => void)[] = []
-    const held = lockImportType(db, service.service, 'staff', {
+    const locked = lockImportType(db, service.service, 'staff', {
       onWait: () => {
         waits = true
       },
@@ -102,7 +102,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     await waitUntil(() => waits, 'the second one waits')
     assert.equal(second.length, 0)
     letGo()
-    await held
+    await locked
     for (const own of second) own()
   })
 

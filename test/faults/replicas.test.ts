@@ -15,7 +15,7 @@ import { buildCustomers, paginate } from '../support/walk.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 /** Asks a server for something of itself. */
-async function tell(server: Postgres, statement: string) {
+async function querySql(server: Postgres, statement: string) {
   const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
   try {
     return await db.rows<Record<string, string>>(raw(statement))
@@ -36,8 +36,8 @@ describe('two replicas', () => {
   let alone: TestService
 
   const stateOf = (i: number) => opened.replicas?.[i]?.health.state
-  const states = (...wanted: string[]) =>
-    waitUntil(() => wanted.every((state, i) => stateOf(i) === state), `the replicas are ${wanted}`, 60_000)
+  const states = (...expected: string[]) =>
+    waitUntil(() => expected.every((state, i) => stateOf(i) === state), `the replicas are ${expected}`, 60_000)
   const counted = () =>
     (opened.replicas ?? []).reduce(
       (sum, { counts }) => ({ answered: sum.answered + counts.answered, behind: sum.behind + counts.behind }),
@@ -113,7 +113,7 @@ describe('two replicas', () => {
       await service.get(on)
       return counted().answered > answered
     }, 'a replica has what the walk needs')
-    for (const standby of standbys) await tell(standby, 'select pg_wal_replay_pause()')
+    for (const standby of standbys) await querySql(standby, 'select pg_wal_replay_pause()')
     try {
       await upsertCustomers(primary.db, service.service, buildCustomers(1, 50, 'Bea'))
       const { answered, behind } = counted()
@@ -132,7 +132,7 @@ describe('two replicas', () => {
       assert.equal(counted().answered, answered + 1, 'they have nothing of this walk')
       assert.ok(counted().behind > behind)
     } finally {
-      for (const standby of standbys) await tell(standby, 'select pg_wal_replay_resume()')
+      for (const standby of standbys) await querySql(standby, 'select pg_wal_replay_resume()')
     }
     await waitUntil(async () => {
       const { answered } = counted()
@@ -172,17 +172,17 @@ describe('two replicas', () => {
   })
 
   test('another database of the same servers is not used', async () => {
-    await tell(primary.postgres, 'create database another')
+    await querySql(primary.postgres, 'create database another')
     const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
-    const listStates = () => (other.replicas ?? []).map(({ health: standing }) => standing.state)
+    const listStates = () => (other.replicas ?? []).map(({ health: status }) => status.state)
     await waitUntil(() => listStates().every(state => state === 'another_log'), 'they are left out', 60_000)
   })
 
   test('a role that cannot see replication falls back to the primary', async () => {
     const { database } = primary.postgres.connection
-    await tell(
+    await querySql(
       primary.postgres,
       `create role reader login password 'reader' in role ${primary.postgres.connection.user}`,
     )
@@ -196,10 +196,10 @@ describe('two replicas', () => {
       DATA_DIR: join(home, 'data'),
     })
     assert.match(out, /^FAIL {2}Replicas +.*: the primary of its WAL is unknown: grant pg_read_all_stats to its role/m)
-    assert.ok((other.replicas ?? []).every(({ health: standing }) => standing.state === 'unknown'))
-    await tell(primary.postgres, 'grant pg_read_all_stats to reader')
+    assert.ok((other.replicas ?? []).every(({ health: status }) => status.state === 'unknown'))
+    await querySql(primary.postgres, 'grant pg_read_all_stats to reader')
     await waitUntil(
-      () => (other.replicas ?? []).every(({ health: standing }) => standing.state === 'ready'),
+      () => (other.replicas ?? []).every(({ health: status }) => status.state === 'ready'),
       'they answer',
       60_000,
     )
@@ -208,10 +208,13 @@ describe('two replicas', () => {
   test('a promoted replica and its followers are no longer used', async () => {
     const [one, two] = standbys as [Postgres, Postgres]
     // The second replica follows the first one, so it can't be ahead of it.
-    await tell(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)
-    await tell(two, 'select pg_reload_conf()')
-    await waitUntil(async () => (await tell(one, 'select from pg_stat_replication')).length === 1, 'one has a follower')
-    await tell(one, 'select pg_promote()')
+    await querySql(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)
+    await querySql(two, 'select pg_reload_conf()')
+    await waitUntil(
+      async () => (await querySql(one, 'select from pg_stat_replication')).length === 1,
+      'one has a follower',
+    )
+    await querySql(one, 'select pg_promote()')
     await states('no_standby', 'another_log')
     await upsertCustomers(primary.db, service.service, buildCustomers(1, 3, 'Cleo'))
     const { answered } = counted()

@@ -62,8 +62,8 @@ test('two consecutive releases serve one database without failed requests during
     const failed: string[] = []
     for (const operation of operations) {
       await clearFailures(older)
-      const asked = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
-      const responses = await Promise.all(asked.map(identifier => ask(by, operation, { identifier })))
+      const requested = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
+      const responses = await Promise.all(requested.map(identifier => ask(by, operation, { identifier })))
       failed.push(...responses.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
     }
     return failed
@@ -107,10 +107,10 @@ test('two consecutive releases serve one database without failed requests during
       [shop, next],
       [next, shop],
     ] as const) {
-      const made = await post(writes, '/customers', buildCustomer(), withKey())
-      assert.equal(made.status, 201, made.text)
-      const read = await reads.get(`/customers/${made.json.data.id}`)
-      assert.deepEqual(read.json.data, made.json.data)
+      const created = await post(writes, '/customers', buildCustomer(), withKey())
+      assert.equal(created.status, 201, created.text)
+      const read = await reads.get(`/customers/${created.json.data.id}`)
+      assert.deepEqual(read.json.data, created.json.data)
     }
   } finally {
     await stopServer(newer)

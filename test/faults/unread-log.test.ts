@@ -60,15 +60,15 @@ function readAll(): string {
 
 test('a stalled log reader delays no request and receives the lost-line count', async () => {
   const times = 50
-  const asked = async () => {
+  const requested = async () => {
     const begun = performance.now()
     for (let i = 0; i < times; i++) assert.equal((await sendGet(service, '/stores', access)).status, 200)
     return performance.now() - begun
   }
-  const read = await asked()
+  const read = await requested()
   readAll()
   untilAgain(() => writeSync(reader, '\n'.repeat(1_024)))
-  const unread = await asked()
+  const unread = await requested()
   // Waiting for room at each line would take 200 ms each.
   assert.ok(
     unread < 3 * read + (times * 200) / 2,

@@ -25,7 +25,7 @@ const at = (name: string) => join(place, name)
 const exporting = ({ service }: Caller, kind: string, file: string) =>
   runCommand(['export', kind, '--service', service.name, '--out', at(file)], environment)
 /** The lines of a whole list, in an order of their own. */
-const told = async (caller: Caller, path: string) =>
+const reported = async (caller: Caller, path: string) =>
   sorted((await caller.get(path, { accept: 'application/x-ndjson' })).text)
 const sorted = (text: string) => text.split('\n').sort().join('\n')
 
@@ -50,7 +50,7 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     const { code, out, err } = await exporting(api, kind, file)
     assert.deepEqual([code, out], [0, ''], err)
     const lines = sorted(unpacked[packing](await readFile(at(file))).toString())
-    assert.ok(lines === (await told(api, path)), `${kind} are what the API tells`)
+    assert.ok(lines === (await reported(api, path)), `${kind} are what the API tells`)
     const rejectedFile = at(`${file}.rejected.ndjson`)
     const source = await openSource(at(file))
     const { rejected, read, inserted } = await importFile(api.db, other.service, kind, source, {
@@ -58,7 +58,7 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     })
     const reasons = rejected ? (await readFile(rejectedFile, 'utf8')).slice(0, 1_000) : ''
     assert.deepEqual([kind, reasons, inserted], [kind, '', read])
-    assert.ok(lines === (await told(other, path)), `${kind} come out as they went in`)
+    assert.ok(lines === (await reported(other, path)), `${kind} come out as they went in`)
     if (kind === 'customers') continue
     const again = await importFile(api.db, other.service, kind, await openSource(at(file)))
     assert.deepEqual([kind, again.inserted, again.changed], [kind, 0, 0])
@@ -81,7 +81,7 @@ test('mappings can be exported, imported and used by the command line', async ()
     )
     assert.ok(read > 0)
     assert.deepEqual([kind, rejected, changed], [kind, 0, 0])
-    assert.equal(await told(other, `${path}?state=mapped`), await told(api, `${path}?state=mapped`))
+    assert.equal(await reported(other, `${path}?state=mapped`), await reported(api, `${path}?state=mapped`))
   }
   const done = await runCommand(
     ['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name],
@@ -165,6 +165,6 @@ test('an unknown format or type is rejected with a remedy', async () => {
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
   assert.match(unknown.err, /Allowed choices are stores, staff/)
   const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)
-  assert.equal(sorted(piped.out), await told(api, '/staff'))
+  assert.equal(sorted(piped.out), await reported(api, '/staff'))
   assert.match(piped.err, /staff of .*, as of \d{4}-/)
 })

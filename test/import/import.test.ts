@@ -192,10 +192,10 @@ test("imports, even waiting ones, leave the pool's connections to others", async
     Array.from({ length: most }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
   )
   try {
-    const [held] = await shop.rows(`
+    const [locked] = await shop.rows(`
       select count(*)::integer as locks from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
-    assert.equal(held.locks, most)
+    assert.equal(locked.locks, most)
   } finally {
     await Promise.all(ends.map(end => end()))
   }

@@ -59,9 +59,9 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
     const lines: Line[] = []
     for await (const line of readLines(join(folder, 'transactions-adventureworks.csv'))) lines.push(line)
     returns.push(...lines.filter(line => Number(line.quantity) < 0))
-    const wanted = new Set(returns.map(line => line.orderNumber))
+    const expected = new Set(returns.map(line => line.orderNumber))
     for (const line of lines)
-      if (Number(line.quantity) > 0 && wanted.has(line.orderNumber))
+      if (Number(line.quantity) > 0 && expected.has(line.orderNumber))
         orders.set(line.orderNumber ?? '', [...(orders.get(line.orderNumber ?? '') ?? []), line])
 
     shop = await startTestService({ settings: { currency: 'USD', writesPerMinute: 'off', readsPerMinute: 'off' } })

@@ -88,10 +88,10 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
     const all = stores.length * skus.length
     assert.deepEqual(await shown(mapped, since), { shown: skus.length, told: skus.length })
     assert.deepEqual(await shown(renamed, since), { shown: all, told: all })
-    const [gone] = await shop.rows(
+    const [removed] = await shop.rows(
       `select count(*)::integer as n from tombstone where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
     )
-    assert.equal(gone.n, all, 'who follows changes is told that the names of before are gone')
+    assert.equal(removed.n, all, 'who follows changes is told that the names of before are gone')
   } finally {
     await stopServer(worker)
   }
@@ -119,23 +119,23 @@ test('a rename committed before an import or order appears in its writes', async
   })
   await writes
   assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', current[2]])
-  const gone = await shop.rows(
+  const removed = await shop.rows(
     `select id from tombstone where kind = 'inventory' and id = any('{${current}}') order by 1`,
   )
   assert.deepEqual(
-    gone.map(({ id }) => id),
+    removed.map(({ id }) => id),
     current.slice(0, 2),
   )
 })
 
 test('a moved service with pending rendering delays no other service', async () => {
   const { db } = shop
-  const [gone, here] = [await addService(db, 'gone'), await addService(db, 'here')]
-  assert.ok(gone && here)
+  const [removed, here] = [await addService(db, 'gone'), await addService(db, 'here')]
+  assert.ok(removed && here)
   await db.run(sql`
-    insert into stock_rerender (service_id, stock_column, id) select id, 'store_id', 's1' from unnest(${[gone.id, here.id]}::integer[]) id`)
-  await db.run(sql`update service set move_state = 'moved_away' where service_id = ${gone.id}`)
+    insert into stock_rerender (service_id, stock_column, id) select id, 'store_id', 's1' from unnest(${[removed.id, here.id]}::integer[]) id`)
+  await db.run(sql`update service set move_state = 'moved_away' where service_id = ${removed.id}`)
   await renderStaleStock(db, AbortSignal.timeout(60_000))
   const left = await db.rows(sql`select service_id as id from stock_rerender`)
-  assert.deepEqual(left, [{ id: gone.id }])
+  assert.deepEqual(left, [{ id: removed.id }])
 })

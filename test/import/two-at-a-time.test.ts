@@ -87,8 +87,8 @@ test('batches run sequentially if rejections can stop the import', async () => {
 })
 
 /** Begins to feed 4,000 sound lines, in two batches of which the first one is held, with one more at the head of the second. */
-async function importHeld(kind: string, head: string, line: (i: number) => string, between: string, held: string) {
-  const letGo = await holdLocks(shop.db, held)
+async function importHeld(kind: string, head: string, line: (i: number) => string, between: string, locked: string) {
+  const letGo = await holdLocks(shop.db, locked)
   const lines = skus.map(line)
   const importing = shop.importFile(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
   await waitUntil(isLeased, 'the first batch waits').catch(error => {
@@ -123,7 +123,7 @@ test('a value released by a line is free for later lines', async () => {
   assert.deepEqual([inserted, changed, rejectedFile], [6_000 - 1, 1, undefined])
 })
 
-for (const [[kind, head], line, table, held, between, rejected] of [
+for (const [[kind, head], line, table, locked, between, rejected] of [
   [customers, customer, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
   [stores, store, 'store', aStore, 't,t,S', 'u,n7,S'],
 ] as const) {
@@ -131,7 +131,7 @@ for (const [[kind, head], line, table, held, between, rejected] of [
 
   test(`a batch of ${kind} is imported in parallel with the previous one`, async () => {
     await empty()
-    const { letGo, importing } = await importHeld(kind, head, line, between, held)
+    const { letGo, importing } = await importHeld(kind, head, line, between, locked)
     const isIn = async () => (await shop.rows(`select from ${table} where record like '%"${between[0]}"%'`)).length
     await waitUntil(isIn, 'the second batch is in').finally(letGo)
     assert.deepEqual((await importing).inserted, 4_001)
@@ -139,7 +139,7 @@ for (const [[kind, head], line, table, held, between, rejected] of [
 
   test(`a line that claims values of ${kind} waits and is rejected`, async () => {
     await empty()
-    const { letGo, importing } = await importHeld(kind, head, line, rejected, held)
+    const { letGo, importing } = await importHeld(kind, head, line, rejected, locked)
     // As long as the second one would need.
     await delay(300)
     letGo()

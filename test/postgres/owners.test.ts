@@ -158,10 +158,10 @@ test('root keeps the owner of a database that a user created', {
   // A user that root would not choose automatically.
   const daemon = { uid: 1, gid: 1 }
   fs.chownSync(home, daemon.uid, daemon.gid)
-  const made = await startOwner(t, home, daemon)
-  assert.equal(made.fault, undefined)
-  made.process.stdin?.end()
-  await once(made.process, 'exit')
+  const created = await startOwner(t, home, daemon)
+  assert.equal(created.fault, undefined)
+  created.process.stdin?.end()
+  await once(created.process, 'exit')
   await (await startServer(t, home)).stop()
   for (const each of ['data', 'data/PG_VERSION', 'log'])
     assert.equal(fs.statSync(join(home, each)).uid, daemon.uid, each)

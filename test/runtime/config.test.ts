@@ -230,7 +230,7 @@ test('the defaults in .env.example are the actual defaults', () => {
   const lines = [...example.matchAll(/^#([A-Z_0-9]+)=(.*)$/gm)].map(
     ([, name = '', value = '']) => [name, value] as const,
   )
-  const given = [
+  const input = [
     'PORT',
     'HOST',
     'HTTP2',
@@ -241,7 +241,7 @@ test('the defaults in .env.example are the actual defaults', () => {
     'LOG_LEVEL',
     'DRAIN_SECONDS',
   ]
-  assert.deepEqual(readConfig(Object.fromEntries(lines.filter(([name]) => given.includes(name)))), readConfig({}))
+  assert.deepEqual(readConfig(Object.fromEntries(lines.filter(([name]) => input.includes(name)))), readConfig({}))
 })
 
 test('only config.ts reads the environment', async () => {

@@ -73,14 +73,14 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
       body: buildVoucher(name),
       // One voucher, one mail.
       effects: async () => {
-        const made = await count(
+        const created = await count(
           sql`select count(*)::integer from voucher_sale where service_id = ${shop.service.id} and order_number = ${name}`,
         )
         const mails = await count(
           sql`select count(*)::integer from email join voucher_sale on voucher_sale.service_id = email.service_id and number = voucher_number where email.service_id = ${shop.service.id} and order_number = ${name}`,
         )
-        assert.equal(mails, made)
-        return made
+        assert.equal(mails, created)
+        return created
       },
     }
   },

@@ -225,8 +225,8 @@ test('sufficient points become rewards, and everything expires in 2027-2029', as
       from reward_lot where service_id = ${shop.id}`)
   for (const [id, own] of Map.groupBy(lots, lot => lot.account_id)) {
     const points = own.filter(lot => lot.kind === 'points')
-    const made = own.flatMap(lot => (lot.kind === 'reward' ? Number(/\d+/.exec(lot.description)) : []))
-    assert.equal(sum(points.map(lot => lot.redeemed)), sum(made), id)
+    const created = own.flatMap(lot => (lot.kind === 'reward' ? Number(/\d+/.exec(lot.description)) : []))
+    assert.equal(sum(points.map(lot => lot.redeemed)), sum(created), id)
     between(sum(points.map(lot => lot.total - lot.redeemed)), 0, 299)
     for (const lot of own) {
       assert.ok(lot.redeemed + lot.pending <= lot.total, id)

@@ -109,8 +109,8 @@ test('later statements of a failed transaction report the same cause', async () 
 test('statements queued after a failure are skipped and can be repeated', async () => {
   await db.transaction(async tx => {
     const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
-    const asked = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
-    const responses = await Promise.allSettled(asked)
+    const requested = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
+    const responses = await Promise.allSettled(requested)
     assert.deepEqual(
       responses.map(each => (each.status === 'rejected' ? each.reason.code : each.status)),
       ['fulfilled', '22012', '22012'],
@@ -203,9 +203,9 @@ test('cut connections under load cause at most 503 responses', async () => {
   const asking = Promise.all(
     Array.from({ length: 6 }, async () => {
       for (let i = 0; i < 25; i++) {
-        const { status, headers: told } = await get('/customers/search')
+        const { status, headers: reported } = await get('/customers/search')
         statuses.add(status)
-        if (status === 503) assert.ok(Number(told['retry-after']) > 0)
+        if (status === 503) assert.ok(Number(reported['retry-after']) > 0)
       }
     }),
   )

@@ -84,10 +84,10 @@ for (const [title, settings] of [
 ] as const)
   test(`${title} prints one clear line and stops PostgreSQL again`, async () => {
     await withOccupiedPort(async port => {
-      const given = settings(port)
-      const { code, err } = await runCommand(['start', '--no-demo'], { ...environment, LOG_LEVEL: 'warn', ...given })
+      const input = settings(port)
+      const { code, err } = await runCommand(['start', '--no-demo'], { ...environment, LOG_LEVEL: 'warn', ...input })
       assert.equal(code, 1)
-      const name = 'PLAIN_PORT' in given ? 'PLAIN_PORT' : 'PORT'
+      const name = 'PLAIN_PORT' in input ? 'PLAIN_PORT' : 'PORT'
       assert.equal(
         err,
         `tillbridge: Port ${port} of 127.0.0.1 is in use by another program. Set ${name} to a free port.\n`,

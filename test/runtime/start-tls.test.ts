@@ -140,8 +140,8 @@ test('a certificate with ten days left is reported at the start', async () => {
     const port = pickPort()
     const service = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
     assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(service.err), isTold, service.err)
-    const told = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(told) ?? []
+    const reported = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(reported) ?? []
     const { validToDate } = new X509Certificate(fs.readFileSync(mine.TLS_CERT_FILE))
     assert.equal(Number(end) * 1_000, validToDate.getTime())
     await stopServer(service)

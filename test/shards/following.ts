@@ -53,15 +53,15 @@ export const writing = (caller: Caller) =>
 /** Follows `GET /changes` to its end. Returns each change in the order in which it was sent. */
 export const followingChanges = (caller: Caller) =>
   going(async isOver => {
-    const told: { id: string; changedAt: string }[] = []
+    const reported: { id: string; changedAt: string }[] = []
     let cursor = ''
     for (let isLast = false; ; ) {
       const response = await caller.get(`/changes?kinds=customer&limit=20${cursor && `&after_cursor=${cursor}`}`)
       if (!isPaused(response)) {
         assert.equal(response.status, 200, response.text)
-        told.push(...response.json.data)
+        reported.push(...response.json.data)
         cursor = response.json.meta.endCursor
-        if (isLast && response.json.data.length === 0) return told
+        if (isLast && response.json.data.length === 0) return reported
         isLast = isOver()
       }
       await delay(15)
@@ -75,11 +75,11 @@ export const followingList = (caller: Caller) =>
     const moments: string[] = []
     let since = '2020-01-01 00:00:00'
     for (let isLast = false; ; ) {
-      const asked = `/customers/search?updated_after=${encodeURIComponent(since)}&limit=100`
+      const requested = `/customers/search?updated_after=${encodeURIComponent(since)}&limit=100`
       let asOf: string | undefined
       let count = 0
       for (let cursor: string | null = ''; cursor !== null; ) {
-        const response = await caller.get(`${asked}${cursor && `&after_cursor=${cursor}`}`)
+        const response = await caller.get(`${requested}${cursor && `&after_cursor=${cursor}`}`)
         if (!isPaused(response)) {
           assert.equal(response.status, 200, response.text)
           const { data, meta } = response.json

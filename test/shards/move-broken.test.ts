@@ -60,15 +60,15 @@ const abandoned = () =>
 
 /** Asserts that `doctor` reports the move: first in progress, then abandoned. */
 async function isTold() {
-  const told = async () => {
+  const reported = async () => {
     const { code, out } = await runCommand(['doctor', '--json'], shop.environment)
     assert.equal(code, 1)
     return JSON.parse(out).find(({ check }: { check: string }) => check === 'Moves') as { ok: boolean; detail: string }
   }
-  const early = await told()
+  const early = await reported()
   if (early.ok) assert.equal(early.detail, 'luma moves from east to west, in progress')
   await abandoned()
-  const late = await told()
+  const late = await reported()
   assert.ok(!late.ok)
   assert.match(late.detail, /luma moves from east to west, interrupted \d+ s ago\. .* --undo/)
 }

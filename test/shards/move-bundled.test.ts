@@ -53,7 +53,7 @@ const paths = [
 ]
 
 /** Returns all records and the `asOf` of all lists. */
-async function told() {
+async function reported() {
   const lists = new Map<string, { asOf: unknown; lines: string[] }>()
   for (const path of paths) {
     const response = await ask(path, { headers: { ...headers, accept: 'application/x-ndjson' } })
@@ -72,19 +72,19 @@ const post = (path: string, body: object, key = withKey()) =>
 
 test('a shop moves out of the bundled database completely', async () => {
   const account = [{ username: 'before', role: 'visitor' }, withKey()] as const
-  const made = await post('/accounts', ...account)
-  assert.equal(made.status, 201)
-  const original = await told()
+  const created = await post('/accounts', ...account)
+  assert.equal(created.status, 201)
+  const original = await reported()
   assert.ok(original.size >= 5, [...original.keys()].join(', '))
   assert.ok((original.get('/products')?.lines.length ?? 0) > 100)
 
   const said = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
   assert.match(said, /Old copy of .* deleted/)
 
-  const moved = await told()
+  const moved = await reported()
   for (const [path, list] of original) assert.deepEqual(moved.get(path), list, path)
   const again = await post('/accounts', ...account)
-  assert.deepEqual([again.text, again.headers['idempotent-replayed']], [made.text, 'true'])
+  assert.deepEqual([again.text, again.headers['idempotent-replayed']], [created.text, 'true'])
   assert.equal((await post('/customers', buildCustomer())).status, 201)
   assert.equal((await post('/accounts', { username: 'behind', role: 'visitor' })).status, 201)
   const subjects = async () => {

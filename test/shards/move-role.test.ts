@@ -46,8 +46,8 @@ after(async () => {
 
 test('a role without superuser rights gets a list of required grants', async () => {
   const move = () => runCommand(['service', 'move', 'luma', '--to', 'west'], shop.environment)
-  const made = await post(luma, '/customers', buildCustomer(), withKey())
-  assert.equal(made.status, 201)
+  const created = await post(luma, '/customers', buildCustomer(), withKey())
+  assert.equal(created.status, 201)
 
   await servers.ask('west', 'revoke create on database shop from shop')
   const rejected = await move()
@@ -69,7 +69,7 @@ test('a role without superuser rights gets a list of required grants', async () 
   const { code, err, out } = await move()
   assert.equal(code, 0, err)
   assert.match(out, /luma moved to west/)
-  assert.equal((await luma.get(`/customers/${made.json.data.id}`)).status, 200)
+  assert.equal((await luma.get(`/customers/${created.json.data.id}`)).status, 200)
 })
 
 test('a database without create permission is rejected with a remedy', async () => {

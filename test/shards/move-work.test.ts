@@ -55,8 +55,8 @@ test('a running import finishes before the move and the next follows', async () 
 })
 
 test('deliveries continue in order across a move', async () => {
-  const made = await post(luma, '/webhooks', { url: receiver.url, kinds: ['customer'] }, withKey())
-  assert.equal(made.status, 201, made.text)
+  const created = await post(luma, '/webhooks', { url: receiver.url, kinds: ['customer'] }, withKey())
+  assert.equal(created.status, 201, created.text)
   const worker = startCommand(['worker'], { ...shop.environment, WEBHOOK_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' })
   try {
     const writers = [writing(luma), writing(luma)]
@@ -64,8 +64,8 @@ test('deliveries continue in order across a move', async () => {
     await shop.move('luma', 'east')
     await delay(500)
     const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
-    const told = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
-    await waitUntil(() => ids.every(id => told().has(id)), 'each change is told', 60_000)
+    const reported = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
+    await waitUntil(() => ids.every(id => reported().has(id)), 'each change is told', 60_000)
     const deliveries = new Map<string, string>()
     const once: typeof receiver.received = []
     for (const each of receiver.received) {

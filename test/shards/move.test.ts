@@ -55,9 +55,9 @@ test('a service moves during writes without loss, repetition or long pauses', as
   )
   for (const { longestMs } of written) assert.ok(longestMs < 5_000, `${longestMs} ms between two writes`)
 
-  for (const told of await Promise.all(changes.map(each => each.end()))) {
-    assert.deepEqual(told.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
-    const stamps = told.map(({ changedAt }) => changedAt)
+  for (const reported of await Promise.all(changes.map(each => each.end()))) {
+    assert.deepEqual(reported.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
+    const stamps = reported.map(({ changedAt }) => changedAt)
     assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
   }
   for (const { ids: listed, moments } of await Promise.all(lists.map(each => each.end()))) {
@@ -105,9 +105,9 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
   assert.equal((await post(luma, '/customers', buildCustomer(), key)).json.code, 'idempotency_key_reused')
   assert.equal((await lockVoucher(luma, 'V-1', validations[0] ?? '')).status, 200, 'its own lock')
   assert.equal((await lockVoucher(luma, 'V-2', validations[1] ?? '')).status, 200, 'its validation')
-  const made = await post(luma, '/customers', buildCustomer(), withKey())
+  const created = await post(luma, '/customers', buildCustomer(), withKey())
   const { data } = (await luma.get(`/changes?kinds=customer&limit=1000&after_cursor=${endCursor}`)).json
-  assert.ok(data.some(({ id }: { id: string }) => id === made.json.data.id))
+  assert.ok(data.some(({ id }: { id: string }) => id === created.json.data.id))
   const east = openDatabase(urls[0] ?? '', { max: 1 })
   assert.ok((await listLedgerSteps({ db: east }, luma, 'V-2')).length > 0)
   await east.close()
@@ -132,8 +132,8 @@ test('a bulk export across a move is cut and can be repeated', async () => {
   await db.close()
   const path = '/customers/search'
   const headers = { ...buildCredentials(luma), accept: 'application/x-ndjson' }
-  const asked = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const requested = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
+  const [response] = (await once(requested, 'response')) as [IncomingMessage]
   response.pause()
   await shop.move('luma', 'west')
   let read = 0

@@ -55,7 +55,7 @@ async function isServed(caller: Caller, customers: number) {
 }
 
 /** Returns the lines of doctor about shards. */
-async function told() {
+async function reported() {
   const { out } = await runCommand(['doctor', '--json'], shop.environment)
   return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''
 }
@@ -68,7 +68,7 @@ test('a restored shard with a moved service is added without its copy', async ()
   await isServed(luma, 2)
   assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)
   assert.ok(await readServiceOfJob(place.db, nova.service.id))
-  assert.doesNotMatch(await told(), /luma/)
+  assert.doesNotMatch(await reported(), /luma/)
 })
 
 test('doctor reports a shard restored in place until it is added', async () => {
@@ -76,11 +76,11 @@ test('doctor reports a shard restored in place until it is added', async () => {
   await place.db.run(sql`
     insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
   assert.match(
-    await told(),
+    await reported(),
     /restored to a time before luma was moved to west\. To deactivate the old copy: tillbridge shard add east/,
   )
   await shop.add('east', place.connection)
-  assert.doesNotMatch(await told(), /luma/)
+  assert.doesNotMatch(await reported(), /luma/)
 })
 
 test('an outdated control database is updated with a moved service', async () => {
@@ -88,12 +88,12 @@ test('an outdated control database is updated with a moved service', async () =>
   await shop.db.run(sql`update service set shard_name = 'east' where name = 'luma'`)
   const wayOut =
     /restored to a time before luma was moved to west, and lists it in east\. To serve it from west: tillbridge shard add west --adopt luma/
-  assert.match(await told(), wayOut)
+  assert.match(await reported(), wayOut)
   assert.match(await shop.add('west', west), wayOut)
   const said = await shop.add('west', west, '--adopt', 'luma')
   assert.doesNotMatch(said, /luma/)
   await isServed(luma, 3)
-  assert.doesNotMatch(await told(), /luma/)
+  assert.doesNotMatch(await reported(), /luma/)
 })
 
 test('a service moved out of the control database is removed there', async () => {

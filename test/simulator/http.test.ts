@@ -122,13 +122,13 @@ test('a key and certificate enable HTTPS, also in Location', async () => {
   try {
     assert.match(secure.url, /^https:/)
     await assert.rejects(fetch(secure.url), { name: 'TypeError' })
-    const asked = request(`${secure.url}Persons?countryCode=AU`, {
+    const requested = request(`${secure.url}Persons?countryCode=AU`, {
       ca,
       method: 'POST',
       headers: { 'content-type': 'text/xml' },
     })
-    asked.end('<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>')
-    const [response] = await once(asked, 'response')
+    requested.end('<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>')
+    const [response] = await once(requested, 'response')
     response.resume()
     assert.match(String(response.headers.location), /^https:.*Persons\/\d+/)
   } finally {

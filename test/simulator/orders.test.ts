@@ -56,8 +56,8 @@ const placed = async (parts: Parts = {}) => {
 
 test('an order has a unique number, given or generated', async () => {
   const id = await placed()
-  const made = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
-  assert.match(textAt(made, 'OrderNumber') ?? '', /^W\d{7}$/)
+  const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
+  assert.match(textAt(created, 'OrderNumber') ?? '', /^W\d{7}$/)
   const mine = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
   assert.equal(textAt((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(mine))
   assert.deepEqual(await refusal({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
@@ -91,12 +91,12 @@ test('discounts, freight and taxes add up to the amount due', async () => {
   const lines = tee(2, discount).replace('<Value>100<', '<Value>90<')
   const freight = '<SelectedFreightOption><Id>1</Id><Name>Road</Name><Value>9.95</Value></SelectedFreightOption>'
   const id = await placed({ lines, freight, payments: card(99.95) })
-  const made = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
+  const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
   assert.deepEqual(
-    ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => textAt(made, name)),
+    ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => textAt(created, name)),
     ['3', '10', '99.95'],
   )
-  assert.equal(textAt(every(at(made, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'), 'Freight Charge')
+  assert.equal(textAt(every(at(created, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'), 'Freight Charge')
   assert.deepEqual(await refusal({ lines: lines.replace('27101', '1'), payments: card(90) }), [400, 5089])
   assert.deepEqual(await refusal({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
 })

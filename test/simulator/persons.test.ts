@@ -180,12 +180,12 @@ test('loyalties omitted by a PUT stay or become inactive by version', async () =
 
 test('loyalty cards are checked', async () => {
   const card = (inside: string) => jo(`<Loyalties><Loyalty>${inside}</Loyalty></Loyalties>`)
-  const taken = [...simulator.state.persons.values()].flatMap(({ loyalties }) => loyalties)[0]?.cardNumber
+  const accepted = [...simulator.state.persons.values()].flatMap(({ loyalties }) => loyalties)[0]?.cardNumber
   assert.deepEqual(await refusal(card('<CardNo>LM1</CardNo>')), [400, 5101])
   assert.deepEqual(await refusal(card('<LoyaltyTypeId>1</LoyaltyTypeId>')), [400, 5106])
   assert.deepEqual(await refusal(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>XX1</CardNo>')), [400, 5104])
   assert.deepEqual(await refusal(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo />')), [400, 5105])
-  assert.deepEqual(await refusal(card(`<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>${taken}</CardNo>`)), [400, 5102])
+  assert.deepEqual(await refusal(card(`<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>${accepted}</CardNo>`)), [400, 5102])
 })
 
 test('a search returns a list, or 5008 without results', async () => {

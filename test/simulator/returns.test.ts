@@ -25,11 +25,11 @@ const original = `<OrigOrderNum>${sold.number}</OrigOrderNum>`
 
 test('a return has a number, negative lines and zero tax', async () => {
   const { id } = sold
-  const made = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
+  const created = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
     body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
   })
-  assert.equal(made.status, 201)
-  const path = new URL(String(made.headers.get('location'))).pathname.replace(/^.*RetailAPI\//, '')
+  assert.equal(created.status, 201)
+  const path = new URL(String(created.headers.get('location'))).pathname.replace(/^.*RetailAPI\//, '')
   const { xml, text } = await ask(path)
   assert.deepEqual(
     [xml?.name, textAt(xml, 'OrigOrderNum'), textAt(xml, 'TotalDue')],

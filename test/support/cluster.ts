@@ -25,8 +25,8 @@ export interface TestCluster {
  * that a test creates. Only fsync is off here, because no test cuts the power.
  */
 export async function openTestCluster(): Promise<TestCluster> {
-  const given = process.env.TEST_DATABASE_URL
-  const { url, stop, ...server } = given ? { url: given, stop: async () => {} } : await startBundled()
+  const input = process.env.TEST_DATABASE_URL
+  const { url, stop, ...server } = input ? { url: input, stop: async () => {} } : await startBundled()
   const at = createUrlBuilder(url)
   const template = `tillbridge_template_${process.pid}`
   await runAsAdmin(at, `drop database if exists "${template}"`, `create database "${template}"`)
@@ -39,8 +39,8 @@ export async function openTestCluster(): Promise<TestCluster> {
     template,
     ...server,
     async close() {
-      const made = [template, ...Object.values(getDemoDatabaseNames(template))]
-      await runAsAdmin(at, ...made.map(name => `drop database if exists "${name}" with (force)`))
+      const created = [template, ...Object.values(getDemoDatabaseNames(template))]
+      await runAsAdmin(at, ...created.map(name => `drop database if exists "${name}" with (force)`))
       await stop()
     },
   }

@@ -48,24 +48,24 @@ export function createConformanceCheck(document: Node) {
     const steps = ['paths', template, method.toLowerCase(), 'responses', answer.status]
     const { node: response, pointer } = resolve(operation.responses[answer.status], toPointer(...steps))
     if (!response) return { operation: operation.operationId, faults: [`${answer.status} is not documented`] }
-    const faults = [...checkHeaders(response, answer), ...checkBody(response, pointer, answer)]
-    return { operation: operation.operationId, faults }
+    const errors = [...checkHeaders(response, answer), ...checkBody(response, pointer, answer)]
+    return { operation: operation.operationId, faults: errors }
   }
 
   function checkHeaders({ headers = {} }: Node, response: TestResponse) {
-    const faults: string[] = []
+    const errors: string[] = []
     const known = new Map(Object.entries<Node>(headers).map(([name, header]) => [name.toLowerCase(), header]))
     for (const [name, header] of known) {
       const { node, pointer } = resolve(header, '')
       const value = response.headers[name]
-      if (value === undefined && node.required) faults.push(`${name} is missing`)
+      if (value === undefined && node.required) errors.push(`${name} is missing`)
       if (value === undefined) continue
       const read = node.schema.type === 'integer' ? Number(value) : value
-      faults.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
+      errors.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
     }
     for (const name of Object.keys(response.headers))
-      if (!known.has(name) && !transport.has(name)) faults.push(`${name} is not documented`)
-    return faults
+      if (!known.has(name) && !transport.has(name)) errors.push(`${name} is not documented`)
+    return errors
   }
 
   function checkBody({ content }: Node, pointer: string, { headers, text, json }: TestResponse) {

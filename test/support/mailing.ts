@@ -58,13 +58,13 @@ export function setUpMailing() {
 
   before(async () => {
     database = await createTestDatabase()
-    const made = await addService(database.db, 'luma', {
+    const created = await addService(database.db, 'luma', {
       retailerName: 'Luma & Söhne',
       emailSender: 'gifts@luma.example',
       timeZone: 'Australia/Melbourne',
     })
-    assert.ok(made)
-    service = made
+    assert.ok(created)
+    service = created
     sink = await startSink()
   })
   afterEach(async () => {
@@ -122,8 +122,8 @@ export function setUpMailing() {
     /** The attempt is over, and the next one has its time. */
     untilAttempted: (attempts: number) =>
       until(async () => {
-        const { attempts: made, wait } = await getMail()
-        return made === attempts && wait !== null && wait > 1
+        const { attempts: created, wait } = await getMail()
+        return created === attempts && wait !== null && wait > 1
       }, `attempt ${attempts}`),
     makeDue: () => database.db.run(sql`update job set due_at = now() where name = 'send-email'`),
   }

@@ -39,8 +39,8 @@ export function assertProblem(
     if (pointer !== undefined) assert.match(pointer, /^(\/[^/]*)*$/, shown)
     if (parameter === undefined && pointer === undefined) assert.equal(fault.code, 'voucher_not_configured', shown)
   }
-  const { type: _, instance: __, ...told } = json
-  assert.doesNotMatch(JSON.stringify(told), internals)
+  const { type: _, instance: __, ...reported } = json
+  assert.doesNotMatch(JSON.stringify(reported), internals)
 }
 
 /** Returns the field errors in short form: `/lines/0/sku unknown_sku`. */
@@ -63,6 +63,6 @@ export function assertCommonHeaders({ headers }: Pick<TestResponse, 'headers'>) 
 
 /** An answer without what is of its request alone. */
 export const withoutRequestData = ({ status, headers, json }: TestResponse) => {
-  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...told } = headers
-  return { status, told, json: { ...json, instance: '', requestId: '' } }
+  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...reported } = headers
+  return { status, told: reported, json: { ...json, instance: '', requestId: '' } }
 }

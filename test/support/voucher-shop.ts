@@ -93,12 +93,12 @@ export const backDate = (
     update voucher set ${raw(column)} = now() - interval '1 ms' where service_id = ${service.id} and number = ${number}`)
 
 /** How many seconds there are between a wall clock in Melbourne and the one there in so many seconds. */
-export const getClockDifference = (told: string, seconds: number) =>
+export const getClockDifference = (reported: string, seconds: number) =>
   Math.abs(
     Temporal.Now.zonedDateTimeISO('Australia/Melbourne')
       .add({ seconds })
       .toPlainDateTime()
-      .until(told)
+      .until(reported)
       .total('seconds'),
   )
 
@@ -122,8 +122,8 @@ export const lockVoucher = (
 
 /** Returns a rejection without the members that differ for each request. */
 export const getRejection = ({ status, json }: TestResponse) => {
-  const { requestId: _, instance: __, ...told } = json
-  return { status, ...told }
+  const { requestId: _, instance: __, ...reported } = json
+  return { status, ...reported }
 }
 
 /** The steps in a voucher's ledger, as `kind state`. */

@@ -80,7 +80,7 @@ export interface Received {
 /** A collector that takes OTLP over HTTP, in Protocol Buffers, and is strict about it. */
 export async function startCollector(port = 0) {
   const spans: Received[] = []
-  const faults: string[] = []
+  const errors: string[] = []
   const bodies: string[] = []
   const seen: Record<string, string | string[] | undefined>[] = []
   const responses: number[] = []
@@ -92,13 +92,13 @@ export async function startCollector(port = 0) {
     if (status === 200) {
       const isRight = request.method === 'POST' && request.url === '/v1/traces'
       if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
-        faults.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
+        errors.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
       try {
-        const told = readMessage('ExportTraceServiceRequest', body)
-        if (shape.Check(told)) spans.push(...spansOf(told))
-        else faults.push(JSON.stringify([...shape.Errors(told)].slice(0, 5)))
+        const reported = readMessage('ExportTraceServiceRequest', body)
+        if (shape.Check(reported)) spans.push(...spansOf(reported))
+        else errors.push(JSON.stringify([...shape.Errors(reported)].slice(0, 5)))
       } catch (error) {
-        faults.push(String(error))
+        errors.push(String(error))
       }
     }
     response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end()
@@ -109,7 +109,7 @@ export async function startCollector(port = 0) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     /** Requests that are not OTLP. */
-    faults,
+    faults: errors,
     bodies,
     /** The headers of each request. */
     seen,

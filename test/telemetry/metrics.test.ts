@@ -71,8 +71,8 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
   assert.ok((values.get('tillbridge_jobs_oldest_due_seconds') ?? Number.NaN) < 60)
   for (const state of ['queued', 'failed'])
     assert.equal(values.get(`tillbridge_emails{state="${state}"}`), 0, 'before there is one')
-  const told = text.match(/^# TYPE (\S+)/gm) ?? []
-  assert.equal(new Set(told).size, told.length)
+  const reported = text.match(/^# TYPE (\S+)/gm) ?? []
+  assert.equal(new Set(reported).size, reported.length)
 })
 
 /** Returns the names and labels of all metrics, each once, without the suffixes of histograms. */
@@ -84,9 +84,9 @@ const toldBy = (values: ReadonlyMap<string, number>) =>
 
 test('exported metrics are in the list with their labels', async () => {
   const { values } = await figures()
-  const told = toldBy(values)
-  assert.ok(told.length > 200)
-  for (const { name, labels } of told) {
+  const reported = toldBy(values)
+  assert.ok(reported.length > 200)
+  for (const { name, labels } of reported) {
     const base = name.replace(/_(bucket|sum|count)$/, '')
     const known = metrics[(base in metrics ? base : name) as keyof typeof metrics]
     assert.ok(known, `${name} is not in the list`)
@@ -129,8 +129,8 @@ test('a taken port stops the start and is named', async () => {
 })
 
 test('a process without requests also reports its lost log lines', () => {
-  const told = processSamples([{ backOffices: { opened: () => [] } as never }]).map(({ name }) => name)
-  assert.ok(told.includes('tillbridge_log_lines_lost_total'))
+  const reported = processSamples([{ backOffices: { opened: () => [] } as never }]).map(({ name }) => name)
+  assert.ok(reported.includes('tillbridge_log_lines_lost_total'))
 })
 
 test('metrics of several processes are summed or maximised with escaped labels', () => {

@@ -74,9 +74,9 @@ export function readMessage(name: string, bytes: Buffer): Record<string, unknown
     if (kind === 'fixed64') return String(take(8).readBigUInt64LE())
     if (kind === 'double') return take(8).readDoubleLE()
     if (kind === 'fixed32') return take(4).readUInt32LE()
-    const held = take(Number(varint()))
-    if (kind === 'hex') return held.toString('hex')
-    return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(held) : readMessage(kind, held)
+    const locked = take(Number(varint()))
+    if (kind === 'hex') return locked.toString('hex')
+    return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(locked) : readMessage(kind, locked)
   }
   while (at < bytes.length) {
     const tag = Number(varint())

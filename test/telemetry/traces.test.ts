@@ -137,8 +137,8 @@ test('a back office call belongs to the trace and propagates it', async () => {
   seenByOffice.length = 0
   const response = await fronted.get('/rewards/accounts/7')
   assert.equal(response.status, 200, response.text)
-  const [told = ''] = seenByOffice
-  const [, traceId = '', spanId] = told.split('-')
+  const [reported = ''] = seenByOffice
+  const [, traceId = '', spanId] = reported.split('-')
   const spans = await traceOf(traceId, 'GET /rewards/accounts/:id')
   const request = one(spans, 'GET /rewards/accounts/:id')
   assert.equal(request.parentSpanId, undefined)
@@ -215,10 +215,10 @@ test('spans wait for a busy collector, and rejected ones count lost', async () =
   const bodies = collector.bodies.length
   const requestId = 'comes-late'
   await api.get('/stores', { 'x-request-id': requestId })
-  const told = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
-  await waitUntil(() => told().length, 'the span that waited')
+  const reported = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
+  await waitUntil(() => reported().length, 'the span that waited')
   assert.ok(collector.bodies.length >= bodies + 3)
-  assert.equal(told().length, 1)
+  assert.equal(reported().length, 1)
   assert.equal(spanCounts().lost, 0)
   collector.answers.push(400)
   await api.get('/stores')
@@ -233,14 +233,14 @@ test('a server with a collector exports until shutdown, others load nothing', as
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
   const access = await installWithAccess(environment)
   const service = await serve(['--no-demo'], environment)
-  const asked = async () => {
+  const requested = async () => {
     const { status, headers } = await sendGet(service, '/stores', access)
     assert.equal(status, 200)
     return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
   }
-  const first = await asked()
+  const first = await requested()
   await waitUntil(first, 'what it does is told', 30_000)
-  const last = await asked()
+  const last = await requested()
   const { code } = await stopServer(service)
   assert.equal(code, 0, service.err)
   const found = last()

@@ -25,13 +25,13 @@ export function makeBase(home: string, from: From): string {
 function filesHere() {
   const packages = new Map<string, string[]>()
   const all: string[] = []
-  const told = ran(
+  const reported = ran(
     'dpkg-query',
     '-W',
     '-f',
     `${['Package', 'Essential', 'Pre-Depends', 'Depends'].map(each => `\${${each}}`).join('\\t')}\\n`,
   )
-  for (const line of told.split('\n')) {
+  for (const line of reported.split('\n')) {
     const [name = '', essential, before, depends] = line.split('\t')
     packages.set(name, `${before}, ${depends}`.match(/(?<=^|[,|] *)[a-z0-9][a-z0-9.+-]+/g) ?? [])
     if (essential === 'yes') all.push(name)

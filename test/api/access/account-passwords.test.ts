@@ -42,15 +42,15 @@ async function everything() {
 test('passwords and API keys never appear in logs, audit entries or tables', async () => {
   const username = newUsername()
   const key = { 'idempotency-key': 'make it' }
-  const made = await post(api, '/accounts', { username, role: 'visitor' }, key)
+  const created = await post(api, '/accounts', { username, role: 'visitor' }, key)
   const rotated = await rotate(api, { username }, { 'idempotency-key': 'rotate it' })
   assert.equal(await getStatusWithPassword(api, api, { username, password: rotated.json.data.password }), 200)
   await put(api, `/accounts/${username}`, { role: 'maintainer' })
-  const secrets = [made, rotated].flatMap(({ json }) => [json.data.password, json.data.apiKey] as string[])
+  const secrets = [created, rotated].flatMap(({ json }) => [json.data.password, json.data.apiKey] as string[])
   assert.equal(new Set(secrets).size, 4)
   const kept = await everything()
   assert.ok(kept.includes(username))
-  const told = [
+  const reported = [
     (await api.get('/accounts')).text,
     (await api.get(`/accounts/${username}`)).text,
     (await api.get('/audit')).text,
@@ -60,7 +60,7 @@ test('passwords and API keys never appear in logs, audit entries or tables', asy
     for (const form of [secret, hex, Buffer.from(secret, 'base64url').toString('hex')])
       assert.ok(!kept.includes(form), 'in the database')
     assert.ok(!logged.includes(secret), 'in the logs')
-    for (const text of told) assert.ok(!text.includes(secret), 'in an answer')
+    for (const text of reported) assert.ok(!text.includes(secret), 'in an answer')
   }
   assert.ok(logged.includes('/accounts/:username/rotate'))
   const lines = (await api.get('/audit')).json.data

@@ -225,16 +225,16 @@ test('a taken username is rejected with the same message, even concurrently', as
 
 test('an invalid username, role or body is rejected by name', async () => {
   const shop = await api.createService()
-  const asked = (body: unknown) => post(shop, '/accounts', body)
+  const requested = (body: unknown) => post(shop, '/accounts', body)
   for (const username of ['', 'a:b', ':', 'tab\there', '..', ' ', 'x'.repeat(101), '\u202eabc'])
-    assertRejected(api, await asked({ username, role: 'visitor' }), 'invalid_field', '/username')
+    assertRejected(api, await requested({ username, role: 'visitor' }), 'invalid_field', '/username')
   for (const username of ['x'.repeat(100), '😀1', '3'])
-    assert.equal((await asked({ username: `${username}`, role: 'visitor' })).status, 201, username)
-  assertRejected(api, await asked({ username: newUsername(), role: 'owner' }), 'invalid_field', '/role')
-  assertRejected(api, await asked({}), 'invalid_body', '/username', '/role')
+    assert.equal((await requested({ username: `${username}`, role: 'visitor' })).status, 201, username)
+  assertRejected(api, await requested({ username: newUsername(), role: 'owner' }), 'invalid_field', '/role')
+  assertRejected(api, await requested({}), 'invalid_body', '/username', '/role')
   assertRejected(
     api,
-    await asked({ username: 1, role: null, password: 'mine' }),
+    await requested({ username: 1, role: null, password: 'mine' }),
     'invalid_body',
     ...['/username', '/role', '/password'],
   )

@@ -13,8 +13,8 @@ before(async () => {
 })
 after(() => service.stop())
 
-let made = 0
-const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
+let created = 0
+const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
 const lines = async (caller: Caller, query = ''): Promise<Audit[]> => (await caller.get(`/audit${query}`)).json.data
 
 test('each write adds one audit entry with account, record, fields and request', async () => {
@@ -142,8 +142,8 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
     ],
   )
   // Six digits can occur in an identifier or a time by chance.
-  const told = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
-  for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!told.includes(secret), secret)
+  const reported = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
+  for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!reported.includes(secret), secret)
 })
 
 test('an admin sees only the audit entries of their own service', async () => {

@@ -33,7 +33,7 @@ export const operationsOf = (document: Node): Operation[] => {
       const { operationId: id, parameters, responses, requestBody, security } = operation
       if (security?.length === 0 || !parameters.some((each: Node) => resolved(each).name === 'X-Service-Name'))
         return []
-      const given = (place: string) =>
+      const input = (place: string) =>
         Object.fromEntries(
           parameters
             .map(resolved)
@@ -48,8 +48,8 @@ export const operationsOf = (document: Node): Operation[] => {
         method: isStream ? 'HEAD' : method.toUpperCase(),
         path,
         forbidden: Object.values<Node>(examples).map(({ value }) => value.code),
-        query: given('query'),
-        headers: given('header'),
+        query: input('query'),
+        headers: input('header'),
         body: requestBody?.content['application/json']?.example,
         places: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
       }

@@ -20,8 +20,8 @@ beforeEach(async () => {
 /** Asks from an address, as the proxy writes it. */
 const askFrom = (address: string, path: string, headers: Record<string, string>) =>
   behindProxy.ask(path, { headers: { ...headers, 'x-forwarded-for': address, 'x-forwarded-proto': 'https' } })
-const lookUp = (address: string, number: string, given: string, caller: Caller = service) =>
-  askFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': given })
+const lookUp = (address: string, number: string, input: string, caller: Caller = service) =>
+  askFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': input })
 
 /** Ways in which one caller can come from many addresses, or seem to. */
 const oneCaller: [string, (i: number) => string][] = [

@@ -74,7 +74,7 @@ const likeIt = (name: string) =>
 /**
  * Returns the visible part of a response without the requested name. Records created here have their own identifiers.
  */
-const told = (response: TestResponse, name: string) =>
+const reported = (response: TestResponse, name: string) =>
   response.status < 300
     ? { status: response.status }
     : JSON.parse(
@@ -114,15 +114,15 @@ test("another service's identifier gets the same response as an unknown identifi
   const sent = [customer, email, storeNumber, sku, orderNumber, voucher, validation]
   const own = await api.createService(voucherSettings)
   const before = await everythingOf(shop)
-  let asked = 0
+  let requested = 0
   const isAlike = async (operation: Operation, name: string, withName: (name: string) => With) => {
     const [theirs, nobodys] = [
       await ask(own, operation, withName(name)),
       await ask(own, operation, withName(likeIt(name))),
     ]
-    asked++
+    requested++
     assert.doesNotMatch(theirs.text, /canary/i, operation.id)
-    assert.deepEqual(told(theirs, name), told(nobodys, likeIt(name)), `${operation.id} ${name}`)
+    assert.deepEqual(reported(theirs, name), reported(nobodys, likeIt(name)), `${operation.id} ${name}`)
   }
   for (const operation of operations.filter(({ id }) => !apart.includes(id))) {
     for (const name of named) {
@@ -136,6 +136,6 @@ test("another service's identifier gets the same response as an unknown identifi
         await isAlike(operation, name, text => ({ body: place(text) as object }))
     }
   }
-  assert.ok(asked > 1_000, `${asked}`)
+  assert.ok(requested > 1_000, `${requested}`)
   assert.deepEqual(await everythingOf(shop), before)
 })

@@ -28,28 +28,28 @@ const operations = operationsOf((await api.sendRaw('/openapi.json')).json)
   // Settings come last, because they change all later responses.
   .sort((a, b) => Number(a.id === 'updateSettings') - Number(b.id === 'updateSettings'))
 
-let made = 0
+let created = 0
 /** Bodies that this shop takes, each time for something new; the documented example where nothing else is said. */
 const bodies: Record<string, (example: object) => object> = {
   createCustomer: example => Object.assign({}, example, { contact: { email: newEmail() }, references: {} }),
   updateCustomer: example => Object.assign({}, example, { contact: { email: newEmail() }, references: {} }),
   placeOrder: example => {
     const { billingAddress } = example as { billingAddress: object }
-    const more = { billingAddress, deliveryAddress: billingAddress, orderNumber: `W-${++made}` }
+    const more = { billingAddress, deliveryAddress: billingAddress, orderNumber: `W-${++created}` }
     const line = { sku: 'HOOD-S', quantity: 1 }
     return buildOrder([line], Object.assign(more, { pickupStoreNumber: undefined }))
   },
   createReturn: example => {
     const { lines } = example as { lines: [object] }
     const line = Object.assign({}, lines[0], { sku: 'HOOD-S' })
-    return Object.assign(buildReturn({}), { returnNumber: `R-${++made}`, lines: [line] })
+    return Object.assign(buildReturn({}), { returnNumber: `R-${++created}`, lines: [line] })
   },
-  issueVoucher: example => Object.assign({}, example, gift, { orderNumber: `V-${++made}`, deliveryDate: undefined }),
+  issueVoucher: example => Object.assign({}, example, gift, { orderNumber: `V-${++created}`, deliveryDate: undefined }),
   lookUpVoucher: () => ({ number: named.voucher, pin }),
   validateVoucher: () => ({ number: named.voucher, pin, amount: '1.00' }),
-  createWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++made}` }),
-  updateWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++made}` }),
-  createAccount: example => Object.assign({}, example, { username: `somebody-${++made}` }),
+  createWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++created}` }),
+  updateWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++created}` }),
+  createAccount: example => Object.assign({}, example, { username: `somebody-${++created}` }),
 }
 
 /** Texts that are stored unchanged or rejected with a message. They share a prefix, so that they can be found. */
@@ -72,7 +72,7 @@ const rejected = ['a\u0000b', '\ud800', 'a\udfff']
 
 test('odd strings are stored unchanged or rejected, and never cause a 500', async () => {
   const accepted = new Set<string>()
-  let asked = 0
+  let requested = 0
   for (const operation of operations) {
     await clearFailures(api)
     const identifier = identifierOf(operation.path, named)
@@ -84,7 +84,7 @@ test('odd strings are stored unchanged or rejected, and never cause a 500', asyn
         const place = placesIn(body())[name] ?? assert.fail(name)
         const response = await ask(shop, operation, { ...more, body: place(text) as object })
         const what = `${operation.id} ${name} ${JSON.stringify(text.slice(0, 80))}: ${response.status} ${response.text.slice(0, 300)}`
-        asked++
+        requested++
         assert.ok(response.status < 500, what)
         if (rejected.includes(text)) assert.ok(response.status >= 400, what)
         if (response.status >= 400) assert.match(response.json.code, /^[a-z_]+$/, what)
@@ -93,7 +93,7 @@ test('odd strings are stored unchanged or rejected, and never cause a 500', asyn
       }
   }
   assert.equal(kept.text, '')
-  assert.ok(asked > 500, `${asked}`)
+  assert.ok(requested > 500, `${requested}`)
   const expected = ['createCustomer', 'updateCustomer', 'placeOrder', 'createReturn', 'issueVoucher', 'validateVoucher']
   assert.deepEqual(
     [...expected, 'createWebhook', 'mapStore', 'mapSku', 'updateSettings'].filter(id => !accepted.has(id)),

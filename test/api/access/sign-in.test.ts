@@ -120,8 +120,8 @@ test('a repeated single-value header is rejected, even with the same value', asy
 
 test('an unknown username and a wrong password get the same response', async () => {
   const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof rejected>>) => {
-    const { date: _, 'x-request-id': __, 'content-length': length, ...told } = headers
-    return { status, told, length, json: { ...json, requestId: '' } }
+    const { date: _, 'x-request-id': __, 'content-length': length, ...reported } = headers
+    return { status, told: reported, length, json: { ...json, requestId: '' } }
   }
   const wrong = stripped(await rejected(buildAuthorization(service, 'wrong')))
   const unknown = stripped(await rejected(basicAuth('nobody:wrong')))
@@ -156,9 +156,9 @@ test('a long response checks the account again and ends within 5 s', () => {
   assert.ok(authCacheTtlMs + recheckIntervalMs < 5_000)
 })
 
-async function comesTo(wanted: number, status: () => Promise<number>) {
+async function comesTo(expected: number, status: () => Promise<number>) {
   const begun = performance.now()
-  while ((await status()) !== wanted) {
+  while ((await status()) !== expected) {
     assert.ok(performance.now() - begun < 5_000, 'within 5 s')
     await delay(100)
   }

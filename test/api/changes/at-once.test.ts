@@ -16,7 +16,7 @@ import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
 import { buildOrder, cancelReturn, createReturn, joinRewards, startOrderShop } from '../../support/order-shop.ts'
 import { withTimestamps } from '../../support/walk.ts'
 import { post } from '../../support/write.ts'
-import { type Follower, follower, readAll, readOn, sorted, standing, take } from './following.ts'
+import { type Follower, follower, readAll, readOn, sorted, status, take } from './following.ts'
 
 const { api, createShop: another } = await startOrderShop()
 const writersDb = openDatabase(api.database.connection, { max: 10 })
@@ -130,8 +130,8 @@ test('a reader receives every change and tombstone despite late and killed write
     await readAll(one)
     return one
   }
-  const asked = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
-  const [swift, whole, sleepy, some] = asked.map(asking => follower(shop, asking)) as [
+  const requested = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
+  const [swift, whole, sleepy, some] = requested.map(asking => follower(shop, asking)) as [
     Follower,
     Follower,
     Follower,
@@ -190,9 +190,9 @@ test('a reader receives every change and tombstone despite late and killed write
   ]).finally(() => {
     over = true
   })
-  const final = await standing(api, service)
+  const final = await status(api, service)
   for (const one of await Promise.all(readers)) {
-    const followed = one === some ? await standing(api, service, ['customer', 'order', 'reward-account']) : final
+    const followed = one === some ? await status(api, service, ['customer', 'order', 'reward-account']) : final
     assert.deepEqual(sorted(one.copy), sorted(followed), one.asking)
     assert.deepEqual(await readAll(one), [], 'and then it is quiet')
   }

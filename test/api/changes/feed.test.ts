@@ -17,14 +17,14 @@ import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { createReturn, joinRewards, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
-import { follower, readAll, readOn, sorted, standing, type Told } from './following.ts'
+import { type ChangeItem, follower, readAll, readOn, sorted, status } from './following.ts'
 
 const { api, createShop: another } = await startOrderShop()
 after(() => api.stop())
 const { db } = api
 
 const ann = (id: string) => ({ id, firstname: 'Ann' })
-const names = (told: readonly Told[]) => told.map(({ kind, id, action }) => `${kind} ${id} ${action}`)
+const names = (change: readonly ChangeItem[]) => change.map(({ kind, id, action }) => `${kind} ${id} ${action}`)
 
 const lose = ({ service }: Caller, ...ids: string[]) =>
   db.transaction(async tx => {
@@ -42,16 +42,16 @@ test('the change feed starts with all current records and their valid paths', as
   const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
   await createReturn(shop, order.id, { 'HOOD-S': 1 })
   const one = follower(shop, 'limit=5&records=true')
-  const told = await readAll(one)
-  assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
-  assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(changeKinds))
-  const moments = told.map(({ changedAt }) => changedAt)
+  const change = await readAll(one)
+  assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)))
+  assert.deepEqual(new Set(change.map(({ kind }) => kind)), new Set(changeKinds))
+  const moments = change.map(({ changedAt }) => changedAt)
   assert.deepEqual(moments, moments.toSorted(), 'in the order of their changes')
-  for (const { path = '', record } of told) assert.deepEqual((await shop.get(path)).json.data, record, path)
+  for (const { path = '', record } of change) assert.deepEqual((await shop.get(path)).json.data, record, path)
   const thin = await readAll(follower(shop, ''))
   assert.deepEqual(
     thin,
-    told.map(({ record: _, ...change }) => change),
+    change.map(({ record: _, ...change }) => change),
   )
 })
 
@@ -81,15 +81,15 @@ test('an order, return or points entry that commits late is still delivered', as
   const one = follower(shop, '')
   await readAll(one)
   // The lock on stock blocks both writes in the middle of their transactions.
-  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const holding = db.transaction(async tx => {
     await tx.run(sql`select from stock where service_id = ${shop.service.id} and sku_id = 'id-HOOD-S' for update`)
-    held.resolve()
+    locked.resolve()
     await released.promise
   })
   t.after(() => released.resolve())
-  await held.promise
+  await locked.promise
   const late = [
     placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
     createReturn(shop, bought.id, { 'HOOD-S': 1 }),
@@ -102,7 +102,7 @@ test('an order, return or points entry that commits late is still delivered', as
   released.resolve()
   await Promise.all([holding, ...late])
   await readAll(one)
-  assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
+  assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)))
 })
 
 test('a removed record arrives as a tombstone until the record returns', async () => {
@@ -132,7 +132,7 @@ test('renaming a SKU removes its old inventory record and adds another', async (
     'inventory 1002-T-SHIRT changed',
     'inventory 1002-TEE removed',
   ])
-  assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service, ['inventory'])))
+  assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service, ['inventory'])))
   assert.equal((await shop.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
   assertProblem(await shop.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
 })
@@ -230,23 +230,23 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
 
 test('a cursor returns 410 once a later tombstone is purged', async () => {
   const shop = await another()
-  const [away, midway, told, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(shop, asking))
-  assert.ok(away && midway && told && elsewhere)
+  const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(shop, asking))
+  assert.ok(away && midway && change && elsewhere)
   await upsertCustomers(db, shop.service, [ann('1'), ann('2')])
-  for (const one of [away, told, elsewhere]) await readAll(one)
+  for (const one of [away, change, elsewhere]) await readAll(one)
   while (!midway.copy.has('customer 1')) await readOn(midway)
   await lose(shop, '1')
-  await readAll(told)
+  await readAll(change)
   await lose(shop, '2')
   const expiring = [away.cursor, midway.cursor]
   const remembering = { ...shop.service.settings, tombstoneRetentionDays: 0 }
   assert.equal(await purgeOldTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
   for (const cursor of expiring)
     assertProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
-  assert.deepEqual(names(await readAll(told)), ['customer 2 removed'])
+  assert.deepEqual(names(await readAll(change)), ['customer 2 removed'])
   assert.deepEqual(await readAll(elsewhere), [])
-  for (const one of [away, midway, told]) {
+  for (const one of [away, midway, change]) {
     await readAll(one)
-    assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)), 'begun anew')
+    assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)), 'begun anew')
   }
 })

@@ -6,7 +6,7 @@ import { sources } from '../../../src/store/change-feed/sources.ts'
 import type { Caller, TestService } from '../../support/service.ts'
 
 /** A change as the API returns it. */
-export interface Told {
+export interface ChangeItem {
   kind: Kind
   id: string
   action: 'changed' | 'removed'
@@ -33,7 +33,7 @@ export const follower = (shop: Follower['shop'], asking: string): Follower => ({
 })
 
 /** Applies a change to a copy. A later change of a record has a later timestamp. */
-export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, changedAt }: Told) {
+export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, changedAt }: ChangeItem) {
   const name = `${kind} ${id}`
   assert.ok(changedAt >= (copy.get(name) ?? ''), `${name} was told of as it was later`)
   if (action === 'changed') copy.set(name, changedAt)
@@ -41,7 +41,7 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 }
 
 /** Reads one page. Starts again if the cursor has expired. */
-export async function readOn(one: Follower): Promise<{ changes: Told[]; hasMore: boolean; expired: boolean }> {
+export async function readOn(one: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
   const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
   const { status, json } = await one.shop.get(`/changes?${one.asking}${after}`)
   if (status === 410) {
@@ -56,8 +56,8 @@ export async function readOn(one: Follower): Promise<{ changes: Told[]; hasMore:
 }
 
 /** Reads to the end. Returns all changes. */
-export async function readAll(one: Follower): Promise<Told[]> {
-  const all: Told[] = []
+export async function readAll(one: Follower): Promise<ChangeItem[]> {
+  const all: ChangeItem[] = []
   for (;;) {
     const { changes, hasMore } = await readOn(one)
     all.push(...changes)
@@ -66,7 +66,7 @@ export async function readAll(one: Follower): Promise<Told[]> {
 }
 
 /** Returns the current records of some types with their change timestamps: the expected copy. */
-export async function standing(
+export async function status(
   { db }: Pick<TestService, 'db'>,
   service: Service,
   of: readonly Kind[] = changeKinds,

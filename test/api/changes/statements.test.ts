@@ -25,9 +25,9 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
   }
   const before = await prepared()
   for (let subset = 1; subset < 2 ** changeKinds.length; subset += 3) {
-    const asked = changeKinds.filter((_, i) => subset & (2 ** i)).join()
-    const { meta } = (await shop.get(`/changes?kinds=${asked}`)).json
-    await shop.get(`/changes?kinds=${asked}&after_cursor=${meta.endCursor}`)
+    const requested = changeKinds.filter((_, i) => subset & (2 ** i)).join()
+    const { meta } = (await shop.get(`/changes?kinds=${requested}`)).json
+    await shop.get(`/changes?kinds=${requested}&after_cursor=${meta.endCursor}`)
   }
   const kept = (await prepared()) - before
   assert.ok(kept > 1 && kept <= 1 + changeKinds.length, String(kept))

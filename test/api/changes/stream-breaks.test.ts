@@ -10,7 +10,7 @@ import { type Event, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startSecondServer } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
-import { follower, sorted, standing, type Told, take } from './following.ts'
+import { type ChangeItem, follower, sorted, status, take } from './following.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
 const other = await startSecondServer(api, { environment: { HTTP2: 'true' } })
@@ -69,13 +69,13 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       stream.close()
       for (const { event, data = '' } of stream.events) {
         assert.equal(event, 'change', data)
-        const told: Told = JSON.parse(data)
-        const name = `${told.kind} ${told.id} ${told.changedAt} ${told.action}`
+        const change: ChangeItem = JSON.parse(data)
+        const name = `${change.kind} ${change.id} ${change.changedAt} ${change.action}`
         assert.ok(!seen.has(name), `${name} was told twice`)
         seen.add(name)
-        take(one, told)
+        take(one, change)
         counts.events++
-        counts.removals += Number(told.action === 'removed')
+        counts.removals += Number(change.action === 'removed')
       }
       lastId = stream.lastId ?? lastId
     }
@@ -113,7 +113,7 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
   } finally {
     over = true
   }
-  const final = sorted(await standing(api, service))
+  const final = sorted(await status(api, service))
   for (const { copy, asking } of await Promise.all(readers)) assert.deepEqual(sorted(copy), final, asking)
   assert.ok(isEnough(), JSON.stringify(counts))
 })

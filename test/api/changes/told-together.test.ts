@@ -6,7 +6,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import type { Told } from './following.ts'
+import type { ChangeItem } from './following.ts'
 
 // Clients that wait in one process share one poll. Clients with the same cursor share one read and one rendered text.
 
@@ -25,7 +25,7 @@ const write = ({ service }: Pick<Caller, 'service'>, firstname: string, ids: rea
 const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
   (await who.get(`/changes?limit=1000${how}`)).json.meta.endCursor
 
-const idsIn = (changes: readonly Told[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
+const idsIn = (changes: readonly ChangeItem[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
 
 test('readers served together receive the same changes as single readers', async () => {
   const shop = await api.createService({ readsPerMinute: 'off' })
@@ -87,8 +87,8 @@ test('a caught-up reader waits with the others and causes no query', async () =>
   const end = await endOf(api)
   const waiting = Array.from({ length: followers }, () => api.get(`/changes?wait=30&after_cursor=${end}`))
   await quiet()
-  let asked = 0
-  const count = () => void asked++
+  let requested = 0
+  const count = () => void requested++
   db.pool.on('acquire', count)
   await write(api, 'Zoe')
   const responses = await Promise.all(
@@ -100,7 +100,7 @@ test('a caught-up reader waits with the others and causes no query', async () =>
   )
   db.pool.off('acquire', count)
   for (const { data } of responses) assert.deepEqual(data, [])
-  assert.ok(asked < followers / 2, `${asked} statements`)
+  assert.ok(requested < followers / 2, `${requested} statements`)
 })
 
 test('a slow reader delays no other reader and receives everything in order', async () => {
@@ -119,12 +119,12 @@ test('a slow reader delays no other reader and receives everything in order', as
   await waitUntil(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
   const { json } = await shop.get('/changes?kinds=customer&limit=1000')
   const { json: rest } = await shop.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
-  const standing = new Map([...json.data, ...rest.data].map(({ id, changedAt }: Told) => [id, changedAt]))
+  const status = new Map([...json.data, ...rest.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))
   for (const { events, close } of [slow, ...others]) {
-    const told = events.map(({ data = '' }) => JSON.parse(data) as Told)
-    const stamps = told.map(({ changedAt }) => changedAt)
+    const change = events.map(({ data = '' }) => JSON.parse(data) as ChangeItem)
+    const stamps = change.map(({ changedAt }) => changedAt)
     assert.deepEqual(stamps, stamps.toSorted())
-    assert.deepEqual(new Map(told.map(({ id, changedAt }) => [id, changedAt])), standing)
+    assert.deepEqual(new Map(change.map(({ id, changedAt }) => [id, changedAt])), status)
     close()
   }
   for (const { events } of others)
@@ -133,9 +133,9 @@ test('a slow reader delays no other reader and receives everything in order', as
 
 /** Until all have begun to wait: only looks are left. */
 async function quiet() {
-  for (let asked = Number.POSITIVE_INFINITY; asked > 6; ) {
-    asked = 0
-    const count = () => void asked++
+  for (let requested = Number.POSITIVE_INFINITY; requested > 6; ) {
+    requested = 0
+    const count = () => void requested++
     db.pool.on('acquire', count)
     await delay(500)
     db.pool.off('acquire', count)

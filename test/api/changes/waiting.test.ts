@@ -59,14 +59,14 @@ test('a reader from the beginning receives everything despite tombstones and wai
   const end = await endOf(shop)
   const others = shop.get(`/changes?wait=5&after_cursor=${end}`)
   await delay(600)
-  const told: string[] = []
+  const change: string[] = []
   for (let cursor = ''; ; ) {
     const { data, meta } = (await shop.get(`/changes?limit=1&wait=1&kinds=customer${cursor}`)).json
-    told.push(...data.map(({ id }: { id: string }) => id))
+    change.push(...data.map(({ id }: { id: string }) => id))
     if (!meta.hasNextPage && !data.length) break
     cursor = `&after_cursor=${meta.endCursor}`
   }
-  assert.deepEqual(told, ['1', '2', '3'])
+  assert.deepEqual(change, ['1', '2', '3'])
   await others
 })
 
@@ -122,10 +122,10 @@ test('a wait ends when its client disconnects and polling stops', async () => {
   const { port } = new URL(api.baseUrl)
   const headers = buildCredentials(api)
   const path = `/changes?wait=30&after_cursor=${await endOf()}`
-  const asked = request({ host: 'localhost', port, ca: api.ca, path, headers, agent: false })
-  asked.on('error', () => {}).end()
+  const requested = request({ host: 'localhost', port, ca: api.ca, path, headers, agent: false })
+  requested.on('error', () => {}).end()
   assert.ok((await countedFor(1_000)) > few)
-  asked.destroy()
+  requested.destroy()
   await delay(2_000)
   assert.ok((await countedFor(1_000)) <= few)
 })
@@ -144,12 +144,12 @@ test('a waiting request returns immediately with its cursor at shutdown', async 
 /** Counts the statements that the database receives within this many milliseconds. */
 async function countedFor(ms: number, onAsk = () => {}) {
   let count = 0
-  const asked = () => {
+  const requested = () => {
     count++
     onAsk()
   }
-  db.pool.on('acquire', asked)
+  db.pool.on('acquire', requested)
   await delay(ms)
-  db.pool.off('acquire', asked)
+  db.pool.off('acquire', requested)
   return count
 }

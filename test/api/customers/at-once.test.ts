@@ -43,9 +43,9 @@ test('two customers who swap emails concurrently end up with one email each', as
       put(shop, `/customers/${b.id}`, { contact: { email: a.contact.email } }),
     ])
     for (const response of responses) assert.equal(response.json.code, 'email_taken', response.text)
-    const wanted = newEmail()
+    const expected = newEmail()
     const both = await Promise.all(
-      [a, b].map(({ id }) => put(shop, `/customers/${id}`, { contact: { email: wanted } })),
+      [a, b].map(({ id }) => put(shop, `/customers/${id}`, { contact: { email: expected } })),
     )
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
   }

@@ -21,11 +21,11 @@ const address = {
 }
 const inOrder = { ...address, contactName: 'Canary Contact', companyName: 'Canary & Co' }
 
-let made = 0
+let created = 0
 
 /** Creates a customer whose every text is a canary and who does everything that a shopper can. Returns its records. */
 export async function canaryShopper(api: TestService, caller: Caller = api) {
-  const n = ++made
+  const n = ++created
   const email = `canary${n}@canary.example`
   const bodies = {
     customer: {
@@ -77,13 +77,13 @@ export async function canaryShopper(api: TestService, caller: Caller = api) {
   const voucher = await done(post(caller, '/vouchers', bodies.voucher, keys.voucher))
   const deliveryDate = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
   await done(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, withKey()))
-  const given = {
+  const input = {
     receiverName: 'Ann',
     receiverEmail: `ann${n}@example.com`,
     senderName: `CANARYJOHN${n} Canarysmith`,
     mobile: null,
   }
-  const present = await done(post(caller, '/vouchers', { ...bodies.voucher, ...given }))
+  const present = await done(post(caller, '/vouchers', { ...bodies.voucher, ...input }))
   return { id, n, email, bodies, keys, order, placed, returned, voucher, present, customer: customer.json.data }
 }
 

@@ -67,11 +67,14 @@ test('null clears optional fields, one by one or as a whole', async () => {
 })
 
 test('a change without effect keeps the change timestamp, ETag and lists', async () => {
-  const made = await createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
+  const created = await createCustomer(shop, {
+    ...allCustomerFields,
+    contact: { email: newEmail(), phones: allPhones },
+  })
   const timestamp = async () =>
-    (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${made.id}`))?.at
-  const [before, read] = [await timestamp(), await shop.get(`/customers/${made.id}`)]
-  const { title, firstname, surname, dateOfBirth, privacy, contact, address, references } = made
+    (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${created.id}`))?.at
+  const [before, read] = [await timestamp(), await shop.get(`/customers/${created.id}`)]
+  const { title, firstname, surname, dateOfBirth, privacy, contact, address, references } = created
   for (const same of [
     {},
     { firstname },
@@ -79,12 +82,12 @@ test('a change without effect keeps the change timestamp, ETag and lists', async
     { title, firstname, surname, dateOfBirth, privacy, contact, address, references, mobile: contact.phones.mobile },
     { emailSubscription: false },
   ]) {
-    const response = await put(shop, `/customers/${made.id}`, same)
-    assert.deepEqual([response.status, response.json.data], [200, made], response.text)
+    const response = await put(shop, `/customers/${created.id}`, same)
+    assert.deepEqual([response.status, response.json.data], [200, created], response.text)
     assert.equal(response.headers.etag, read.headers.etag)
   }
   assert.equal(await timestamp(), before)
-  await updateCustomer(shop, made.id, { firstname: 'Other' })
+  await updateCustomer(shop, created.id, { firstname: 'Other' })
   assert.notEqual(await timestamp(), before)
 })
 

@@ -111,8 +111,8 @@ test('any consent request is applied and never combines subscription with privac
   fc.assert(
     fc.property(consent, said, (before, request) => {
       const updated = applyConsent(before, request)
-      const wanted = request.privacy === true || request.privacy === null
-      const ends = wanted && !request.emailSubscription && !request.smsSubscription
+      const expected = request.privacy === true || request.privacy === null
+      const ends = expected && !request.emailSubscription && !request.smsSubscription
       for (const name of ['emailSubscription', 'smsSubscription'] as const)
         assert.equal(updated[name], request[name] === undefined ? before[name] && !ends : (request[name] ?? false))
       const subscribed = updated.emailSubscription || updated.smsSubscription

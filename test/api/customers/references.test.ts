@@ -138,11 +138,11 @@ test('a reference can be set by value or in the response form', async () => {
     [{ interest: null, unknown: null }, { favouriteStore: bourke }],
     [null, {}],
   ]
-  for (const [given, expected] of steps)
+  for (const [input, expected] of steps)
     assert.deepEqual(
-      (await updateCustomer(shop, id, { references: given })).references,
+      (await updateCustomer(shop, id, { references: input })).references,
       expected,
-      JSON.stringify(given),
+      JSON.stringify(input),
     )
 })
 
@@ -164,8 +164,8 @@ test('a reference must exist in the cache', async () => {
     [{ favouriteStore: '' }, '/references/favouriteStore'],
     [Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`type${i}`, '1'])), '/references'],
   ]
-  for (const [given, place] of cases)
-    assertRejected(shop, await put(shop, path, { references: given }), 'invalid_field', place)
+  for (const [input, place] of cases)
+    assertRejected(shop, await put(shop, path, { references: input }), 'invalid_field', place)
   assertRejected(
     shop,
     await put(shop, path, '{"references":{"__proto__":"1"}}'),

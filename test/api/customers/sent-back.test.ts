@@ -85,13 +85,13 @@ test('an empty string in an optional field becomes null', async () => {
   const none = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
   const phones = { home: '', mobile: '', work: '' }
   const fresh = buildCustomer(none)
-  const made = await createCustomer(shop, { ...fresh, contact: { ...fresh.contact, phones } })
+  const created = await createCustomer(shop, { ...fresh, contact: { ...fresh.contact, phones } })
   const { id } = await createCustomer(
     shop,
     buildCustomer({ ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } }),
   )
   const cleared = await updateCustomer(shop, id, { ...none, contact: { phones } })
-  for (const data of [made, cleared]) {
+  for (const data of [created, cleared]) {
     assert.deepEqual(
       [data.title, data.dateOfBirth, data.address.city, data.address.addressLine2],
       [null, null, null, null],

@@ -152,10 +152,10 @@ test('a repeat with the same key returns the first response', async () => {
 
 test('a rejected customer leaves its key unused', async () => {
   const key = { 'idempotency-key': 'new-customer-2' }
-  const taken = await createCustomer(shop)
+  const accepted = await createCustomer(shop)
   assertRejected(
     shop,
-    await post(shop, '/customers', buildCustomer({ contact: taken.contact }), key),
+    await post(shop, '/customers', buildCustomer({ contact: accepted.contact }), key),
     'email_taken',
     '/contact/email',
   )

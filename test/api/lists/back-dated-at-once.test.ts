@@ -55,9 +55,9 @@ async function follow(shop: Caller, isOver: () => boolean, limit: number) {
 
 /** Has a process begin a first load, and kills it when some of it is there. */
 async function killLoader(shop: Caller) {
-  const given = { database: service.database.connection, service: shop.service }
+  const input = { database: service.database.connection, service: shop.service }
   const program = fileURLToPath(new URL('load.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [program, JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
   while ((await stored(shop)).length < 30 && child.exitCode === null) await delay(20)
   child.kill('SIGKILL')

@@ -100,7 +100,7 @@ test('a late arrival gets the next change timestamp and is polled next', async (
 async function open(t: TestContext, shop: Caller, row: object) {
   const worked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
-  const held: Database = {
+  const locked: Database = {
     ...writersDb,
     transaction: <T>(work: (tx: Db) => Promise<T>) =>
       writersDb.transaction(async tx => {
@@ -110,7 +110,7 @@ async function open(t: TestContext, shop: Caller, row: object) {
         return done
       }),
   }
-  const ended = upsertCustomers(held, shop.service, [row])
+  const ended = upsertCustomers(locked, shop.service, [row])
   await Promise.race([worked.promise, ended])
   const commit = async () => {
     released.resolve()
@@ -135,20 +135,20 @@ test('a reader sees a late arrival that commits after a newer change', async t =
 
 test('the second of two late arrivals is later than every returned asOf', async t => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   // A process that is halted once it knows up to when the list is complete, before it reads the page.
   const halted: Database = {
     ...service.db,
     async row<T extends object>(statement: Sql) {
       const row = await service.db.row<T>(statement)
-      asked.resolve()
+      requested.resolve()
       await released.promise
       return row
     },
   }
   const page = customerPage(halted, shop.service, { ecommerceIds: false }, { limit: 100 })
-  await asked.promise
+  await requested.promise
   const commitFirst = await open(t, shop, ann('first', '2025-03-01 10:00:00'))
   const second = open(t, shop, ann('second', '2025-03-01 10:00:00'))
   await Promise.race([second, delay(300)])
@@ -166,8 +166,8 @@ test("an open late arrival stops its list's watermark", async t => {
   const { asOf } = await paginate(shop, '/customers/search')
   const commit = await open(t, shop, ann('late', '2025-03-01 10:00:00'))
   await put(shop, ann('now'))
-  const held = await paginate(shop, '/customers/search')
-  assert.deepEqual([held.ids, held.asOf], [['1'], asOf])
+  const locked = await paginate(shop, '/customers/search')
+  assert.deepEqual([locked.ids, locked.asOf], [['1'], asOf])
   await commit()
   assert.deepEqual((await paginate(shop, '/customers/search')).ids, ['1', 'late', 'now'])
 })
@@ -216,9 +216,9 @@ test('a returning record is later than its tombstone despite a clock step', asyn
 /** A whole pull shows this product and nothing else. */
 async function pullOnly({ service: tenant }: Caller, productId: string, skuId: string) {
   const { db } = service
-  const held = await leaseSync(db, tenant, 'products')
-  assert.ok(held)
-  const lease = { sync: 'products', run: held.run }
+  const locked = await leaseSync(db, tenant, 'products')
+  assert.ok(locked)
+  const lease = { sync: 'products', run: locked.run }
   await recordSeen(db, tenant, lease, 'variant', [skuId])
   await recordSeen(db, tenant, lease, 'product', [productId])
   for (const list of ['variant', 'product'] as const)

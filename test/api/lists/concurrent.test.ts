@@ -19,7 +19,7 @@ after(async () => {
 const busy = () => service.createService({ readsPerMinute: 'off' })
 
 /** A database whose transactions do their work, and then wait for `mayCommit`. */
-const held = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
+const locked = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
   ...writersDb,
   transaction: <T>(work: (tx: Db) => Promise<T>) =>
     writersDb.transaction(async tx => {
@@ -36,7 +36,7 @@ async function open(t: TestContext, { service: tenant }: Caller, rows: readonly 
   const worked = once(events, 'worked')
   const released = once(events, 'release')
   const ended = upsertCustomers(
-    held(
+    locked(
       () => released,
       () => events.dispatchEvent(new Event('worked')),
     ),
@@ -108,7 +108,7 @@ test('a rolled back transaction leaves nothing behind and delays no list', async
   await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
   await assert.rejects(
     upsertCustomers(
-      held(() => Promise.reject(new Error('the till is closed'))),
+      locked(() => Promise.reject(new Error('the till is closed'))),
       shop.service,
       buildCustomers(1, 9, 'Never'),
     ),
@@ -157,7 +157,7 @@ test('a polling reader misses nothing from eight writers committing out of order
         // Imports do the same: of two transactions in a deadlock one is repeated.
         await retryOnContention(() =>
           upsertCustomers(
-            held(async () => {
+            locked(async () => {
               await delay(waits)
               if (rollback) throw new Error('rolled back')
             }),

@@ -53,9 +53,9 @@ export function recordsIn(lines: string) {
 }
 
 async function overHttp1({ baseUrl, ca }: Asking['at'], path: string, headers: Record<string, string>) {
-  const asked = request(`${baseUrl}${path}`, { ca, headers, agent: false }).end()
-  const [response] = await once(asked, 'response')
-  return { status: response.statusCode, headers: response.headers, body: response, close: () => asked.destroy() }
+  const requested = request(`${baseUrl}${path}`, { ca, headers, agent: false }).end()
+  const [response] = await once(requested, 'response')
+  return { status: response.statusCode, headers: response.headers, body: response, close: () => requested.destroy() }
 }
 
 async function overHttp2({ baseUrl, ca }: Asking['at'], path: string, headers: Record<string, string>) {

@@ -80,10 +80,10 @@ test('a record changed during pagination appears once or in the next poll', asyn
     for (const id of changed) touched.updated.add(id)
     await upsertCustomers(service.db, shop.service, [{ id: `new${page}`, firstname: 'Ann' }])
     touched.inserted.add(`new${page}`)
-    const gone = pick(page, 4)
-    if (touched.updated.has(gone)) return
-    await service.db.run(sql`delete from customer where service_id = ${shop.service.id} and id = ${gone}`)
-    touched.deleted.add(gone)
+    const removed = pick(page, 4)
+    if (touched.updated.has(removed)) return
+    await service.db.run(sql`delete from customer where service_id = ${shop.service.id} and id = ${removed}`)
+    touched.deleted.add(removed)
   })
   assert.ok(first.cursors.length <= 30, 'the walk ends')
   const seen = new Set(first.ids)

@@ -84,11 +84,15 @@ test('an imported history can be filtered by time', async () => {
 test('an unchanged import keeps its time; a change without one uses now', async () => {
   const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
   const header = 'id,surname,updateTimeStamp'
-  const told = '2025-05-10 09:30:00'
-  await sync('customers', [header, `1,Lee,${told}`, `2,Ray,${told}`, `3,Fox,${told}`], shop)
-  await sync('customers', [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${told}`, '3,Foxe,2025-06-01 10:00:00'], shop)
+  const bulkExport = '2025-05-10 09:30:00'
+  await sync('customers', [header, `1,Lee,${bulkExport}`, `2,Ray,${bulkExport}`, `3,Fox,${bulkExport}`], shop)
+  await sync(
+    'customers',
+    [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${bulkExport}`, '3,Foxe,2025-06-01 10:00:00'],
+    shop,
+  )
   const { 1: same, 2: now, 3: later } = await timesOf('/customers/search', shop)
-  assert.deepEqual([same, later], [told, '2025-06-01 10:00:00'])
+  assert.deepEqual([same, later], [bulkExport, '2025-06-01 10:00:00'])
   assertNow(now)
 })
 

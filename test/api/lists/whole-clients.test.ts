@@ -35,7 +35,7 @@ await upsertCustomers(
   ids.map(id => ({ id, firstname: randomBytes(7_500).toString('base64') })),
 )
 
-const tell = (caller: Caller = large, more: { headers?: Record<string, string>; http2?: boolean } = {}) =>
+const startExport = (caller: Caller = large, more: { headers?: Record<string, string>; http2?: boolean } = {}) =>
   openLines({ at: more.http2 ? other : api, caller, path, ...more })
 
 /** Does something while no customer can be read. */
@@ -49,11 +49,11 @@ async function withoutRecords(work: () => Promise<unknown>) {
 }
 
 /** A list of which the client has read a little, and then leaves the rest. */
-async function begun(more?: Parameters<typeof tell>[1]) {
-  const told = await tell(large, more)
-  await once(told.body, 'readable')
+async function begun(more?: Parameters<typeof startExport>[1]) {
+  const bulkExport = await startExport(large, more)
+  await once(bulkExport.body, 'readable')
   await delay(500)
-  return told
+  return bulkExport
 }
 
 test('a bulk export lists orders oldest first and returns in creation order', async () => {
@@ -67,13 +67,13 @@ test('a bulk export lists orders oldest first and returns in creation order', as
   ] as const) {
     const { data } = (await api.get(list)).json
     assert.ok(data.length > 0)
-    const told = await openLines({ at: api, caller: api, path: list })
-    assert.deepEqual(await told.records(), reversed ? data.reverse() : data)
+    const bulkExport = await openLines({ at: api, caller: api, path: list })
+    assert.deepEqual(await bulkExport.records(), reversed ? data.reverse() : data)
   }
 })
 
 test('a stalled export client holds no transaction, connection or lock', async () => {
-  const told = await begun()
+  const bulkExport = await begun()
   const busy = sql`
     select query from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and query like '%from customer%' and (state <> 'idle' or backend_xmin is not null)`
@@ -86,13 +86,13 @@ test('a stalled export client holds no transaction, connection or lock', async (
   await waitUntil(isQuiet, 'nothing is under way', 20_000)
   await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
   await upsertCustomers(db, large.service, [{ id: ids.at(-1), firstname: 'Changed' }, { id: 'new' }])
-  const records = await told.records()
+  const records = await bulkExport.records()
   assert.deepEqual(
     records.map(record => record.id),
     ids.slice(0, -1),
     'what has changed since is of the next walk',
   )
-  const next = await large.get(`${path}?updated_after=${told.headers['x-as-of']}`)
+  const next = await large.get(`${path}?updated_after=${bulkExport.headers['x-as-of']}`)
   assert.deepEqual(
     next.json.data.map(({ id }: { id: string }) => id),
     [ids.at(-1), 'new'],
@@ -104,9 +104,9 @@ for (const http2 of [false, true])
     const faultsOf = ({ headers }: Telling) =>
       kept.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
     const begin = async () => {
-      const told = await openLines({ at: other, caller: large, path, http2 })
-      await once(told.body, 'readable')
-      return told
+      const bulkExport = await openLines({ at: other, caller: large, path, http2 })
+      await once(bulkExport.body, 'readable')
+      return bulkExport
     }
     const left = await begin()
     left.close()
@@ -123,10 +123,10 @@ for (const [how, more] of [
   ['packed with zstd', { headers: { 'accept-encoding': 'zstd' }, http2: true }],
 ] as const)
   test(`${how} a failed bulk export is cut, never ended normally`, async () => {
-    const told = await tell(large, more)
-    assert.equal(told.status, 200)
+    const bulkExport = await startExport(large, more)
+    assert.equal(bulkExport.status, 200)
     await withoutRecords(async () => {
-      const outcome = await text(told.body).then(
+      const outcome = await text(bulkExport.body).then(
         () => 'whole',
         () => 'cut',
       )
@@ -136,30 +136,30 @@ for (const [how, more] of [
 
 test('a bulk export ends if its account loses access', async () => {
   const leaver = await api.createAccount('visitor', large.service)
-  const told = await tell(leaver)
+  const bulkExport = await startExport(leaver)
   await db.transaction(tx => unassign(tx, leaver.username, large.service))
   // No statement is sent until then, because the client has not read the buffered lines.
   await delay(3_000)
-  await assert.rejects(text(told.body))
+  await assert.rejects(text(bulkExport.body))
 })
 
 test('an account can run four bulk exports and read pages besides', async () => {
   const open = await Promise.all([1, 2, 3, 4].map(() => begun()))
   after(() => {
-    for (const told of open) told.close()
+    for (const bulkExport of open) bulkExport.close()
   })
   const rejected = await large.get(path, { accept: ndjson })
   assertProblem(rejected, 'too_many_exports', api.baseUrl, path)
   assert.match(String(rejected.headers['retry-after']), /^\d+$/)
   assert.equal((await large.get(path)).status, 200)
   const another = await api.createAccount('visitor', large.service)
-  assert.equal((await (await tell(another)).records()).length, count + 1)
+  assert.equal((await (await startExport(another)).records()).length, count + 1)
   open[0]?.close()
-  let fifth = await tell()
+  let fifth = await startExport()
   const isTold = async () => {
     if (fifth.status === 200) return true
     fifth.close()
-    fifth = await tell()
+    fifth = await startExport()
     return false
   }
   await waitUntil(isTold, 'the one whose client has gone has ended', 20_000)

@@ -46,11 +46,11 @@ test('consecutive bulk exports miss and repeat nothing despite late commits', as
     for (let asOf: string | undefined, last = false; !last; lists++) {
       last = over
       const path = asOf === undefined ? '/customers/search' : `/customers/search?updated_after=${asOf}`
-      const told = await openLines({ at: api, caller: api, path })
-      const records = await told.records()
+      const bulkExport = await openLines({ at: api, caller: api, path })
+      const records = await bulkExport.records()
       assert.equal(new Set(records.map(({ id }) => id)).size, records.length, 'no record comes twice')
       for (const record of records) copy.set(record.id, JSON.stringify(record))
-      asOf = told.headers['x-as-of']
+      asOf = bulkExport.headers['x-as-of']
     }
   }
   let over = false

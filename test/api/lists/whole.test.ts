@@ -15,7 +15,7 @@ import { ndjson, openLines, recordsIn } from './lines.ts'
 const shop = await startTestService({ database: await cloneDemoDatabase() })
 after(() => shop.stop())
 
-const tell = (path: string, headers: Record<string, string> = {}) =>
+const startExport = (path: string, headers: Record<string, string> = {}) =>
   openLines({ at: shop, caller: shop, path, headers })
 
 /** All pages of a list, as their records and the moment of the walk. */
@@ -81,12 +81,17 @@ for (const path of [
 ])
   test(`the bulk export of ${path} equals its pages`, async () => {
     const { records, asOf } = await paged(path)
-    const told = await tell(path)
+    const bulkExport = await startExport(path)
     assert.deepEqual(
-      [told.status, told.headers['content-type'], told.headers['x-as-of'], told.headers['x-time-zone']],
+      [
+        bulkExport.status,
+        bulkExport.headers['content-type'],
+        bulkExport.headers['x-as-of'],
+        bulkExport.headers['x-time-zone'],
+      ],
       [200, ndjson, asOf, shop.service.settings.timeZone],
     )
-    assert.deepEqual(await told.records(), records)
+    assert.deepEqual(await bulkExport.records(), records)
   })
 
 for (const path of [
@@ -100,60 +105,67 @@ for (const path of [
   test(`the bulk export of ${path} is ordered oldest first, unlike its pages`, async () => {
     const { records } = await paged(path)
     assert.ok(records.length > 1)
-    assert.deepEqual(await (await tell(path)).records(), records.reverse())
+    assert.deepEqual(await (await startExport(path)).records(), records.reverse())
   })
 
 for (const asking of ['&kinds=store,product,staff,reward-account', '&kinds=customer,store'])
   test(`the bulk export of all changes${asking} equals its pages and can resume`, async () => {
     const path = `/changes?records=true${asking}`
     const { records, asOf, endCursor } = await paged(path, 1_000)
-    const told = await tell(path)
-    assert.deepEqual([told.status, told.headers['x-as-of'], told.headers['x-end-cursor']], [200, asOf, endCursor])
-    assert.deepEqual(await told.records(), records)
-    const { json } = await shop.get(`${path}&after_cursor=${told.headers['x-end-cursor']}`)
+    const bulkExport = await startExport(path)
+    assert.deepEqual(
+      [bulkExport.status, bulkExport.headers['x-as-of'], bulkExport.headers['x-end-cursor']],
+      [200, asOf, endCursor],
+    )
+    assert.deepEqual(await bulkExport.records(), records)
+    const { json } = await shop.get(`${path}&after_cursor=${bulkExport.headers['x-end-cursor']}`)
     assert.deepEqual(json.data, [])
   })
 
 test('the bulk export of an empty list has no lines', async () => {
-  const told = await tell('/staff?code=nobody')
-  assert.deepEqual([told.status, await told.records()], [200, []])
+  const bulkExport = await startExport('/staff?code=nobody')
+  assert.deepEqual([bulkExport.status, await bulkExport.records()], [200, []])
 })
 
 test('a bulk export is compressed only on request, with gzip or zstd', async () => {
-  const plain = await buffer((await tell('/customers/search')).body)
-  for (const [asked, packing, unpack] of [
+  const plain = await buffer((await startExport('/customers/search')).body)
+  for (const [acceptEncoding, packing, unpack] of [
     ['gzip', 'gzip', promisify(gunzip)],
     ['zstd', 'zstd', promisify(zstdDecompress)],
     ['gzip, deflate, br, zstd', 'zstd', promisify(zstdDecompress)],
     ['gzip;q=1.0, zstd;q=0.5', 'gzip', promisify(gunzip)],
   ] as const) {
-    const told = await tell('/customers/search', { 'accept-encoding': asked })
-    assert.equal(told.headers['content-encoding'], packing, asked)
-    assert.deepEqual(await unpack(await buffer(told.body)), plain, asked)
+    const bulkExport = await startExport('/customers/search', { 'accept-encoding': acceptEncoding })
+    assert.equal(bulkExport.headers['content-encoding'], packing, acceptEncoding)
+    assert.deepEqual(await unpack(await buffer(bulkExport.body)), plain, acceptEncoding)
   }
-  for (const asked of ['identity', 'br', '*', 'gzip;q=0'])
-    assert.equal((await tell('/staff', { 'accept-encoding': asked })).headers['content-encoding'], undefined, asked)
+  for (const acceptEncoding of ['identity', 'br', '*', 'gzip;q=0'])
+    assert.equal(
+      (await startExport('/staff', { 'accept-encoding': acceptEncoding })).headers['content-encoding'],
+      undefined,
+      acceptEncoding,
+    )
   const page = await shop.get('/customers/search', { 'accept-encoding': 'gzip, zstd' })
   assert.deepEqual([page.headers['content-encoding'], page.json.data.length], [undefined, 100])
 })
 
 test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async () => {
   const { endCursor } = (await shop.get('/customers/search')).json.meta
-  const asked = { accept: ndjson }
+  const acceptEncoding = { accept: ndjson }
   for (const [path, parameter] of [
     ['/customers/search?limit=100', 'limit'],
     [`/customers/search?after_cursor=${endCursor}`, 'after_cursor'],
     ['/changes?limit=1000', 'limit'],
     ['/changes?wait=3', 'wait'],
   ] as const) {
-    const response = await shop.get(path, asked)
+    const response = await shop.get(path, acceptEncoding)
     assertProblem(response, 'invalid_parameter', shop.baseUrl, path)
     assert.deepEqual(
       response.json.errors.map((fault: { parameter: string }) => fault.parameter),
       [parameter],
     )
   }
-  assertProblem(await shop.get('/inventory?sku=none', asked), 'not_found', shop.baseUrl)
+  assertProblem(await shop.get('/inventory?sku=none', acceptEncoding), 'not_found', shop.baseUrl)
 })
 
 test('a client that accepts both gets a page unless it prefers NDJSON', async () => {
@@ -182,9 +194,9 @@ test('a bulk export sends warnings and head metadata as headers', async () => {
   const old = await shop.createService({ backOfficeVersion: '2021.3' })
   const path = '/customers?updated_after=2024-05-10'
   const page = await old.get(path)
-  const told = await openLines({ at: shop, caller: old, path })
-  assert.deepEqual(JSON.parse(told.headers['x-warnings']), page.json.meta.warnings)
-  assert.deepEqual(await told.records(), [])
+  const bulkExport = await openLines({ at: shop, caller: old, path })
+  assert.deepEqual(JSON.parse(bulkExport.headers['x-warnings']), page.json.meta.warnings)
+  assert.deepEqual(await bulkExport.records(), [])
   const head = await shop.request('/customers/search', { method: 'HEAD', headers: { accept: ndjson } })
   assert.deepEqual([head.status, head.headers['content-type'], head.text], [200, ndjson, ''])
   assert.match(String(head.headers['x-as-of']), /^\d{4}-.*Z$/)
@@ -193,6 +205,6 @@ test('a bulk export sends warnings and head metadata as headers', async () => {
 test('a record is always one line, whatever it contains', async () => {
   const firstname = 'Zoë "Q" \\ \u2028 O’Hara 🛒'
   await upsertCustomers(shop.db, shop.service, [{ id: 'zoe', firstname, surname: 'line\nbreak' }])
-  const last = recordsIn((await buffer((await tell('/customers/search')).body)).toString()).at(-1)
+  const last = recordsIn((await buffer((await startExport('/customers/search')).body)).toString()).at(-1)
   assert.deepEqual([last.id, last.firstname, last.surname], ['zoe', firstname, 'line\nbreak'])
 })

@@ -83,10 +83,10 @@ test('null removes the mapped name, so the SKU uses its identifier', async () =>
 test('a name used by another SKU is rejected and nothing is changed', async () => {
   const shop = await createUnmappedShop(api)
   await map(shop, '12001', { ecommerceSku: 'small' })
-  const asked = { ecommerceProductId: 'other', ecommerceSku: 'small' }
+  const requested = { ecommerceProductId: 'other', ecommerceSku: 'small' }
   for (const [id, change] of [
-    ['12002', asked],
-    ['12002', { ...asked, ecommerceSku: '12003' }],
+    ['12002', requested],
+    ['12002', { ...requested, ecommerceSku: '12003' }],
   ] as const)
     assertRejected(api, await map(shop, id, change), 'sku_taken', '/ecommerceSku')
   assert.equal((await map(shop, '12003', { ecommerceSku: '12001' })).status, 200)
@@ -115,12 +115,12 @@ test('only one of many SKUs gets the same name concurrently', async () => {
 test('two concurrent changes of one SKU are both stored', async () => {
   const shop = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
-    const given = { ecommerceSku: `sku ${round}`, ecommerceProductId: `product ${round}` }
-    await Promise.all(Object.entries(given).map(([name, value]) => map(shop, '12001', { [name]: value })))
+    const input = { ecommerceSku: `sku ${round}`, ecommerceProductId: `product ${round}` }
+    await Promise.all(Object.entries(input).map(([name, value]) => map(shop, '12001', { [name]: value })))
     const { data } = (await shop.get('/mappings/skus/12001')).json
-    assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], Object.values(given))
+    assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], Object.values(input))
     const { skus, products } = await shown(shop)
-    assert.deepEqual([skus['12001'], products[0]], Object.values(given))
+    assert.deepEqual([skus['12001'], products[0]], Object.values(input))
   }
 })
 

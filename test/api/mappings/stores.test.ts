@@ -82,8 +82,8 @@ test('large inventory is updated after the response, which does not wait', async
     const { text } = await shop.get('/inventory', { accept: 'application/x-ndjson' })
     const all = text.trimEnd().split('\n')
     assert.equal(all.length, skuIds.length + 6)
-    const told = all.map(line => JSON.parse(line))
-    return new Set(told.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
+    const reported = all.map(line => JSON.parse(line))
+    return new Set(reported.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
   }
   assert.equal((await map(shop, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
   assert.equal((await put(shop, '/settings', { inventoryBuffer: 2 })).status, 200)
@@ -119,12 +119,12 @@ test('a mapping changed by another account is not overwritten', async () => {
 
 test('an invalid location is rejected by name', async () => {
   const shop = await createUnmappedShop(api)
-  const asked = (body: unknown) => put(shop, path, body)
-  assertRejected(api, await asked({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
+  const requested = (body: unknown) => put(shop, path, body)
+  assertRejected(api, await requested({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
   const more = { ecommerceLocationId: '1', storeId: '1002', name: 'Other' }
-  assertRejected(api, await asked(more), 'invalid_body', '/storeId', '/name')
+  assertRejected(api, await requested(more), 'invalid_body', '/storeId', '/name')
   for (const ecommerceLocationId of ['x'.repeat(101), 'a\u0000b'])
-    assertRejected(api, await asked({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
+    assertRejected(api, await requested({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
   assert.equal((await shop.get(path)).json.data.ecommerceLocationId, null)
 })
 

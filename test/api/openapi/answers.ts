@@ -35,18 +35,18 @@ export async function startTraffic(): Promise<Traffic> {
   const faultsOf = compileSchemas(document)
   const exchanges: Traffic['exchanges'] = []
 
-  async function asked(method: Method, path: string, answering: Promise<TestResponse>) {
+  async function requested(method: Method, path: string, answering: Promise<TestResponse>) {
     const response = await answering
-    const { operation, faults } = check(method, path, response)
+    const { operation, faults: errors } = check(method, path, response)
     exchanges.push({ operation, answer: response })
-    assert.deepEqual(faults, [], `${response.status} ${method} ${path}\n${response.text.slice(0, 2_000)}`)
+    assert.deepEqual(errors, [], `${response.status} ${method} ${path}\n${response.text.slice(0, 2_000)}`)
     return response
   }
 
   const writing =
     (method: 'POST' | 'PUT', send: typeof post) =>
     async (path: string, body: unknown, headers: Record<string, string> = {}, caller: Caller = shop) => {
-      const response = await asked(method, path, send(caller, path, body, headers))
+      const response = await requested(method, path, send(caller, path, body, headers))
       if (response.status < 300) assert.deepEqual(bodyFaults(method, path, response, body), [], `${method} ${path}`)
       return response
     }
@@ -73,12 +73,12 @@ export async function startTraffic(): Promise<Traffic> {
     document,
     check,
     exchanges,
-    asked,
-    get: (path, headers, caller = shop) => asked('GET', path, caller.get(path, headers)),
-    getOpenly: (path, headers) => asked('GET', path, shop.sendRaw(path, headers ? { headers } : {})),
+    asked: requested,
+    get: (path, headers, caller = shop) => requested('GET', path, caller.get(path, headers)),
+    getOpenly: (path, headers) => requested('GET', path, shop.sendRaw(path, headers ? { headers } : {})),
     post: writing('POST', post),
     put: writing('PUT', put),
-    remove: (path, caller = shop) => asked('DELETE', path, remove(caller, path)),
+    remove: (path, caller = shop) => requested('DELETE', path, remove(caller, path)),
     async refused(code, answering) {
       const response = await answering
       assert.equal(response.json?.code, code, response.text)

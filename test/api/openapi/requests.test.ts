@@ -86,11 +86,11 @@ test('the document allows exactly the accepted Idempotency-Keys', () =>
     },
   ))
 
-let made = 0
+let created = 0
 const newCustomer = (more: object) => ({
   firstname: 'Ann',
   surname: 'Lee',
-  contact: { email: `ann${++made}@example.com` },
+  contact: { email: `ann${++created}@example.com` },
   ...more,
 })
 
@@ -136,8 +136,8 @@ test('the document allows locking by validation or by PIN, like the service', as
   ]) {
     await clearFailures(shop)
     const { status } = await post(shop, '/vouchers/1/lock', body)
-    const faults = faultsOf(toPointer('components', 'schemas', 'VoucherLock'), body)
-    assert.equal(faults.length === 0, status === 403, JSON.stringify(body))
+    const errors = faultsOf(toPointer('components', 'schemas', 'VoucherLock'), body)
+    assert.equal(errors.length === 0, status === 403, JSON.stringify(body))
   }
 })
 
@@ -171,17 +171,17 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
       // A cursor is one that an answer had, and a stream has no end.
       const cursors = ['after_cursor', 'Last-Event-ID']
       const isStream = 'text/event-stream' in (resolved(operation.responses['200'] ?? {}).content ?? {})
-      const given = (place: string) =>
+      const input = (place: string) =>
         parameters
           .filter(each => each.in === place && !cursors.includes(each.name) && each.name !== 'X-Service-Name')
           .flatMap(each => (exampleOf(each) === undefined ? [] : [[each.name, String(exampleOf(each))] as const]))
-      const query = String(new URLSearchParams(given('query').map(pair => [...pair])))
-      const inPath = Object.fromEntries(given('path'))
+      const query = String(new URLSearchParams(input('query').map(pair => [...pair])))
+      const inPath = Object.fromEntries(input('path'))
       const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ''))
       const body = operation.requestBody?.content['application/json']?.example
       const { status, text } = await shop.request(query ? `${url}?${query}` : url, {
         method: isStream ? 'HEAD' : method.toUpperCase(),
-        headers: { ...Object.fromEntries(given('header')), ...(body && { 'content-type': 'application/json' }) },
+        headers: { ...Object.fromEntries(input('header')), ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
       })
       assert.notEqual(status, 400, text)

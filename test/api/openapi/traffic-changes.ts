@@ -23,14 +23,14 @@ export function testChanges(traffic: () => Traffic) {
   })
 
   test('bulk exports and their limit match the document', async () => {
-    const { shop, get, asked, refused: rejected } = traffic()
+    const { shop, get, asked: requested, refused: rejected } = traffic()
     const lines = { accept: ndjson }
     const of = (path: string) => ({ at: shop, caller: shop, path })
     for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
-      const told = await openLines(of(path))
-      const body = await text(told.body)
-      const response = { status: told.status, headers: told.headers, text: body, json: undefined }
-      await asked('GET', path, Promise.resolve(response))
+      const reported = await openLines(of(path))
+      const body = await text(reported.body)
+      const response = { status: reported.status, headers: reported.headers, text: body, json: undefined }
+      await requested('GET', path, Promise.resolve(response))
       const page = await get(path)
       assert.deepEqual(recordsIn(body).slice(0, 100), page.json.data.slice(0, 100))
     }
@@ -41,7 +41,7 @@ export function testChanges(traffic: () => Traffic) {
   })
 
   test('streams and their limit match the document', async () => {
-    const { shop, get, refused: rejected, asked } = traffic()
+    const { shop, get, refused: rejected, asked: requested } = traffic()
     const of = {
       at: shop,
       caller: shop,
@@ -53,6 +53,6 @@ export function testChanges(traffic: () => Traffic) {
     await stream?.next()
     for (const each of streams) each.close()
     const { status = 0, headers, text: received = '' } = stream ?? {}
-    await asked('GET', '/changes/stream', Promise.resolve({ status, headers, text: received, json: undefined }))
+    await requested('GET', '/changes/stream', Promise.resolve({ status, headers, text: received, json: undefined }))
   })
 }

@@ -23,9 +23,13 @@ export function testConfiguration(traffic: () => Traffic) {
 
   test('accounts are created, read, changed, rotated and revoked as documented', async () => {
     const { shop, get, post, put, refused: rejected } = traffic()
-    const made = await post('/accounts', { username: 'traffic', role: 'maintainer' }, { 'idempotency-key': 'traffic' })
-    assert.equal(made.status, 201, made.text)
-    const path = String(made.headers.location)
+    const created = await post(
+      '/accounts',
+      { username: 'traffic', role: 'maintainer' },
+      { 'idempotency-key': 'traffic' },
+    )
+    assert.equal(created.status, 201, created.text)
+    const path = String(created.headers.location)
     assert.ok((await get('/accounts?limit=1')).json.meta.hasNextPage)
     const { headers } = await get(path)
     assert.equal((await get(path, { 'if-none-match': headers.etag })).status, 304)
@@ -84,11 +88,11 @@ export function testConfiguration(traffic: () => Traffic) {
       await rejected('invalid_parameter', get(`/mappings/issues/${kind}?state=other`))
     }
     const [one, other] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
-    const made = await post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
-    assert.equal(made.status, 201, made.text)
+    const created = await post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
+    assert.equal(created.status, 201, created.text)
     const stale = { kind: 'skus', id: one.skuId, from: one.ecommerceSku, to: 'stale' }
     await rejected('mapping_changed', post('/mappings/fixes', stale))
-    const undo = `/mappings/fixes/${made.json.data.id}/undo`
+    const undo = `/mappings/fixes/${created.json.data.id}/undo`
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'changed' })
     await rejected('mapping_changed', post(undo, {}))
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'traffic' })

@@ -19,8 +19,8 @@ export function testOperations(traffic: () => Traffic) {
       'the back office is known',
       20_000,
     )
-    const asked = await post('/syncs/stock/run', { full: true }, {}, pulled)
-    assert.deepEqual([asked.status, asked.json.data.isQueued], [202, true])
+    const requested = await post('/syncs/stock/run', { full: true }, {}, pulled)
+    assert.deepEqual([requested.status, requested.json.data.isQueued], [202, true])
     assert.equal((await get('/syncs/stock/runs?limit=2', {}, pulled)).status, 200)
     await rejected('not_found', post('/syncs/shoes/run', {}, {}, pulled))
     await rejected('not_found', get('/syncs/shoes/runs'))
@@ -45,9 +45,9 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('imports and their limit match the document', async () => {
-    const { shop, asked, get, post, refused: rejected } = traffic()
+    const { shop, asked: requested, get, post, refused: rejected } = traffic()
     const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
-      asked(
+      requested(
         'POST',
         `/imports?type=${kind}`,
         caller.request(`/imports?type=${kind}`, {

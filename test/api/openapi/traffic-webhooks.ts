@@ -8,9 +8,9 @@ export function testWebhooks(traffic: () => Traffic) {
   test('webhooks are created, tested, rotated and deleted as documented', async () => {
     const { shop, get, post, put, remove, refused: rejected } = traffic()
     const receiver = await startReceiver()
-    const made = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })
-    assert.equal(made.status, 201, made.text)
-    const path = String(made.headers.location)
+    const created = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })
+    assert.equal(created.status, 201, created.text)
+    const path = String(created.headers.location)
     await post('/webhooks', { url: receiver.url, fromBeginning: true })
     assert.ok((await get('/webhooks?limit=1')).json.meta.hasNextPage)
     await get(path)
@@ -26,7 +26,7 @@ export function testWebhooks(traffic: () => Traffic) {
     for (const to of ['beginning', '2026-01-01', (await get(path)).json.data.cursor])
       assert.equal((await post(`${path}/rewind`, { to })).status, 200, to)
     // The cursor belongs to the resource types before the update.
-    await rejected('invalid_field', post(`${path}/rewind`, { to: made.json.data.cursor }))
+    await rejected('invalid_field', post(`${path}/rewind`, { to: created.json.data.cursor }))
     await rejected('invalid_body', post(`${path}/rewind`, {}))
     await rejected('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))
     await rejected('url_not_allowed', post('/webhooks', { url: 'https://10.0.0.1/hooks' }))

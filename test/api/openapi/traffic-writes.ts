@@ -7,8 +7,8 @@ import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
-let made = 0
-const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `traffic${++made}@example.com` } })
+let created = 0
+const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `traffic${++created}@example.com` } })
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
 
 /** Tests every possible response to the writes of the API. */
@@ -108,7 +108,7 @@ export function testWrites(traffic: () => Traffic) {
 
   test('gift vouchers are issued, validated, locked and spent as documented', async () => {
     const { shop, get, post, put, refused: rejected } = traffic()
-    const wanted = {
+    const expected = {
       amount: '150.00',
       gateway: 'card',
       receiverName: 'Ann Lee',
@@ -118,16 +118,16 @@ export function testWrites(traffic: () => Traffic) {
       subject: 'A gift for you',
       billingAddress: address,
     }
-    const issued = await post('/vouchers', wanted, { 'idempotency-key': 'gift' })
+    const issued = await post('/vouchers', expected, { 'idempotency-key': 'gift' })
     assert.equal(issued.status, 201, issued.text)
     const { number, pin } = issued.json.data
-    assert.equal((await post('/vouchers', wanted, { 'idempotency-key': 'gift' })).json.data.pin, pin)
+    assert.equal((await post('/vouchers', expected, { 'idempotency-key': 'gift' })).json.data.pin, pin)
     assert.equal((await post(`/vouchers/${number}/resend`, {})).status, 200)
     await rejected('rate_limited', post(`/vouchers/${number}/resend`, { receiverEmail: 'ann@example.com' }))
-    await rejected('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
+    await rejected('unknown_gateway', post('/vouchers', { ...expected, gateway: 'shells' }))
     await rejected(
       'voucher_not_configured',
-      post('/vouchers', wanted, {}, await shop.createService({ currency: 'AUD' })),
+      post('/vouchers', expected, {}, await shop.createService({ currency: 'AUD' })),
     )
 
     const opening = { number, pin }
@@ -140,8 +140,8 @@ export function testWrites(traffic: () => Traffic) {
     let { validationId } = (await validate('150.00')).json.data
     const hold = (body: object) => put(`/vouchers/${number}/lock`, body)
     await rejected('validation_id_incorrect', hold({ validationId: 'guess' }))
-    const held = await hold({ validationId, lockSeconds: 60 })
-    assert.deepEqual([held.status, held.json.data.status], [200, 'locked'])
+    const locked = await hold({ validationId, lockSeconds: 60 })
+    assert.deepEqual([locked.status, locked.json.data.status], [200, 'locked'])
     await rejected('voucher_locked', validate('150.00'))
     await rejected('voucher_locked', hold({ validationId: superseded }))
     await hold({ validationId, lockSeconds: 0 })

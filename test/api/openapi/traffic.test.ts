@@ -150,12 +150,12 @@ test('internal errors and database outages match the document', async () => {
   await rejected('internal_error', get('/payment-gateways'))
   await shop.db.run(sql`alter table elsewhere rename to payment_gateway`)
   const { pool } = shop.db
-  const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+  const accepted = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const [ready] = await Promise.all([
     getOpenly('/health/ready'),
     rejected('service_unavailable', get('/payment-gateways')),
   ])
-  for (const client of taken) client.release()
+  for (const client of accepted) client.release()
   assert.equal(ready.status, 503)
 })
 

@@ -20,10 +20,10 @@ test('an alert contains its cause, its count and its remedy', async () => {
   assert.deepEqual(await alerts(shop), [])
   await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
   await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
-  const [{ id, since, lastAt, ...told } = {} as AlertRecord, ...more] = await alerts(shop)
+  const [{ id, since, lastAt, ...reported } = {} as AlertRecord, ...more] = await alerts(shop)
   assert.deepEqual(more, [])
   assert.ok(id && Date.parse(since) <= Date.parse(lastAt))
-  assert.deepEqual(told, {
+  assert.deepEqual(reported, {
     kind: 'sync_failing',
     subject: 'stock',
     title: 'Sync keeps failing',
@@ -114,11 +114,11 @@ test('each command in a remedy exists and accepts its arguments', async () => {
 async function takes(words: string) {
   const [name = '', verb, ...rest] = words.split(' ')
   const program = await buildProgram(name)
-  let taken = false
+  let accepted = false
   const command = program.commands[0]?.commands.find(each => each.name() === verb)
   command?.action(() => {
-    taken = true
+    accepted = true
   })
   if (command) await program.parseAsync([name, verb ?? '', ...rest], { from: 'user' })
-  return taken
+  return accepted
 }

@@ -16,15 +16,15 @@ const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n'
 test('an account can run two imports without blocking other accounts', async () => {
   const [shop, other] = [await service.createService(), await service.createService()]
   const letGo = await lockImportType(service.db, shop.service, 'stores', {})
-  const taken = [await send(shop, csv), await send(shop, csv)]
+  const accepted = [await send(shop, csv), await send(shop, csv)]
   try {
-    for (const { status, text } of taken) assert.equal(status, 202, text)
+    for (const { status, text } of accepted) assert.equal(status, 202, text)
     assertProblem(await send(shop, csv), 'too_many_imports', service.baseUrl)
     await importAndWait(other, 'stores', csv)
   } finally {
     await letGo()
   }
-  for (const response of taken) await waitForImport(shop, response)
+  for (const response of accepted) await waitForImport(shop, response)
   assert.equal((await send(shop, csv)).status, 202)
 })
 

@@ -31,9 +31,9 @@ test('a maintainer cannot import data that they cannot change individually', asy
 test('only an admin can import mappings and see their rejected lines', async () => {
   const maintainer = await service.createAccount('maintainer')
   const { path } = await importAndWait(service, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
-  for (const asked of [path, `${path}/rejected`]) {
-    assert.equal((await service.get(asked)).status, 200)
-    assertProblem(await maintainer.get(asked), 'insufficient_role', service.baseUrl, asked)
+  for (const requested of [path, `${path}/rejected`]) {
+    assert.equal((await service.get(requested)).status, 200)
+    assertProblem(await maintainer.get(requested), 'insufficient_role', service.baseUrl, requested)
   }
 })
 

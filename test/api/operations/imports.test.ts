@@ -86,10 +86,13 @@ test('names from a file are truncated and no line content is stored', async () =
   const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
   const many = await importAndWait(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
-  const told = (await shop.get(`${many.path}/rejected`)).json.data.filter(
+  const reported = (await shop.get(`${many.path}/rejected`)).json.data.filter(
     ({ reason: rowReason }: Record<string, unknown>) => rowReason === "doesn't exist",
   )
-  assert.deepEqual([told.length, Math.max(...told.map(({ column }: { column: string }) => column.length))], [20, 100])
+  assert.deepEqual(
+    [reported.length, Math.max(...reported.map(({ column }: { column: string }) => column.length))],
+    [20, 100],
+  )
 
   const bare = await importAndWait(shop, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
   assert.match(bare.detail, /^Unknown columns: 1, 2, 3 \(email.*\?\)\.\nColumn id is missing\./)
@@ -209,7 +212,7 @@ test('an invalid file fails with its cause, an invalid request before reading', 
 
 test('a stalled upload holds no connection and writes nothing', async () => {
   const shop = await service.createService()
-  const held = async () =>
+  const locked = async () =>
     (
       await db.row<{ count: number }>(sql`
       select (count(*) filter (where state <> 'idle' and pid <> pg_backend_pid()))::integer
@@ -226,7 +229,7 @@ test('a stalled upload holds no connection and writes nothing', async () => {
     stalled.write(csv)
     await delay(1_000)
     // The request log is written each second.
-    await waitUntil(async () => (await held()) === 0, 'nothing is held')
+    await waitUntil(async () => (await locked()) === 0, 'nothing is held')
   } finally {
     stalled.destroy()
   }

@@ -10,29 +10,33 @@ const idsOf = (lines: { id: string }[]) => lines.map(({ id }) => id)
 
 test('log entries are in time order across processes, however many per second', async () => {
   const second = Math.floor(daysAgo(1) / 1_000) * 1_000
-  const made = Array.from({ length: 1_200 }, (_, i) => ({ at: second + i * 2, requestId: `line-${i}`, path: '/tour' }))
+  const created = Array.from({ length: 1_200 }, (_, i) => ({
+    at: second + i * 2,
+    requestId: `line-${i}`,
+    path: '/tour',
+  }))
   // Those of two processes that wrote by turns; of each there are more than a block of lines.
   for (const turn of [1, 0])
     await addLogEntries(
       shop.db,
       shop.service,
-      made.filter((_, i) => i % 2 === turn),
+      created.filter((_, i) => i % 2 === turn),
     )
-  const wanted = made.map(({ requestId }) => requestId).reverse()
+  const expected = created.map(({ requestId }) => requestId).reverse()
   const walked: string[] = []
   for (let query = '?path=/tour'; query; ) {
     const { json } = await shop.get(`/requests${query}`)
     walked.push(...idsOf(json.data))
     query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
   }
-  assert.deepEqual(walked, wanted)
+  assert.deepEqual(walked, expected)
   const whole = await shop.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
   assert.deepEqual(
     whole.text
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line).id),
-    wanted.toReversed(),
+    expected.toReversed(),
   )
   const moment = new Date(second + 1_000).toISOString()
   const ids = async (query: string) => idsOf((await shop.get(`/requests?path=/tour&limit=3&${query}`)).json.data)

@@ -37,11 +37,11 @@ const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', co
 test('a write can be found by each field, with all its effects', async () => {
   const shop = await service.createService()
   const before = new Date(Date.now() - 1_000).toISOString()
-  const made = await post(shop, '/customers', john('john@example.com'), {
+  const created = await post(shop, '/customers', john('john@example.com'), {
     'x-request-id': 'making',
     'idempotency-key': 'order 66',
   })
-  const record = String(made.headers.location)
+  const record = String(created.headers.location)
   const { at, milliseconds, steps, statements, databaseMilliseconds, audit, ...line } = await logged(shop, 'making')
   assert.deepEqual(line, {
     id: 'making',

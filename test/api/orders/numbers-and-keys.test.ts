@@ -33,7 +33,8 @@ test('generated order numbers skip given numbers and numbers of known sales', as
   ])
   const number = async (more = {}) => (await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
   assert.equal(await number(), 'W0000042')
-  for (const taken of ['W0000043', 'W0000044', 'W0000045']) assert.equal(await number({ orderNumber: taken }), taken)
+  for (const accepted of ['W0000043', 'W0000044', 'W0000045'])
+    assert.equal(await number({ orderNumber: accepted }), accepted)
   assert.equal(await number(), 'W0000046')
   assert.equal(await number(), 'W0000047')
   assert.equal((await placeOrder(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
@@ -45,7 +46,7 @@ test('a taken order number is skipped before the order waits for stock', async (
     post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
   assert.equal((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
   getCreated(await numbered('W0000002'))
-  const [counted, given] = await api.db.transaction(async tx => {
+  const [counted, input] = await api.db.transaction(async tx => {
     await tx.run(sql`select from stock where service_id = ${own.service.id} and sku_id = 'id-TEE' for update`)
     const waiting = async () => (await api.db.rows(waitingForALock)).length
     const first = post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
@@ -59,7 +60,7 @@ test('a taken order number is skipped before the order waits for stock', async (
     return [first, second]
   })
   assert.equal(getCreated(await counted).orderNumber, 'W0000003')
-  assertProblem(await given, 'order_number_taken', api.baseUrl, '/orders')
+  assertProblem(await input, 'order_number_taken', api.baseUrl, '/orders')
 })
 
 test('one of twenty concurrent orders with one number succeeds in its service', async () => {
@@ -95,18 +96,18 @@ test('twenty concurrent orders get twenty numbers and each takes its stock', asy
 
 test('concurrent generated and given order numbers never collide', async () => {
   const own = await shop()
-  const given = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
+  const input = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
   const responses = await Promise.all(
-    given.flatMap(orderNumber => [
+    input.flatMap(orderNumber => [
       post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
       post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
     ]),
   )
-  const taken = responses.filter(response => response.status === 201).map(response => response.json.data.orderNumber)
-  assert.equal(new Set(taken).size, taken.length)
+  const accepted = responses.filter(response => response.status === 201).map(response => response.json.data.orderNumber)
+  assert.equal(new Set(accepted).size, accepted.length)
   for (const [i, response] of responses.entries())
     assert.ok(response.status === 201 || (i % 2 === 0 && response.json.code === 'order_number_taken'), response.text)
-  assert.ok(taken.length >= 10)
+  assert.ok(accepted.length >= 10)
 })
 
 test('return numbers are generated uniquely, and given ones are used once', async () => {

@@ -65,8 +65,8 @@ test('returns and cancellations in any order refund exactly the amount paid', ()
     fc.property(fc.bigInt({ min: 0n, max: 200n }), quantity, fc.array(move), (value, units, moves) => {
       const paid = { value, quantity: Math.min(units, 30), returned: 0, refunded: 0n }
       const open: { count: number; refund: bigint }[] = []
-      const bring = (wanted: number) => {
-        const count = Math.min(wanted, paid.quantity - paid.returned)
+      const bring = (expected: number) => {
+        const count = Math.min(expected, paid.quantity - paid.returned)
         if (count === 0) return
         const refund = computeRefund(paid, count)
         assert.ok(refund >= 0n)
@@ -155,14 +155,14 @@ test('currencies with no or three decimals are calculated in their own units', (
 })
 
 test('errors in the order itself come before conflicts with other writes', () => {
-  const { errors: faults } = priceOrder(
+  const { errors } = priceOrder(
     input({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
     { ...known, numberTaken: true },
     'AUD',
     2,
   )
   assert.deepEqual(
-    faults.map(fault => fault.code),
+    errors.map(fault => fault.code),
     ['unknown_sku', 'order_number_taken'],
   )
 })
@@ -174,30 +174,30 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
     quantity: fc.integer({ min: 1, max: 6 }),
     value: fc.bigInt({ min: 0n, max: 1_000n }),
   })
-  const asked = fc.record({ sku: fc.constantFrom('A', 'B', 'a', 'C'), quantity: fc.integer({ min: 1, max: 6 }) })
+  const requested = fc.record({ sku: fc.constantFrom('A', 'B', 'a', 'C'), quantity: fc.integer({ min: 1, max: 6 }) })
   fc.assert(
     fc.property(
       fc.array(line, { minLength: 1, maxLength: 6 }),
-      fc.array(asked, { minLength: 1, maxLength: 5 }),
-      (of, wanted) => {
+      fc.array(requested, { minLength: 1, maxLength: 5 }),
+      (of, expected) => {
         const lines: SoldLine[] = of.map(
           (each, i) => ({ ...each, sequence: i + 1, returned: 0, refunded: 0n }) as SoldLine,
         )
-        const { errors: faults, allocations: portions } = validateReturn(
-          { lines: wanted.map(each => ({ ...each, reasonCode: 'SIZE' })) },
+        const { errors, allocations: portions } = validateReturn(
+          { lines: expected.map(each => ({ ...each, reasonCode: 'SIZE' })) },
           { number: 'W1', lines },
           { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
         )
         const sold = (sku: string) =>
           total(lines.filter(each => each.sku === sku && each.status === 'shipped').map(each => each.quantity))
-        for (const [i, { sku }] of wanted.entries()) {
+        for (const [i, { sku }] of expected.entries()) {
           const soFar = total(
-            wanted
+            expected
               .slice(0, i + 1)
               .filter(each => each.sku === sku)
               .map(each => each.quantity),
           )
-          const codes = faults.filter(fault => fault.pointer?.startsWith(`/lines/${i}/`)).map(fault => fault.code)
+          const codes = errors.filter(fault => fault.pointer?.startsWith(`/lines/${i}/`)).map(fault => fault.code)
           if (!lines.some(each => each.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
           else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
@@ -205,11 +205,11 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           const own = portions.filter(portion => portion.orderSequence === sequence)
           const count = total(own.map(portion => portion.quantity))
           assert.ok(count <= (status === 'shipped' ? most : 0))
-          for (const portion of own) assert.equal(wanted[portion.entry]?.sku, sku)
+          for (const portion of own) assert.equal(expected[portion.entry]?.sku, sku)
           if (count === most) assert.equal(sum(own.map(portion => portion.value)), value)
         }
-        if (faults.length === 0)
-          for (const [i, { quantity: count }] of wanted.entries())
+        if (errors.length === 0)
+          for (const [i, { quantity: count }] of expected.entries())
             assert.equal(total(portions.filter(each => each.entry === i).map(each => each.quantity)), count)
       },
     ),

@@ -108,7 +108,7 @@ const chunked = { 'transfer-encoding': 'chunked' }
 
 test('an oversized or endless body is rejected early and its connection closed', async () => {
   const announced = await tlsTo(service)
-  const told = readUntilClosed(announced)
+  const reported = readUntilClosed(announced)
   announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
   const endless = await tlsTo(service)
   const heard = readUntilClosed(endless)
@@ -119,7 +119,7 @@ test('an oversized or endless body is rejected early and its connection closed',
     sent += 65_536
     if (!endless.write(chunk)) await Promise.race([once(endless, 'drain'), once(endless, 'close')]).catch(() => {})
   }
-  for (const response of await Promise.all([told, heard]))
+  for (const response of await Promise.all([reported, heard]))
     assert.match(response, /^HTTP\/1.1 413 [\s\S]*"code":"body_too_large"/)
   assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
 })
@@ -210,8 +210,8 @@ test('an unexpected body is detected by its bytes, also over HTTP/2', async () =
       const headers = { ':path': path, ':method': 'POST', 'content-type': type }
       const stream = session.request(Object.assign(headers, buildCredentials(service))).resume()
       stream.end(body)
-      const [told] = await once(stream, 'response')
-      assert.equal(told[':status'], status, `${type} ${body}`)
+      const [reported] = await once(stream, 'response')
+      assert.equal(reported[':status'], status, `${type} ${body}`)
     }
   } finally {
     session.destroy()

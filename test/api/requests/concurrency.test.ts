@@ -44,10 +44,10 @@ test('50 concurrent requests with one key have one effect and one response', asy
   assert.deepEqual(statuses(responses), { 201: 50 })
   assert.equal(new Set(responses.map(({ data }) => JSON.stringify(data))).size, 1)
   assert.equal(responses.filter(({ replayed }) => !replayed).length, 1)
-  const made = await shop.db.rows(
+  const created = await shop.db.rows(
     sql`select from voucher_sale where service_id = ${shop.service.id} and order_number = 'same-key'`,
   )
-  assert.equal(made.length, 1)
+  assert.equal(created.length, 1)
 })
 
 test('20 concurrent creates with one email create one customer', async () => {
@@ -65,7 +65,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
   const { number, pin } = await voucher('locked')
   let holders = 0
   let most = 0
-  let held = 0
+  let locked = 0
   await all(20, async i => {
     let last: WriteResponse | undefined
     for (let turn = 0; turn < 20; turn++) {
@@ -76,7 +76,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
       last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 })
       if (last.status !== 200) continue
       // From the response that locks the voucher to the request that unlocks it, no other client may lock it.
-      held++
+      locked++
       most = Math.max(most, ++holders)
       await delay(5)
       holders--
@@ -86,7 +86,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
     return last as WriteResponse
   })
   assert.equal(most, 1)
-  assert.ok(held >= 2, `${held} held it`)
+  assert.ok(locked >= 2, `${locked} held it`)
 })
 
 test("200 concurrent payments never draw more than one voucher's balance", async () => {

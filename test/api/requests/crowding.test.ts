@@ -17,11 +17,11 @@ const ask = createRequester(service)
  */
 async function beside(size: number, send: (i: number) => Promise<TestResponse>): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
-  let asked = 0
+  let requested = 0
   let isOver = false
   const crowd = Array.from({ length: size }, async () => {
     while (!isOver) {
-      const { status } = await send(asked++)
+      const { status } = await send(requested++)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
   })
@@ -47,19 +47,19 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
   const agent = new Agent({ keepAlive: true, ca: service.ca, maxSockets: 600 })
   const asking = createRequester({ ...service, agent })
   const headers = { ...buildCredentials({ ...caller, service: shop }), 'content-type': 'application/json' }
-  let made = 0
+  let created = 0
   const step = (clients: number) =>
     Promise.all(
       Array.from({ length: clients }, async (_, i) => {
         const read = await asking('/stores', { headers })
-        const body = JSON.stringify(buildCustomer({ surname: `Step ${++made}` }))
+        const body = JSON.stringify(buildCustomer({ surname: `Step ${++created}` }))
         return i % 5 ? [read] : [read, await asking('/customers', { method: 'POST', headers, body })]
       }),
     ).then(responses => responses.flat())
   try {
     const responses = [...(await step(10)), ...(await step(500)), ...(await step(10))]
     const odd = responses.filter(
-      ({ status, headers: told }) => status > 201 && !(status === 503 && told['retry-after']),
+      ({ status, headers: reported }) => status > 201 && !(status === 503 && reported['retry-after']),
     )
     assert.deepEqual(
       odd.map(({ text }) => text),

@@ -48,7 +48,7 @@ test('a write whose response is cut is executed once and replayed completely', a
     const [body, key, before] = [buildCustomer(), withKey(), await rows()]
     const cutting = await cuttingAfter(bytes)
     try {
-      const asked = request({
+      const requested = request({
         method: 'POST',
         host: '127.0.0.1',
         port: cutting.port,
@@ -61,21 +61,21 @@ test('a write whose response is cut is executed once and replayed completely', a
         headers: { ...buildCredentials(service), ...key, 'content-type': 'application/json' },
       })
       const whole = new Promise<boolean>(resolve => {
-        asked.on('error', () => resolve(false))
-        asked.on('response', response =>
+        requested.on('error', () => resolve(false))
+        requested.on('response', response =>
           response
             .resume()
             .on('error', () => {})
             .on('close', () => resolve(response.complete)),
         )
       })
-      asked.on('socket', socket =>
+      requested.on('socket', socket =>
         socket.once('secureConnect', () => {
           cutting.asking()
-          asked.end(JSON.stringify(body))
+          requested.end(JSON.stringify(body))
         }),
       )
-      asked.flushHeaders()
+      requested.flushHeaders()
       assert.equal(await whole, false, `${bytes}`)
     } finally {
       cutting.close()

@@ -16,7 +16,7 @@ after(async () => {
 })
 
 const [endStream, endHeaders] = [1, 4]
-const asked = headerFields({
+const requested = headerFields({
   ':method': 'GET',
   ':scheme': 'https',
   ':authority': new URL(server.baseUrl).host,
@@ -49,8 +49,8 @@ async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
   return isOver
 }
 
-const request = (i: number) => frame('headers', endStream | endHeaders, stream(i), asked)
-const unfinished = frame('headers', endStream, 1, asked)
+const request = (i: number) => frame('headers', endStream | endHeaders, stream(i), requested)
+const unfinished = frame('headers', endStream, 1, requested)
 const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   'requests that are taken back at once': [
     times(4_000, i => Buffer.concat([request(i), frame('reset', 0, stream(i), uint32(8))])),
@@ -66,7 +66,7 @@ const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   ],
   'headers that go on with nothing': [Buffer.concat([unfinished, times(20_000, () => frame('continuation', 0, 1))])],
   'a body of nothing': [
-    Buffer.concat([frame('headers', endHeaders, 1, asked), times(20_000, () => frame('data', 0, 1))]),
+    Buffer.concat([frame('headers', endHeaders, 1, requested), times(20_000, () => frame('data', 0, 1))]),
   ],
   'pings whose answers nobody reads': [times(1_000, () => frame('ping', 0, 0, Buffer.alloc(8))), 200],
   'settings whose answers nobody reads': [times(1_000, () => frame('settings', 0, 0)), 200],
@@ -83,8 +83,8 @@ test('a flooding connection is closed while other clients are served', async () 
     const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
     do {
       const asking = session.request({ ':path': '/stores', ...buildCredentials(service) }).resume()
-      const [told] = await once(asking, 'response')
-      assert.equal(told[':status'], 200, what)
+      const [reported] = await once(asking, 'response')
+      assert.equal(reported[':status'], 200, what)
       await delay(20)
     } while (!isOver)
     session.close()

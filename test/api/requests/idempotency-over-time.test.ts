@@ -76,10 +76,10 @@ test('a disconnected client gets the response by repeating the request', async (
   try {
     await holding.query('begin')
     await holding.query('lock table customer in share mode')
-    const gone = leave(body, 'gone', leaving.signal)
+    const removed = leave(body, 'gone', leaving.signal)
     await waitForBlockedConnections(service, 1)
     leaving.abort()
-    await gone
+    await removed
   } finally {
     await holding.query('rollback')
     holding.release()
@@ -93,7 +93,7 @@ test('a disconnected client gets the response by repeating the request', async (
 
 /** Sends a request and closes the connection when the signal fires. */
 async function leave(body: unknown, key: string, signal: AbortSignal) {
-  const asked = request(`${service.baseUrl}/customers`, {
+  const requested = request(`${service.baseUrl}/customers`, {
     method: 'POST',
     ca: service.ca,
     agent: false,
@@ -101,8 +101,8 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
     headers: { ...buildCredentials(service), 'content-type': 'application/json', 'idempotency-key': key },
   })
   await new Promise<void>(resolve => {
-    asked.on('error', () => resolve())
-    asked.end(JSON.stringify(body))
+    requested.on('error', () => resolve())
+    requested.end(JSON.stringify(body))
   })
 }
 

@@ -170,15 +170,15 @@ test('a client without write permission gets no replay', async () => {
 })
 
 test('a rejected request leaves its key unused', async () => {
-  const taken = buildCustomer()
-  await postCustomer(service, taken)
+  const accepted = buildCustomer()
+  await postCustomer(service, accepted)
   const right = buildCustomer()
   const refusals = [
     ['{"bad', 400],
     [{ ...right, colour: 'red' }, 400],
     [{ ...right, dateOfBirth: '2023-02-30' }, 422],
     [{ ...right, dateOfBirth: '1850-01-01' }, 422],
-    [{ ...right, contact: taken.contact }, 409],
+    [{ ...right, contact: accepted.contact }, 409],
   ] as const
   for (const [body, status] of refusals) assert.equal((await postCustomer(service, body, 'patient')).status, status)
   const first = await postCustomer(service, right, 'patient')

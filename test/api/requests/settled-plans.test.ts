@@ -27,8 +27,8 @@ async function write(
   const identity = createIdentity(keys, service, operation, randomUUID(), JSON.stringify(body))
   const request = { ...by, operation, params: {}, body }
   await executeWrite({ db, keys }, service, identity, request, async runtime => {
-    const standing = { service, keys, origin: { address: '' }, requireMatch() {} }
-    const commit = await work({ ...by, ...standing, ...runtime })
+    const status = { service, keys, origin: { address: '' }, requireMatch() {} }
+    const commit = await work({ ...by, ...status, ...runtime })
     return async tx => ({ response: { status: 201, body: (await commit(tx)).record, headers: {} } })
   })
 }

@@ -36,7 +36,7 @@ async function dripping(
     }),
   )
   return async () => {
-    const responses = await Promise.all(ends.map(({ told }) => told))
+    const responses = await Promise.all(ends.map(({ told: reported }) => reported))
     return { answers: responses, seconds: (performance.now() - begun) / 1_000 }
   }
 }
@@ -85,9 +85,9 @@ describe('slow clients', { concurrency: true }, () => {
             text += chunk
           })
           const closed = once(slow, 'close').finally(() => clearInterval(drip))
-          const [told] = await once(slow, 'response')
+          const [reported] = await once(slow, 'response')
           await closed
-          assert.deepEqual([told[':status'], JSON.parse(text).code], [408, 'request_timeout'])
+          assert.deepEqual([reported[':status'], JSON.parse(text).code], [408, 'request_timeout'])
           assert.equal(slow.rstCode, constants.NGHTTP2_NO_ERROR)
           assert.ok(performance.now() - begun < 35_000)
           assert.equal(session.destroyed, false)

@@ -16,7 +16,7 @@ const trial = { prefer: 'respond-async, tx=rollback' }
  * Returns everything that a dry run of settings, accounts and mappings could change. The last use of an account is
  * stored later anyway.
  */
-const standing = async () => {
+const status = async () => {
   const [settings, accounts, mapping] = [
     await api.get('/settings'),
     await api.get('/accounts'),
@@ -29,7 +29,7 @@ const audited = async () =>
   (await api.db.row<{ count: number }>(sql`select count(*)::integer as count from audit`))?.count
 
 test('a dry run of settings, roles, passwords and mappings changes nothing', async () => {
-  const before = await standing()
+  const before = await status()
   const lines = await audited()
   const responses = [
     await put(api, '/settings', { inventoryBuffer: 7 }, trial),
@@ -43,8 +43,8 @@ test('a dry run of settings, roles, passwords and mappings changes nothing', asy
   )
   const [settings, account, mapping, rotated] = responses.map(({ json }) => json.data)
   assert.deepEqual([settings.inventoryBuffer, mapping.ecommerceLocationId], [7, '777'])
-  for (const made of [account, rotated]) assert.deepEqual([made.password, made.apiKey], [null, null])
-  assert.deepEqual(await standing(), before)
+  for (const created of [account, rotated]) assert.deepEqual([created.password, created.apiKey], [null, null])
+  assert.deepEqual(await status(), before)
   assert.equal(await audited(), lines)
 })
 
@@ -52,8 +52,8 @@ test('a dry run neither uses a key nor is replayed', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'tried@example.com' } }
   const key = withKey()
   assert.equal((await post(api, '/customers', body, { ...trial, ...key })).json.data.id, null)
-  const made = await post(api, '/customers', body, key)
-  assert.deepEqual([made.status, made.headers['idempotent-replayed']], [201, undefined])
+  const created = await post(api, '/customers', body, key)
+  assert.deepEqual([created.status, created.headers['idempotent-replayed']], [201, undefined])
   assertProblem(await post(api, '/customers', body, { ...trial, ...key }), 'email_taken', api.baseUrl)
 })
 

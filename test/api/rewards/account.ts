@@ -42,14 +42,14 @@ export function account(tiers: TierRules[]) {
   const place = { ...at('1'), qualifyingSpend: 0n, pointsOwed: 0n }
   const orders = new Map<string, OrderEarnings & { lots: string[] }>()
   let day = today
-  let made = 0
-  const newId = () => `lot${String(++made).padStart(6, '0')}`
+  let created = 0
+  const newId = () => `lot${String(++created).padStart(6, '0')}`
   const rewards = () =>
     [...lots.values()].filter(
       lot => lot.kind === 'reward' && lot.remaining === lot.total && lot.remaining > 0n && isOpen(lot, day),
     )
   const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.remaining > 0n)
-  const standing = (): RewardState => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
+  const status = (): RewardState => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
   const openPoints = () => points().reduce((sum, lot) => sum + (isOpen(lot, day) ? lot.remaining : 0n), 0n)
 
   function apply(orderNumber: string, move: RewardMovement) {
@@ -93,13 +93,13 @@ export function account(tiers: TierRules[]) {
       day = Temporal.PlainDate.from(day).add({ days }).toString()
     },
     earn(orderNumber: string, amount: bigint) {
-      apply(orderNumber, computeEarning(standing(), { orderNumber, amount }, newId))
+      apply(orderNumber, computeEarning(status(), { orderNumber, amount }, newId))
     },
     giveBack(orderNumber: string, amount: bigint) {
       const order = orders.get(orderNumber)
       if (!order) return
       const move = computeReversal(
-        { ...standing(), unusedRewards: rewards() },
+        { ...status(), unusedRewards: rewards() },
         order,
         { returnNumber: 'R1', amount },
         newId,

@@ -177,9 +177,9 @@ test('balances always equal open lots and lots equal the ledger', async () => {
   )
   type Step = { earn?: string; giveBack?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
   await fc.assert(
-    fc.asyncProperty(steps, async (given: Step[]) => {
+    fc.asyncProperty(steps, async (input: Step[]) => {
       const ann = await createMember(api)
-      for (const { earn, giveBack, cancel, amount = '0', days, use } of given) {
+      for (const { earn, giveBack, cancel, amount = '0', days, use } of input) {
         if (earn) await ann.earn(earn, amount)
         if (giveBack) await ann.giveBack(giveBack, amount)
         if (cancel) await ann.cancelReturn(cancel)

@@ -98,18 +98,18 @@ test('a zero or thousand-year period means no limit', () => {
 
 test('the earliest expiring lot is used first and never overdrawn', () => {
   fc.assert(
-    fc.property(lots, fc.bigInt({ min: 0n, max: 3_000n }), (given, wanted) => {
-      const parts = allocatePoints(given, wanted)
+    fc.property(lots, fc.bigInt({ min: 0n, max: 3_000n }), (input, expected) => {
+      const parts = allocatePoints(input, expected)
       const sum = parts.reduce((all, { points }) => all + points, 0n)
-      const there = given.reduce((all, lot) => all + lot.remaining, 0n)
-      assert.equal(sum, wanted < there ? wanted : there)
+      const there = input.reduce((all, lot) => all + lot.remaining, 0n)
+      assert.equal(sum, expected < there ? expected : there)
       const used = new Map(parts.map(({ lot, points }) => [lot, points]))
       const late = ({ expiryDate, createdAt }: Lot) => `${expiryDate ?? '9999-99-99'} ${createdAt}`
-      for (const lot of given) {
+      for (const lot of input) {
         const points = used.get(lot) ?? 0n
         assert.ok(points <= lot.remaining)
         if (points === lot.remaining) continue
-        for (const later of given) if (late(later) > late(lot)) assert.ok(!used.has(later), 'a later lot waits')
+        for (const later of input) if (late(later) > late(lot)) assert.ok(!used.has(later), 'a later lot waits')
       }
     }),
   )

@@ -130,9 +130,9 @@ test('a PIN is never stored in plain text', async () => {
 })
 
 test('a taken number is generated again', async () => {
-  const { number: taken } = (await issueVoucher(api)).json.data
-  const draws = [taken, taken, '9000000000000000']
-  const made = await api.db.transaction(tx =>
+  const { number: accepted } = (await issueVoucher(api)).json.data
+  const draws = [accepted, accepted, '9000000000000000']
+  const created = await api.db.transaction(tx =>
     insertVoucher(
       tx,
       api.service,
@@ -141,7 +141,7 @@ test('a taken number is generated again', async () => {
       () => draws.shift() ?? '',
     ),
   )
-  assert.equal(made, '9000000000000000')
+  assert.equal(created, '9000000000000000')
   assert.deepEqual(draws, [])
   await assert.rejects(
     api.db.transaction(tx =>
@@ -150,7 +150,7 @@ test('a taken number is generated again', async () => {
         api.service,
         { amount: '1.00', expiryDate: day(1) },
         () => Buffer.alloc(32),
-        () => taken,
+        () => accepted,
       ),
     ),
     /were taken/,

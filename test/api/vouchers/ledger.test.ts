@@ -85,9 +85,9 @@ test('any operations follow the state table and the ledger equals the balance', 
             assert.equal((await isSound(number)).cents, before.cents - (done === undefined ? cents : 0n))
           } else if (each.do === 'refund') {
             const cents = BigInt(each.cents)
-            const given = await refund(number, cents)
-            assert.equal(given, cents < drawn ? cents : drawn)
-            drawn -= given
+            const input = await refund(number, cents)
+            assert.equal(input, cents < drawn ? cents : drawn)
+            drawn -= input
           } else if (each.do === 'lapse')
             await api.db.run(
               sql`update voucher set locked_until = now() - interval '1 s' where ${here} and state = 'locked'`,

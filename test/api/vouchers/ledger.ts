@@ -63,16 +63,18 @@ export function ledgerOf({ db, keys, service }: TestService) {
       const row = await db.row<{ state: string; cents: string; used: string }>(sql`
         select state, (balance * 100)::bigint::text as cents, ((original_amount - balance) * 100)::bigint::text as used from voucher where service_id = ${service.id} and number = ${number}`)
       let [state, cents] = ['pending', 0n]
-      const told = entries.map(({ kind, state: entryState, amount }) => `${kind} ${entryState} ${amount}`).join(', ')
+      const reported = entries
+        .map(({ kind, state: entryState, amount }) => `${kind} ${entryState} ${amount}`)
+        .join(', ')
       for (const entry of entries) {
-        if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), told)
+        if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), reported)
         state = entry.state
         cents += BigInt(entry.amount.replace('.', '')) / 100n
-        assert.ok(cents >= 0n && cents <= 15_000n, told)
-        assert.equal(entry.locked, state === 'locked', told)
-        if (state === 'redeemed') assert.equal(cents, 0n, told)
+        assert.ok(cents >= 0n && cents <= 15_000n, reported)
+        assert.equal(entry.locked, state === 'locked', reported)
+        if (state === 'redeemed') assert.equal(cents, 0n, reported)
       }
-      assert.deepEqual([row?.state, row?.cents, row?.used], [state, String(cents), String(15_000n - cents)], told)
+      assert.deepEqual([row?.state, row?.cents, row?.used], [state, String(cents), String(15_000n - cents)], reported)
       return { state, cents }
     },
   }

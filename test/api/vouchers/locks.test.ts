@@ -67,7 +67,7 @@ test('one of several clients locking concurrently holds the voucher', async () =
 
 test('20 retrying clients never hold a voucher at the same time', async () => {
   const number = await newVoucher(api)
-  const held: { from: number; to: number }[] = []
+  const locked: { from: number; to: number }[] = []
   const seen = new Map<string, number>()
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
@@ -86,11 +86,11 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
         await post(me, '/vouchers/lookup', { number, pin })
         const to = performance.now()
         assert.equal((await lockVoucher(me, number, validated.json.data.validationId, 0)).status, 200)
-        held.push({ from, to })
+        locked.push({ from, to })
       }
     }),
   )
-  const told = JSON.stringify(Object.fromEntries(seen))
+  const reported = JSON.stringify(Object.fromEntries(seen))
   assert.equal(
     [...seen.values()].reduce((a, b) => a + b),
     400,
@@ -98,12 +98,12 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
   assert.deepEqual(
     [...seen.keys()].filter(key => !/^(200|voucher_locked|validation_id_incorrect)$/.test(key)),
     [],
-    told,
+    reported,
   )
-  assert.ok(held.length >= 5, told)
-  assert.ok((seen.get('voucher_locked') ?? 0) > 0, told)
-  held.sort((a, b) => a.from - b.from)
-  for (const [i, { from }] of held.entries()) assert.ok(i === 0 || from >= (held[i - 1]?.to ?? 0), 'two at a time')
+  assert.ok(locked.length >= 5, reported)
+  assert.ok((seen.get('voucher_locked') ?? 0) > 0, reported)
+  locked.sort((a, b) => a.from - b.from)
+  for (const [i, { from }] of locked.entries()) assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two at a time')
 })
 
 test('a repeat with its key is replayed; without, it renews the lock', async () => {
@@ -239,8 +239,8 @@ test('locks and wrong PINs are shared by all servers', async () => {
   const second = await startSecondServer(api)
   try {
     const number = await newVoucher(api)
-    const look = (given: string) =>
-      second.ask(`/vouchers/${number}`, { headers: { ...buildCredentials(api), 'x-voucher-pin': given } })
+    const look = (input: string) =>
+      second.ask(`/vouchers/${number}`, { headers: { ...buildCredentials(api), 'x-voucher-pin': input } })
     await lockVoucher(api, number, await getValidationId(api, number))
     assert.equal((await look(pin)).json.data.status, 'locked')
     for (let i = 0; i < 5; i++)

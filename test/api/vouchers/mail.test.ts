@@ -58,8 +58,8 @@ test('a voucher repeated with its Idempotency-Key has one email', async () => {
   const sink = await startSink()
   try {
     const responses = await Promise.all(Array.from({ length: 10 }, () => ask({ 'idempotency-key': 'one-gift' })))
-    const made = responses.filter(({ status }) => status === 201)
-    assert.ok(made.length >= 1)
+    const created = responses.filter(({ status }) => status === 201)
+    assert.ok(created.length >= 1)
     const again = await ask({ 'idempotency-key': 'one-gift' })
     assert.equal(again.headers['idempotent-replayed'], 'true')
     begin(sink.url)

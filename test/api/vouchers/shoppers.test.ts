@@ -19,8 +19,8 @@ beforeEach(async () => {
 })
 
 const named = (shopper: string) => ({ 'x-shopper-ip': shopper })
-const lookUp = (number: string, given: string, shopper: string, by: Caller = shop) =>
-  by.get(`/vouchers/${number}`, { 'x-voucher-pin': given, ...named(shopper) })
+const lookUp = (number: string, input: string, shopper: string, by: Caller = shop) =>
+  by.get(`/vouchers/${number}`, { 'x-voucher-pin': input, ...named(shopper) })
 /** Tries many numbers. */
 const guess = async (times: number, shopperOf: (i: number) => string, by: Caller = shop) => {
   const guesses = Array.from({ length: times }, (_, i) => lookUp(`guess-${i}`, '000000', shopperOf(i), by))

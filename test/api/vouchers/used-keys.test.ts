@@ -47,9 +47,9 @@ for (const [way, opened] of Object.entries(ways))
 test('a lock by its validation is replayed despite other PIN attempts', async () => {
   const number = await newVoucher(api)
   const [validationId, key] = [await getValidationId(api, number), withKey()]
-  const held = () => put(api, `/vouchers/${number}/lock`, { validationId }, key)
-  assert.equal((await held()).status, 200)
+  const locked = () => put(api, `/vouchers/${number}/lock`, { validationId }, key)
+  assert.equal((await locked()).status, 200)
   await api.db.run(sql`update pin_guard set blocked_until = now() + interval '1 hour'`)
-  assert.equal((await held()).headers['idempotent-replayed'], 'true')
+  assert.equal((await locked()).headers['idempotent-replayed'], 'true')
   assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200)
 })

@@ -39,11 +39,11 @@ test('a validation returns the voucher like the look-up, with a usable ID', asyn
   const { validationId, ...shown } = json.data
   assert.deepEqual(shown, found.json.data)
   assert.match(validationId, /^[\w-]{32}$/)
-  const held = await lockVoucher(api, number, validationId)
-  assert.equal(held.status, 200)
-  assert.deepEqual(held.json.data, { ...shown, status: 'locked', lockedUntil: held.json.data.lockedUntil })
-  assert.ok(getClockDifference(held.json.data.lockedUntil, 3_600) < 30, held.json.data.lockedUntil)
-  assert.deepEqual((await post(api, '/vouchers/lookup', { number, pin })).json.data, held.json.data)
+  const locked = await lockVoucher(api, number, validationId)
+  assert.equal(locked.status, 200)
+  assert.deepEqual(locked.json.data, { ...shown, status: 'locked', lockedUntil: locked.json.data.lockedUntil })
+  assert.ok(getClockDifference(locked.json.data.lockedUntil, 3_600) < 30, locked.json.data.lockedUntil)
+  assert.deepEqual((await post(api, '/vouchers/lookup', { number, pin })).json.data, locked.json.data)
 })
 
 test('the GET form looks up, or validates if an amount is given', async () => {

@@ -173,10 +173,10 @@ test('concurrent guesses get no more attempts than sequential ones', async () =>
 test('a number and PIN must match exactly', async () => {
   const number = `N${'0'.repeat(46)} 7 `
   await addVouchers(api, api, { [number]: { pin: ' 0042 ' }, '0042': { pin: '0042' }, '042': { pin: '42' } })
-  const look = (given: string, pin: string) => post(api, '/vouchers/lookup', { number: given, pin })
+  const look = (input: string, pin: string) => post(api, '/vouchers/lookup', { number: input, pin })
   assert.equal((await look(number, ' 0042 ')).json.data.number, number)
   assert.equal((await look('0042', '0042')).json.data.number, '0042')
-  for (const [given, pin] of [
+  for (const [input, pin] of [
     [number, '0042'],
     [number.trim(), ' 0042 '],
     ['0042', '42'],
@@ -187,7 +187,7 @@ test('a number and PIN must match exactly', async () => {
     ['0042', "' or 1=1 --"],
     ['%', '0042'],
   ] as const)
-    assertProblem(await look(given, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
+    assertProblem(await look(input, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
   for (const body of [
     { number: 42, pin: '42' },
     { number: '0042', pin: 42 },

@@ -30,9 +30,9 @@ after(async () => {
 })
 
 test('secrets and record contents never appear in deliveries, attempts, alerts or logs', async () => {
-  const made = await post(api, '/webhooks', { url: receiver.url, fromBeginning: true })
-  assert.equal(made.status, 201, made.text)
-  const { id, secret } = made.json.data
+  const created = await post(api, '/webhooks', { url: receiver.url, fromBeginning: true })
+  assert.equal(created.status, 201, created.text)
+  const { id, secret } = created.json.data
   const rotated = (await post(api, `/webhooks/${id}/rotate-secret`, {})).json.data.secret
   const phrase = 'xyzzy-plugh-4711'
   const voucher = await issueVoucher(api, { message: phrase })
@@ -86,8 +86,8 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
   assert.match(places['the table of attempts'] ?? '', /out of order/)
   for (const [place, text] of Object.entries(places)) {
     assert.doesNotMatch(text, new RegExp(`(?<![\\w.-])${pin}(?![\\w-])`), `the PIN is in ${place}`)
-    for (const [what, told] of Object.entries({ secret, rotated, phrase, surname, password: api.password }))
-      assert.ok(!text.includes(told.replace('whsec_', '')), `${what} is in ${place}`)
+    for (const [what, reported] of Object.entries({ secret, rotated, phrase, surname, password: api.password }))
+      assert.ok(!text.includes(reported.replace('whsec_', '')), `${what} is in ${place}`)
     if (place !== 'the logs') assert.ok(!text.includes(`/vouchers/${number}`), `a voucher is in ${place}`)
   }
 })

@@ -38,19 +38,19 @@ const worker = (more: Environment = {}) =>
   })
 
 async function hook(name: string) {
-  const made = await post(api, '/webhooks', { url: `${receiver.url}/${name}`, kinds: ['customer'] })
-  assert.equal(made.status, 201, made.text)
-  return made.json.data as { id: string; secret: string }
+  const created = await post(api, '/webhooks', { url: `${receiver.url}/${name}`, kinds: ['customer'] })
+  assert.equal(created.status, 201, created.text)
+  return created.json.data as { id: string; secret: string }
 }
 
 async function customer(name: string): Promise<string> {
-  const made = await post(api, '/customers', {
+  const created = await post(api, '/customers', {
     firstname: name,
     surname: 'Smith',
     contact: { email: `${name}@example.com` },
   })
-  assert.equal(made.status, 201, made.text)
-  return made.json.data.id
+  assert.equal(created.status, 201, created.text)
+  return created.json.data.id
 }
 
 const receivedBy = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`)
@@ -78,14 +78,14 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     },
   }
   for (const [border, doing] of Object.entries(kill)) {
-    const made = await hook(border)
+    const created = await hook(border)
     const changed = [await customer(`one-${border}`), await customer(`two-${border}`)]
     await doing(border)
     assert.equal(receivedBy(border).length, border === 'before_post' ? 0 : 1)
     // The others wait, so that each process is killed over a webhook of its own.
-    await setState(made.id, 'paused')
+    await setState(created.id, 'paused')
     changed.push(await customer(`three-${border}`))
-    killed.set(border, { ...made, changed, at: performance.now() })
+    killed.set(border, { ...created, changed, at: performance.now() })
   }
   // One that is halted right before it posts, for longer than its lease.
   const halting = await hook('halted')
@@ -97,8 +97,8 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
   const healthy = [worker(), worker()]
   for (const [border, { id, secret, changed: due, at }] of killed) {
     const hasAll = () => {
-      const told = parseChanges(receivedBy(border)).map(({ id: of }) => of)
-      return due.every(of => told.includes(of))
+      const reported = parseChanges(receivedBy(border)).map(({ id: of }) => of)
+      return due.every(of => reported.includes(of))
     }
     await waitUntil(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
     t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
@@ -115,8 +115,8 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     )
     assert.ok(deliveries.length - bodies.size <= (border === 'before_post' ? 0 : 1), 'one was repeated at most')
     const once = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
-    const told = once.map(({ id: of }) => of).filter(of => due.includes(of))
-    assert.deepEqual(told, due, 'each record once, in the order of their changes')
+    const reported = once.map(({ id: of }) => of).filter(of => due.includes(of))
+    assert.deepEqual(reported, due, 'each record once, in the order of their changes')
   }
   await waitUntil(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
   const receivedCount = receivedBy('halted').length
@@ -136,7 +136,7 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
 
 test('two workers deliver each change once and never share an endpoint', async () => {
   const [first, second] = [worker(), worker()]
-  const made = await Promise.all(Array.from({ length: 12 }, (_, i) => hook(`shared${i}`)))
+  const created = await Promise.all(Array.from({ length: 12 }, (_, i) => hook(`shared${i}`)))
   const busy = new Map<string, number>()
   receiver.respond = ({ path }, response) => {
     busy.set(path, (busy.get(path) ?? 0) + 1)
@@ -148,10 +148,10 @@ test('two workers deliver each change once and never share an endpoint', async (
   }
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await customer(`shared-${i}`))
-  for (const [i, { id }] of made.entries()) {
-    const told = () => parseChanges(receivedBy(`shared${i}`)).map(({ id: of }) => of)
-    await waitUntil(async () => told().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
-    assert.deepEqual(told(), ids)
+  for (const [i, { id }] of created.entries()) {
+    const reported = () => parseChanges(receivedBy(`shared${i}`)).map(({ id: of }) => of)
+    await waitUntil(async () => reported().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
+    assert.deepEqual(reported(), ids)
   }
   await Promise.all([stopServer(first), stopServer(second)])
 })

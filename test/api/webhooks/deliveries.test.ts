@@ -49,14 +49,14 @@ test('a webhook starts with new changes, or with everything if requested', async
   await hook({ kinds: ['store'], url: `${hooks.receiver.url}/stores` })
   begin()
   const [second] = await customers('John')
-  const told = (path: string) =>
+  const reported = (path: string) =>
     new Set(parseChanges(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
   // One endpoint may receive the changes in one delivery or in two.
-  await until(() => told('/hooks/all').size === 2 && told('/hooks').size === 1, 'both are told')
+  await until(() => reported('/hooks/all').size === 2 && reported('/hooks').size === 1, 'both are told')
   await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all is told')
-  assert.deepEqual([...told('/hooks/all')], [first, second])
-  assert.deepEqual([...told('/hooks')], [second])
-  assert.deepEqual([...told('/hooks/stores')], [])
+  assert.deepEqual([...reported('/hooks/all')], [first, second])
+  assert.deepEqual([...reported('/hooks')], [second])
+  assert.deepEqual([...reported('/hooks/stores')], [])
 })
 
 test('a webhook with a new URL continues only there', async () => {
@@ -208,9 +208,9 @@ test('a redirect counts as a failure and is not followed', async () => {
 test('a tombstone is delivered and a deleted webhook receives nothing', async () => {
   const [customer] = await customers('Veronica')
   const { id } = await hook()
-  const gone = await hook({ url: `${hooks.receiver.url}/gone` })
-  assert.equal((await remove(hooks.api, `/webhooks/${gone.id}`)).json.data.id, gone.id)
-  assert.equal((await hooks.api.get(`/webhooks/${gone.id}`)).status, 404)
+  const removed = await hook({ url: `${hooks.receiver.url}/gone` })
+  assert.equal((await remove(hooks.api, `/webhooks/${removed.id}`)).json.data.id, removed.id)
+  assert.equal((await hooks.api.get(`/webhooks/${removed.id}`)).status, 404)
   begin()
   await hooks.api.db.run(sql`delete from customer where id = ${customer}`)
   await hooks.api.db.run(sql`

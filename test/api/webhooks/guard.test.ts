@@ -50,9 +50,9 @@ for (const url of hostileUrls)
     channel.close()
     assert.equal(status, null)
     assert.ok(error, 'and when it is to be sent')
-    const made = await post(api, '/webhooks', { url })
-    assert.equal(made.status, 422, made.text)
-    assert.ok(['url_not_allowed', 'invalid_field'].includes(made.json.code), made.text)
+    const created = await post(api, '/webhooks', { url })
+    assert.equal(created.status, 422, created.text)
+    assert.ok(['url_not_allowed', 'invalid_field'].includes(created.json.code), created.text)
   })
 
 for (const addresses of hostileAnswers)
@@ -164,9 +164,9 @@ test('an unresolvable name is a failure with that cause', async () => {
 })
 
 test('a webhook URL cannot be changed to a forbidden address', async () => {
-  const made = await post(api, '/webhooks', { url: 'https://8.8.8.8/hooks' })
-  assert.equal(made.status, 201, made.text)
-  const path = `/webhooks/${made.json.data.id}`
+  const created = await post(api, '/webhooks', { url: 'https://8.8.8.8/hooks' })
+  assert.equal(created.status, 201, created.text)
+  const path = `/webhooks/${created.json.data.id}`
   const turned = await put(api, path, { url: 'https://169.254.169.254/' })
   assert.deepEqual([turned.status, turned.json.code, turned.json.errors[0].pointer], [422, 'url_not_allowed', '/url'])
   assert.equal((await api.get(path)).json.data.url, 'https://8.8.8.8/hooks')

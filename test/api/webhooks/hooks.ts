@@ -68,21 +68,21 @@ export function setUpHooks({ settings = {} } = {}) {
     },
     /** Makes a webhook to the endpoint. */
     async hook(more: object = {}, caller: Pick<Caller, 'request'> = api): Promise<Hook> {
-      const made = await post(caller, '/webhooks', { url: receiver.url, kinds: ['customer'], ...more })
-      assert.equal(made.status, 201, made.text)
-      return made.json.data
+      const created = await post(caller, '/webhooks', { url: receiver.url, kinds: ['customer'], ...more })
+      assert.equal(created.status, 201, created.text)
+      return created.json.data
     },
     /** Customers by these names, one change each. */
     async customers(...names: string[]): Promise<string[]> {
       const ids: string[] = []
       for (const name of names) {
-        const made = await post(api, '/customers', {
+        const created = await post(api, '/customers', {
           firstname: name,
           surname: 'Smith',
           contact: { email: `${randomUUID()}@example.com` },
         })
-        assert.equal(made.status, 201, made.text)
-        ids.push(made.json.data.id)
+        assert.equal(created.status, 201, created.text)
+        ids.push(created.json.data.id)
       }
       return ids
     },

@@ -144,14 +144,14 @@ test('an invalid response is 502 and its content is never passed on', async () =
 })
 
 test('a redirect is not followed', async () => {
-  let asked = 0
+  let requested = 0
   const elsewhere = await answering((_, response) => {
-    asked++
+    requested++
     response.end(oneStore)
   })
   simulator.faults.add({ kind: 'redirect', location: elsewhere.url })
   await fails(open().document(stores), 'back_office_error')
-  assert.equal(asked, 0)
+  assert.equal(requested, 0)
   await elsewhere.close()
 })
 
@@ -171,8 +171,8 @@ test('a write returns the identifier of the created record', async () => {
     response.writeHead(201, { location: 'http://retail.example/RetailAPI/Persons/3001?countryCode=AU' }).end()
   })
   const client = open({}, { url: server.url })
-  const made = await client.write({ endpoint: 'persons', method: 'POST', path: ['Persons'], body: '<Person />' })
-  assert.deepEqual(made, { status: 201, id: '3001' })
+  const created = await client.write({ endpoint: 'persons', method: 'POST', path: ['Persons'], body: '<Person />' })
+  assert.deepEqual(created, { status: 201, id: '3001' })
   assert.deepEqual(['/a/b/7/?x=/9', '/a/7', 'http://x/a/../', undefined, ''].map(parseLocationId), [
     '7',
     '7',

@@ -45,11 +45,11 @@ async function readFrom<T>(answer: (url: URL) => string, readAll: (base: string)
 /** Reads a list whose pages are made by `page`. */
 async function readMade(pageRows: number, page: (startRow: number, call: number) => string) {
   let calls = 0
-  const made = await readFrom(
+  const created = await readFrom(
     url => page(Number(url.searchParams.get('startRow')), ++calls),
     base => read(base, pageRows),
   )
-  return { ...made, calls }
+  return { ...created, calls }
 }
 
 const list = (ids: readonly number[], total?: number) =>

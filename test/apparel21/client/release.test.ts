@@ -72,7 +72,7 @@ test('a known version stays in use while its page is unavailable', async () => {
   assert.equal(await isShown(), true)
   for (const kind of ['html', 'hang'] as const) {
     simulator.faults.add({ kind })
-    for (let asked = 0; asked < 3; asked++) {
+    for (let requested = 0; requested < 3; requested++) {
       const { answer: response, ms } = await took(changed({ prefer: 'handling=strict' }))
       assert.deepEqual([response.status, response.json.meta.warnings], [200, undefined], response.text)
       assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)

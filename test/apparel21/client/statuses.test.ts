@@ -17,7 +17,7 @@ test('a write answered with 500 has an unknown outcome and logged code', async (
 test('a call counts as failed without a response or with a 5xx', async () => {
   const failed: boolean[] = []
   const onCall = (_: number, hasFailed: boolean) => failed.push(hasFailed)
-  const faults = [
+  const errors = [
     { kind: 'status', status: 429 },
     { kind: 'redirect' },
     { kind: 'error', status: 403, code: 5999 },
@@ -26,7 +26,7 @@ test('a call counts as failed without a response or with a 5xx', async () => {
     { kind: 'html', status: 502 },
     { kind: 'reset-before' },
   ] as const
-  for (const fault of faults) {
+  for (const fault of errors) {
     simulator.faults.add({ ...fault, times: 1 })
     await assert.rejects(open({}, { onCall }).write(lock))
   }

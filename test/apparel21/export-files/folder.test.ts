@@ -38,7 +38,7 @@ let worker: Worker
 
 const exported = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
 /** Has the folder looked into until a file is gone from it. */
-const taken = (name: string) =>
+const accepted = (name: string) =>
   waitUntil(
     async () => {
       await db.run(sql`update job set due_at = now() where name = 'import-exports'`)
@@ -58,9 +58,9 @@ before(async () => {
   simulator = await startSimulator({ sizes: { persons: 40 } })
   database = await createTestDatabase()
   db = database.db
-  const made = await addService(db, 'luma', { currency: 'AUD' })
-  assert.ok(made)
-  luma = made
+  const created = await addService(db, 'luma', { currency: 'AUD' })
+  assert.ok(created)
+  luma = created
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', exportFolder: folder })
   offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
   const driver = offices.getDriver(luma)
@@ -99,7 +99,7 @@ describe('exports of a back office', () => {
     assert.equal(original?.surname, 'Newer')
     const file = await exported('customers')
     leave('customers_20260203T101500Z.csv', file)
-    await taken('customers_20260203T101500Z.csv')
+    await accepted('customers_20260203T101500Z.csv')
     assert.deepEqual(namesIn('done'), ['customers_20260203T101500Z.csv'])
     const row = await db.row<{ surname: string; joined: string }>(
       sql`select surname, joined_store_id as joined from customer where id = ${String(person.id)}`,
@@ -122,7 +122,7 @@ describe('exports of a back office', () => {
         ({ PERIDX: '99001', PERSON_CODE: 'NEWNE00', FIRSTNAME: 'Nia', SURNAME: 'New', PRIVACY: 'No' })[name] ?? '',
     )
     leave('customers_20260204T101500Z.csv', `${[head, left.join(','), fresh.join(',')].join('\r\n')}\r\n`)
-    await taken('customers_20260204T101500Z.csv')
+    await accepted('customers_20260204T101500Z.csv')
     const found = await db.row<{ firstname: string; privacy: boolean }>(
       sql`select firstname, privacy from customer where id = '99001'`,
     )
@@ -141,7 +141,7 @@ describe('exports of a back office', () => {
         .map(line => line.split(',')[0]),
     )
     leave('orders_20260203T104500Z.csv', file)
-    await taken('orders_20260203T104500Z.csv')
+    await accepted('orders_20260203T104500Z.csv')
     assert.deepEqual(await listAlerts(db), [])
     assert.equal(await count('retail_transaction'), sales.size)
     const [sale] = simulator.state.transactions
@@ -156,7 +156,7 @@ describe('exports of a back office', () => {
     const newest = () => db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)
     const lastImport = await newest()
     leave('orders_20260203T104500Z.csv', file)
-    await taken('orders_20260203T104500Z.csv')
+    await accepted('orders_20260203T104500Z.csv')
     assert.deepEqual(await newest(), lastImport)
     assert.ok(namesIn('done').includes('orders_20260203T104500Z.csv.1'), 'the first one is kept')
   })
@@ -181,7 +181,7 @@ describe('exports of a back office', () => {
       { db, keys, log, mailTransport: { send: async () => {} } },
       { 'import-exports': backOfficeJobs(offices, [])['import-exports'] as never },
     )
-    await taken('orders_20260205T104500Z.csv')
+    await accepted('orders_20260205T104500Z.csv')
     assert.equal(await count('retail_transaction'), saleCount)
     assert.deepEqual(await listAlerts(db), [])
   })
@@ -193,7 +193,7 @@ describe('exports of a back office', () => {
       sql`update retail_transaction set record = replace(record, '"id":"x1"', '"id":"15882"') where id = ${id} returning record`,
     )
     leave('orders_20260206T104500Z.csv', await exported('orders'))
-    await taken('orders_20260206T104500Z.csv')
+    await accepted('orders_20260206T104500Z.csv')
     assert.deepEqual(await db.row(sql`select record from retail_transaction where id = ${id}`), record)
   })
 
@@ -202,7 +202,7 @@ describe('exports of a back office', () => {
     const [account] = simulator.state.accounts.values()
     const good = `${account?.id},${account?.personId},${account?.programId},${account?.tierId},2026-01-02,5`
     leave('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
-    await taken('rewards_20260203T110000Z.csv')
+    await accepted('rewards_20260203T110000Z.csv')
     const [, rejectedFile = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
     assert.match(readFileSync(there('failed', rejectedFile), 'utf8'), /"joinDate","reason":"must be a date.*"77001"/)
     assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
@@ -213,7 +213,7 @@ describe('exports of a back office', () => {
 
   test('a file with unknown columns moves to failed with a reason', async () => {
     leave('customers_20260207T101500Z.csv', 'name;place\r\nJo;here\r\n')
-    await taken('customers_20260207T101500Z.csv')
+    await accepted('customers_20260207T101500Z.csv')
     assert.ok(namesIn('failed').includes('customers_20260207T101500Z.csv'))
     assert.match((await listAlerts(db))[0]?.detail ?? '', /must have the columns PERIDX, FIRSTNAME, SURNAME\.$/)
   })
@@ -234,7 +234,7 @@ describe('exports of a back office', () => {
       third.complete.map(({ name }) => name),
       [growing],
     )
-    await taken(growing)
+    await accepted(growing)
     assert.ok(existsSync(there('notes.txt')))
   })
 })

@@ -82,8 +82,8 @@ export async function frontingOfTests(): Promise<Fronting> {
     closes,
     async fronting(url, limits = short) {
       const caller = await api.createService(settings)
-      const told = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
-      const { client, release, backOffice } = behind({ url }, { limits, log: { info: told, warn: told } })
+      const reported = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
+      const { client, release, backOffice } = behind({ url }, { limits, log: { info: reported, warn: reported } })
       closes(client)
       offices.set(caller.service.id, backOffice)
       const syncs = buildSyncs(client, release)

@@ -129,11 +129,11 @@ test('a back office that never responds affects only its own service', async () 
   const reads = Array.from({ length: 4 }, () => hung.get(live()))
   await waitUntil(() => silent.sockets.size >= 4, 'calls are under way')
   for (let i = 0; i < 3; i++) {
-    const made = await took(post(other, '/customers', buildCustomer(), withKey()))
-    assert.equal(made.answer.status, 201, made.answer.text)
+    const created = await took(post(other, '/customers', buildCustomer(), withKey()))
+    assert.equal(created.answer.status, 201, created.answer.text)
     const read = await took(other.get(live()))
     assert.equal(read.answer.status, 200, read.answer.text)
-    assert.ok(made.ms < 2_000 && read.ms < 1_000, `${made.ms} ms, ${read.ms} ms`)
+    assert.ok(created.ms < 2_000 && read.ms < 1_000, `${created.ms} ms, ${read.ms} ms`)
   }
   assert.equal((await hung.get('/customers/search')).status, 200)
   isSilent = false
@@ -182,18 +182,19 @@ test('a redirect is not followed and receives no credentials', async () => {
 })
 
 test('an invalid certificate is rejected unless a CA file allows it', async t => {
-  const asked = async (service: Service) => (await front.createAccount('visitor', service)).get('/rewards/accounts/7')
+  const requested = async (service: Service) =>
+    (await front.createAccount('visitor', service)).get('/rewards/accounts/7')
   const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
-  assert.equal((await asked(services.good)).status, 200)
+  assert.equal((await requested(services.good)).status, 200)
   assert.equal(secured, 1)
-  for (const name of bad) isAway(await asked(services[name]), front.baseUrl)
+  for (const name of bad) isAway(await requested(services[name]), front.baseUrl)
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
   t.after(() => {
     if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
   })
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
-  for (const name of bad) isAway(await asked(services[name]), front.baseUrl)
+  for (const name of bad) isAway(await requested(services[name]), front.baseUrl)
   assert.equal(secured, 1, 'nothing was said to any of them')
   const reasons = logged.join('')
   for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) assert.match(reasons, new RegExp(code))

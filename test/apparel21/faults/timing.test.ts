@@ -24,14 +24,14 @@ test('calls end at the deadline and stop after five timeouts', async () => {
     isAway(response)
     assert.ok(ms > 290 && ms < 1_500, `${ms} ms`)
   }
-  const asked = seen.length
+  const requested = seen.length
   for (let i = 0; i < 5; i++) {
     const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
     isAway(response)
     assert.ok(ms < 250 && Number(response.headers['retry-after']) > 30, `${ms} ms`)
   }
   isAway(await post(caller, '/customers', buildCustomer(), withKey()))
-  assert.equal(seen.length, asked)
+  assert.equal(seen.length, requested)
   const other = await fronting(simulator.url)
   assert.equal((await other.get(live())).status, 200)
 
@@ -73,10 +73,10 @@ test('a response that drips byte by byte ends at the deadline', async () => {
 test('an unstable back office is probed singly and never yields wrong data', async t => {
   const caller = await fronting(simulator.url, { ...short, failureThreshold: 3, openMs: 150, maxOpenMs: 300 })
   simulator.ledger.clear()
-  let asked = 0
+  let requested = 0
   const asking: Promise<TestResponse>[] = []
   const ask = () => {
-    asked++
+    requested++
     const response = caller.get(live())
     asking.push(response)
     return response
@@ -84,23 +84,23 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   const timer = setInterval(ask, 15)
   t.after(() => clearInterval(timer))
   const [body, key] = [buildCustomer(), withKey()]
-  let made: TestResponse | undefined
+  let created: TestResponse | undefined
   let attempts = 0
   const writing = (async () => {
-    while (made?.status !== 201 && attempts < 500) {
+    while (created?.status !== 201 && attempts < 500) {
       attempts++
-      made = await post(caller, '/customers', body, key)
-      if (made.status !== 201) await delay(40)
+      created = await post(caller, '/customers', body, key)
+      if (created.status !== 201) await delay(40)
     }
   })()
   let whileDown = { asked: 0, upstream: 0 }
   for (let round = 0; round < 4; round++) {
-    const began = { asked, upstream: simulator.ledger.calls.length }
+    const began = { asked: requested, upstream: simulator.ledger.calls.length }
     if (round % 2) await simulator.refuse()
     else simulator.faults.add({ kind: 'down' })
     await delay(500)
     whileDown = {
-      asked: whileDown.asked + asked - began.asked,
+      asked: whileDown.asked + requested - began.asked,
       upstream: whileDown.upstream + simulator.ledger.calls.length - began.upstream,
     }
     simulator.faults.clear()
@@ -115,7 +115,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   for (const response of await Promise.all(asking)) if (response.status !== 200) isAway(response)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
   const calls = simulator.ledger.calls.length
-  assert.ok(calls <= 1.1 * (asked + 3 * attempts), `${calls} calls for ${asked} and ${attempts}`)
+  assert.ok(calls <= 1.1 * (requested + 3 * attempts), `${calls} calls for ${requested} and ${attempts}`)
   assert.ok(whileDown.upstream < whileDown.asked / 2, `${whileDown.upstream} calls for ${whileDown.asked} while down`)
 })
 
@@ -197,7 +197,7 @@ test('an extreme Retry-After stops calls for at most five minutes', async () => 
 })
 
 async function simulated(t: TestContext, options: SimulatorOptions) {
-  const made = await startSimulator(options)
-  t.after(() => made.close())
-  return made
+  const created = await startSimulator(options)
+  t.after(() => created.close())
+  return created
 }

@@ -134,8 +134,8 @@ test('generated numbers are short and unique for each reference', () => {
   ]
   assert.equal(new Set([first, ...others].map(number => number.slice(1))).size, 4)
   const keys = deriveKeys(randomBytes(32))
-  const mark = (given: string, orderId = '1', id = 1) =>
-    addOwnershipSuffix(keys, { id, name: 'luma', settings: defaultSettings }, orderId, given)
+  const mark = (input: string, orderId = '1', id = 1) =>
+    addOwnershipSuffix(keys, { id, name: 'luma', settings: defaultSettings }, orderId, input)
   assert.match(mark('RMA-1'), /^RMA-1-[0-9A-HJKMNP-TV-Z]{6}$/)
   assert.equal(mark('RMA-1'), mark('RMA-1'))
   assert.equal(new Set([mark('RMA-1'), mark('rma-1'), mark('RMA-1', '2'), mark('RMA-1', '1', 2)]).size, 4)

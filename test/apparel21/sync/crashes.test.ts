@@ -23,9 +23,9 @@ test('a killed run can be repeated without harm', async t => {
   await plain.syncAll()
   killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
   const connection = { url: killed.simulator.url, countryCode: 'AU', timeZone, limits: { pageRows: 10 } }
-  const given = { database: killed.shop.connection, service: killed.service, connection }
+  const input = { database: killed.shop.connection, service: killed.service, connection }
   const program = fileURLToPath(new URL('sync-all.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [program, JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
   while (!(await count(killed, 'customer')) && child.exitCode === null) await delay(20)
   child.kill('SIGKILL')

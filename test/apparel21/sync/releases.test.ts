@@ -26,7 +26,7 @@ test('a run without a call makes no list fresher', async t => {
   const { db, service } = old.shop
   const aged = (interval: string) => old.shop.rows(`update sync_state set finished_at = now() - interval '${interval}'`)
   const planned = [{ serviceId: service.id, sync: 'customers', intervalSeconds: 900 }]
-  const standing = async () => {
+  const status = async () => {
     const [sync] = JSON.parse(await renderSyncs(db, service, [{ name: 'customers', intervalSeconds: 900 }], []))
     return [sync.intervalSeconds, sync.isOverdue, (await findNewlyOverdue(db, planned)).length]
   }
@@ -34,9 +34,9 @@ test('a run without a call makes no list fresher', async t => {
   const { finishedAt } = (await old.state('customers')) ?? {}
   const idle = await old.sync('customers')
   assert.deepEqual([idle?.isIdle, (await old.state('customers'))?.finishedAt], [true, finishedAt])
-  assert.deepEqual(await standing(), [86_400, false, 0])
+  assert.deepEqual(await status(), [86_400, false, 0])
   await aged('73 hours')
-  assert.deepEqual(await standing(), [86_400, true, 1])
+  assert.deepEqual(await status(), [86_400, true, 1])
 
   const updated = await fedFor(t)
   await updated.sync('customers')

@@ -11,16 +11,16 @@ const allDue = ({ shop }: Fed) => shop.rows(`update sync_refresh set due = true 
 test('an account missing upstream is removed and later ones are stored', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
-  const [gone = 0, ...others] = ids(fed)
+  const [removed = 0, ...others] = ids(fed)
   const last = others.at(-1) ?? 0
-  fed.simulator.state.accounts.delete(gone)
+  fed.simulator.state.accounts.delete(removed)
   fed.simulator.change({ kind: 'edit-account', id: last, fields: { joined: '2020-02-02' } })
   await allDue(fed)
   const result = await fed.sync('reward-accounts')
   assert.equal(result?.removed, 1)
-  assert.deepEqual([await has(fed, gone), await removals(fed, gone)], [0, 1])
+  assert.deepEqual([await has(fed, removed), await removals(fed, removed)], [0, 1])
   assert.equal(await count(fed, 'reward_account', `id = '${last}' and join_date = '2020-02-02'`), 1)
-  assert.equal(await count(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${gone}')`), 0)
+  assert.equal(await count(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${removed}')`), 0)
 })
 
 test('an account is never removed if the programs are missing too', async t => {

@@ -12,22 +12,22 @@ test('voucher look-ups on a hanging back office hold no database connection', as
     const of = String(6_500_000 + i)
     return i % 2 ? lookUp(api, of) : api.get(`/vouchers/${of}?amount=1.00`, { 'x-voucher-pin': pin })
   }
-  const asked = Promise.all(Array.from({ length: 64 }, (_, i) => ask(i)))
+  const requested = Promise.all(Array.from({ length: 64 }, (_, i) => ask(i)))
   let isAnswered = false
-  void asked.finally(() => {
+  void requested.finally(() => {
     isAnswered = true
   })
   // Until all of them have begun; on a busy machine the first are answered before the last begin.
   for (let begun = 0; begun < 64 && !isAnswered; await delay(20)) begun = await api.db.run(sql`select from reservation`)
-  const [held] = await api.db.rows<{ open: number }>(sql`
+  const [locked] = await api.db.rows<{ open: number }>(sql`
     select count(*)::integer as open from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
-  assert.deepEqual([held?.open, api.db.pool.waitingCount], [0, 0])
+  assert.deepEqual([locked?.open, api.db.pool.waitingCount], [0, 0])
   const begun = performance.now()
   assert.equal((await api.get('/stores')).status, 200)
   assert.equal((await api.get('/settings')).status, 200)
   // Less than a held connection would be waited for.
   assert.ok(performance.now() - begun < 1_900)
-  const statuses = new Set((await asked).map(({ status }) => status))
+  const statuses = new Set((await requested).map(({ status }) => status))
   assert.ok(
     [...statuses].every(status => [403, 429, 503].includes(status)),
     [...statuses].join(),

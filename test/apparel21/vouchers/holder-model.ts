@@ -85,23 +85,26 @@ export function historyOf() {
   const history: Done[] = []
   const holds: Held[] = []
   const holding = (shopper: number) =>
-    holds.find(held => held.shopper === shopper && held.to === Number.POSITIVE_INFINITY)
-  const told = () => JSON.stringify(history, null, 1)
+    holds.find(locked => locked.shopper === shopper && locked.to === Number.POSITIVE_INFINITY)
+  const reported = () => JSON.stringify(history, null, 1)
   return {
     holding,
     /** A shopper begins an operation. One that releases the voucher or pays with it no longer certainly holds it. */
     begins(shopper: number, deed: Deed) {
-      const held = holding(shopper)
-      if (held && (deed === 'unlock' || deed === 'draw')) held.to = performance.now()
-      return held !== undefined
+      const locked = holding(shopper)
+      if (locked && (deed === 'unlock' || deed === 'draw')) locked.to = performance.now()
+      return locked !== undefined
     },
     ends(done: Omit<Done, 'to'>, wasHolding: boolean) {
       const to = performance.now()
       const { shopper, deed, outcome } = done
       history.push({ ...done, to })
-      const { anybody, held } = table[deed]
-      const mayBe = [...always, ...(wasHolding ? held : anybody)]
-      assert.ok(mayBe.includes(outcome), `${shopper}: ${deed} came to ${outcome}, holding: ${wasHolding}\n${told()}`)
+      const { anybody, held: locked } = table[deed]
+      const mayBe = [...always, ...(wasHolding ? locked : anybody)]
+      assert.ok(
+        mayBe.includes(outcome),
+        `${shopper}: ${deed} came to ${outcome}, holding: ${wasHolding}\n${reported()}`,
+      )
       // A response that excludes any effect leaves the voucher with its holder.
       const isKept = wasHolding && (outcome === 'back_office_unavailable' || over.includes(outcome))
       if (
@@ -111,16 +114,16 @@ export function historyOf() {
         holds.push({ shopper, from: to, to: Number.POSITIVE_INFINITY })
     },
     locksRunOut() {
-      for (const held of holds) held.to = Math.min(held.to, performance.now())
+      for (const locked of holds) locked.to = Math.min(locked.to, performance.now())
     },
     /** Checks that no other shopper used a voucher while one held it. */
     validateLine() {
-      for (const held of holds)
+      for (const locked of holds)
         for (const { shopper, deed, from, to, outcome } of history)
-          if (shopper !== held.shopper && needsIt.has(deed) && /^20/.test(outcome))
+          if (shopper !== locked.shopper && needsIt.has(deed) && /^20/.test(outcome))
             assert.ok(
-              from < held.from || to > held.to,
-              `${held.shopper} held it while ${shopper} did: ${deed}\n${told()}`,
+              from < locked.from || to > locked.to,
+              `${locked.shopper} held it while ${shopper} did: ${deed}\n${reported()}`,
             )
     },
   }

@@ -21,22 +21,22 @@ const backDate = () =>
 test('a locked voucher causes no back office validation for other clients', async () => {
   const mine = await validationOf(api)
   assert.doesNotMatch(mine, /^[0-9a-f]{8}-/, 'not the id of the back office')
-  const held = await lockVoucher(api, number, mine, 600)
-  assert.equal(held.status, 200)
+  const locked = await lockVoucher(api, number, mine, 600)
+  assert.equal(locked.status, 200)
   assert.deepEqual(
-    [held.json.data.status, held.json.data.availableAmount, held.json.data.originalAmount],
+    [locked.json.data.status, locked.json.data.availableAmount, locked.json.data.originalAmount],
     ['locked', '100.00', '100.00'],
   )
   assert.equal(validations(simulator), 1)
   for (const by of [other, api]) {
     const rejected = await validate(by)
     assertProblem(rejected, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
-    assert.equal(rejected.json.lockedUntil, held.json.data.lockedUntil)
+    assert.equal(rejected.json.lockedUntil, locked.json.data.lockedUntil)
     assert.doesNotMatch(rejected.text, new RegExp(api.username))
   }
   assertProblem(await lookUp(other, number, '9999'), 'voucher_not_accepted', second.baseUrl)
   const seen = (await lookUp(other)).json.data
-  assert.deepEqual([seen.status, seen.lockedUntil], ['locked', held.json.data.lockedUntil])
+  assert.deepEqual([seen.status, seen.lockedUntil], ['locked', locked.json.data.lockedUntil])
   assert.equal(validations(simulator), 1)
   assert.equal((await lockVoucher(other, number, mine, 700)).status, 200, 'the validation is what holds, at any server')
   assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
@@ -48,7 +48,7 @@ test('a locked voucher causes no back office validation for other clients', asyn
 })
 
 test('two of 20 clients on two servers never hold one voucher', async () => {
-  const held: { from: number; to: number }[] = []
+  const locked: { from: number; to: number }[] = []
   const seen = new Map<string, number>()
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
@@ -65,15 +65,15 @@ test('two of 20 clients on two servers never hold one voucher', async () => {
         await lookUp(me)
         const to = performance.now()
         assert.equal((await lockVoucher(me, number, validated.json.data.validationId, 0)).status, 200)
-        held.push({ from, to })
+        locked.push({ from, to })
       }
     }),
   )
-  const told = JSON.stringify(Object.fromEntries(seen))
-  for (const outcome of seen.keys()) assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, told)
-  assert.ok(held.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, told)
-  held.sort((a, b) => a.from - b.from)
-  for (const [i, { from }] of held.entries()) assert.ok(i === 0 || from >= (held[i - 1]?.to ?? 0), 'two at a time')
+  const reported = JSON.stringify(Object.fromEntries(seen))
+  for (const outcome of seen.keys()) assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, reported)
+  assert.ok(locked.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, reported)
+  locked.sort((a, b) => a.from - b.from)
+  for (const [i, { from }] of locked.entries()) assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two at a time')
   let isLeased = false
   for (const { kind } of simulator.ledger.effects) {
     if (kind === 'voucher locked') isLeased = true

@@ -53,7 +53,7 @@ test('an unknown number, wrong PIN and malformed number get the same response', 
     ] as const),
   ]
   const responses: object[] = []
-  for (const [given, as] of guesses) responses.push(getRejection(await lookUp(api, given, as)))
+  for (const [input, as] of guesses) responses.push(getRejection(await lookUp(api, input, as)))
   for (const response of responses) assert.deepEqual(response, responses[0])
   assert.equal((responses[0] as { code: string }).code, 'voucher_not_accepted')
   assert.deepEqual(getRejection(await validate(api, '10.00', number, '9999')), responses[0])
@@ -132,8 +132,8 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   assert.deepEqual(query.json.errors[0].parameter, 'amount')
   // Another system has locked it. The back office doesn't return until when.
   refuse('/Voucher/GVValid/*', 5067)
-  const held = await validate(api)
-  assert.deepEqual([held.status, held.json.code, held.json.lockedUntil], [409, 'voucher_locked', undefined])
+  const locked = await validate(api)
+  assert.deepEqual([locked.status, locked.json.code, locked.json.lockedUntil], [409, 'voucher_locked', undefined])
   for (const [code, ours] of [
     [5067, 409],
     [5059, 422],
@@ -147,7 +147,7 @@ test('a rejected validation or lock is our error, never a 500', async () => {
 })
 
 test('guesses stop reaching the back office once voucher or address is blocked', async () => {
-  const asked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
+  const requested = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
   await startOfMinute()
   for (let i = 0; i < 8; i++)
     assertProblem(
@@ -155,22 +155,22 @@ test('guesses stop reaching the back office once voucher or address is blocked',
       'voucher_not_accepted',
       (i % 2 ? api : second).baseUrl,
     )
-  assert.equal(asked(), 5)
+  assert.equal(requested(), 5)
   assertProblem(await lookUp(api), 'voucher_not_accepted', api.baseUrl)
   assertProblem(await validate(api), 'voucher_not_accepted', api.baseUrl)
-  assert.equal(asked(), 5, 'the right PIN does not either')
+  assert.equal(requested(), 5, 'the right PIN does not either')
   await clearFailures(api)
   await startOfMinute()
   const responses = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
   for (const { json } of responses) assert.equal(json.code, 'voucher_not_accepted')
-  assert.equal(asked(), 10, 'nor do more at once than one after the other')
+  assert.equal(requested(), 10, 'nor do more at once than one after the other')
   await clearFailures(api)
   await startOfMinute()
   for (let i = 0; i < 30; i++) assert.equal((await lookUp(api, `77${i}`, '1')).status, 403)
-  const before = asked()
+  const before = requested()
   assertProblem(await lookUp(api), 'too_many_failures', api.baseUrl)
   assertProblem(await lookUp(api, '779', '1'), 'too_many_failures', api.baseUrl)
-  assert.equal(asked(), before)
+  assert.equal(requested(), before)
 })
 
 /** Failures are counted by the minute: waits for the next one where little is left of this one. */

@@ -80,8 +80,8 @@ test('the recipient is found by email or created without consent', async () => {
   ] as const) {
     simulator.ledger.clear()
     assert.equal((await issue({ receiverName, receiverEmail: `${receiverName.length}@example.com` })).status, 202)
-    const made = simulator.state.persons.get(theOrder().personId)
-    assert.deepEqual([made?.firstname, made?.surname], names)
+    const created = simulator.state.persons.get(theOrder().personId)
+    assert.deepEqual([created?.firstname, created?.surname], names)
     assert.equal(theOrder().lines[0]?.receiverName, receiverName)
   }
 })

@@ -10,9 +10,9 @@ import { post } from '../../support/write.ts'
 
 /** A voucher that can be used, of 100.00. */
 export const [number, pin] = ['6000001', '1234']
-export const lookUp = (by: Caller, given = number, as = pin) => post(by, '/vouchers/lookup', { number: given, pin: as })
-export const validate = (by: Caller, amount = '10.00', given = number, as = pin) =>
-  post(by, '/vouchers/validate', { number: given, pin: as, amount })
+export const lookUp = (by: Caller, input = number, as = pin) => post(by, '/vouchers/lookup', { number: input, pin: as })
+export const validate = (by: Caller, amount = '10.00', input = number, as = pin) =>
+  post(by, '/vouchers/validate', { number: input, pin: as, amount })
 export const validationOf = async (by: Caller, amount?: string): Promise<string> => {
   const { status, json } = await validate(by, amount)
   assert.equal(status, 200, JSON.stringify(json))

@@ -9,7 +9,7 @@ import { personsOf } from './persons.ts'
 
 const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { personOf, calls, made, consentOf, fullPerson } = personsOf(shop)
+const { personOf, calls, made: created, consentOf, fullPerson } = personsOf(shop)
 
 test('a change clears nothing that it omits', async () => {
   const person = fullPerson()
@@ -192,10 +192,10 @@ test('a repeat finishes a customer change that was rolled back only here', async
   const before = await count(api, api, 'customer')
   shop.undo(1)
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
-  assert.deepEqual([made(), await count(api, api, 'customer')], [1, before])
+  assert.deepEqual([created(), await count(api, api, 'customer')], [1, before])
   const { status, json } = await post(api, '/customers', body, key)
   assert.equal(status, 201)
-  assert.deepEqual([made(), await count(api, api, 'customer')], [1, before + 1])
+  assert.deepEqual([created(), await count(api, api, 'customer')], [1, before + 1])
 
   shop.undo(1)
   const change = { title: 'Dr' }

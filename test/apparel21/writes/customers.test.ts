@@ -11,7 +11,7 @@ import { personsOf } from './persons.ts'
 
 const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { personOf, withEmail, calls, made, consentOf, fullPerson } = personsOf(shop)
+const { personOf, withEmail, calls, made: created, consentOf, fullPerson } = personsOf(shop)
 
 test('a customer is created in the back office and stored as returned', async () => {
   const body = buildCustomer({
@@ -58,7 +58,7 @@ test('a customer is created in the back office and stored as returned', async ()
     { channel: 'email', old: null, new: true },
     { channel: 'sms', old: null, new: false },
   ])
-  assert.equal(made(), 1)
+  assert.equal(created(), 1)
   assert.deepEqual(
     calls().filter(call => !/Reference/.test(call)),
     ['GET /Persons', 'POST /Persons', `GET /Persons/${record.id}`],
@@ -115,7 +115,7 @@ test('an email in use is rejected, even if only upstream', async () => {
   assert.equal(found?.id, String(someone.id), 'who is named can be found')
   const mine = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
   assertRejected(api, mine, 'email_taken', '/contact/email')
-  assert.equal(made(), 0)
+  assert.equal(created(), 0)
 })
 
 test('an email that its owner released upstream is free', async () => {
@@ -138,7 +138,7 @@ test('one of twenty concurrent creates with one email succeeds', async () => {
     assertProblem(response, 'email_taken', api.baseUrl)
     assert.match(response.json.detail, new RegExp(`Customer ${first.json.data.id} `))
   }
-  assert.equal(made(), 1)
+  assert.equal(created(), 1)
 })
 
 test('an unknown reference type and a value of another type are rejected', async () => {
@@ -149,7 +149,7 @@ test('an unknown reference type and a value of another type are rejected', async
   assertRejected(api, unknown, 'invalid_field', '/references/favouriteColour')
   const ofProducts = await post(api, '/customers', buildCustomer({ references: { season: '1342' } }))
   assertRejected(api, ofProducts, 'invalid_field', '/references')
-  assert.equal(made(), 0)
+  assert.equal(created(), 0)
 })
 
 test('a create with a lost response is unknown until its repeat', async () => {
@@ -158,10 +158,10 @@ test('a create with a lost response is unknown until its repeat', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl, '/customers')
   assert.equal(await count(api, api, 'customer'), before)
-  assert.equal(made(), 1)
+  assert.equal(created(), 1)
   const repeat = await post(api, '/customers', body, key)
   assert.equal(repeat.status, 201, repeat.text)
-  assert.equal(made(), 1)
+  assert.equal(created(), 1)
   assert.equal(withEmail(body.contact.email).length, 1)
   assert.equal(await count(api, api, 'customer'), before + 1)
   assert.equal((await consentOf(repeat.json.data.id)).length, 3)
@@ -177,7 +177,7 @@ test('a repeat finds the person even if a sync was faster', async () => {
   const rows = await count(api, api, 'customer')
   assert.equal((await post(api, '/customers', body, key)).status, 201)
   assert.equal(await count(api, api, 'customer'), rows)
-  assert.equal(made(), 1)
+  assert.equal(created(), 1)
   assertProblem(await post(api, '/customers', body, withKey()), 'email_taken', api.baseUrl)
 })
 
@@ -197,7 +197,7 @@ test('a person created but not readable is an unknown outcome', async () => {
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*', times: 1 })
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   assert.equal((await post(api, '/customers', body, key)).status, 201)
-  assert.equal(made(), 1)
+  assert.equal(created(), 1)
 })
 
 test('a web page is 502 for reads and unknown for writes', async () => {
@@ -209,7 +209,7 @@ test('a web page is 502 for reads and unknown for writes', async () => {
   const unknown = await post(api, '/customers', body)
   assertProblem(unknown, 'outcome_unknown', api.baseUrl)
   assert.doesNotMatch(unknown.text, /html/i)
-  assert.equal(made(), 0)
+  assert.equal(created(), 0)
 })
 
 test('a silent back office is an unknown outcome at the deadline', async () => {

@@ -91,8 +91,8 @@ test('a key reused after expiry creates its own order', async () => {
 })
 
 test("a given number is the upstream number, and another order's is rejected", async () => {
-  const given = getCreated(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
-  assert.equal(upstream(given.id).number, 'WEB 1/ü')
+  const input = getCreated(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
+  assert.equal(upstream(input.id).number, 'WEB 1/ü')
   assertRejected(
     api,
     await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })),

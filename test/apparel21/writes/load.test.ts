@@ -59,13 +59,13 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   isOver = true
   assert.ok((await idle) < mostIdleMs, `${await idle} ms idle in a transaction`)
 
-  const made = responses.filter(({ status }) => status === 201).length
+  const created = responses.filter(({ status }) => status === 201).length
   const wrong = responses.filter(
     ({ status, code, retryAfter }) =>
       status !== 201 && !(status === 503 && Number(retryAfter) > 0) && !(status === 504 && code === 'outcome_unknown'),
   )
   assert.deepEqual(wrong, [])
-  assert.ok(made >= clients / 2, `${made} orders`)
+  assert.ok(created >= clients / 2, `${created} orders`)
   assert.ok(responses.some(({ status }) => status === 504))
   assert.deepEqual([...new Set(beside.map(({ answer: response }) => response.status))], [201])
   const slowest = beside.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(beside.length * 0.95)] ?? 0
@@ -85,5 +85,5 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   await stopServer(worker)
   const placed = simulator.ledger.effectsOf('order created').length
   assert.deepEqual([await rows('reservation'), await rows('sales_order')], [0, placed])
-  assert.ok(placed > made, 'some were stored by the job')
+  assert.ok(placed > created, 'some were stored by the job')
 })

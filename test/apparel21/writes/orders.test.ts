@@ -128,10 +128,10 @@ test('only customers with open orders cause a call', async () => {
   simulator.faults.clear()
   await shop.sync('orders')
   assert.deepEqual((await read(open.path)).statuses, ['shipped'])
-  const asked = new Set(simulator.ledger.calls.map(({ path }) => path))
+  const requested = new Set(simulator.ledger.calls.map(({ path }) => path))
   assert.ok(
-    [...asked].every(path => path.includes(`/Persons/${customerId}/Orders`)),
-    [...asked].join(),
+    [...requested].every(path => path.includes(`/Persons/${customerId}/Orders`)),
+    [...requested].join(),
   )
 })
 

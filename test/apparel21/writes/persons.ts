@@ -7,7 +7,7 @@ export function personsOf({ api, simulator }: Shop) {
   const personOf = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`no person ${id}`)
   const withEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)
   const calls = () => simulator.ledger.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)
-  const made = () => simulator.ledger.effectsOf('person created').length
+  const created = () => simulator.ledger.effectsOf('person created').length
   const consentOf = (id: string) =>
     api.db.rows<{ channel: string; old: boolean | null; new: boolean }>(sql`
       select channel, old_value as old, new_value as new from consent_change
@@ -71,5 +71,5 @@ export function personsOf({ api, simulator }: Shop) {
     return person
   }
 
-  return { personOf, withEmail, calls, made, consentOf, fullPerson }
+  return { personOf, withEmail, calls, made: created, consentOf, fullPerson }
 }

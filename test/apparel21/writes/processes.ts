@@ -79,7 +79,7 @@ export async function shopOfProcesses() {
     send: (to: RunningServer, path: string, body: object, { method = 'POST', key, by = own }: Asked = {}) =>
       new Promise<Answered>((resolve, reject) => {
         const headers = { ...by, ...(key !== undefined && { 'idempotency-key': key }) }
-        const asked = request(
+        const requested = request(
           `${to.baseUrl}${path}`,
           { method, agent: agentOf(to), timeout: 70_000, headers },
           response => {
@@ -92,9 +92,9 @@ export async function shopOfProcesses() {
             })
           },
         )
-        asked.on('timeout', () => asked.destroy(new Error('no answer')))
-        asked.on('error', reject)
-        asked.end(JSON.stringify(body))
+        requested.on('timeout', () => requested.destroy(new Error('no answer')))
+        requested.on('error', reject)
+        requested.end(JSON.stringify(body))
       }),
     /** How many rows the service has in a table. */
     rows: async (table: string, and = 'true') =>

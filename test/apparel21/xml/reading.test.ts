@@ -74,16 +74,16 @@ test('a built document is parsed unchanged for any text and chunking', async () 
     children.length ? children.map(written) : text,
     Object.keys(attributes).length ? { ...attributes } : undefined,
   ]
-  const given = ([fieldName, content, attributes]: Field): unknown => [
+  const input = ([fieldName, content, attributes]: Field): unknown => [
     fieldName,
-    Array.isArray(content) ? content.map(given) : content,
+    Array.isArray(content) ? content.map(input) : content,
     attributes && Object.keys(attributes).length ? attributes : undefined,
   ]
   await fc.assert(
     fc.asyncProperty(fields, fc.integer({ min: 1, max: 50 }), async (tree, length) => {
       const built = buildPayload('Root', tree)
       assert.match(built, /^[\x20-\x7e\n]*$/)
-      assert.deepEqual((await document(built, 'Root', length)).children.map(written), tree.map(given))
+      assert.deepEqual((await document(built, 'Root', length)).children.map(written), tree.map(input))
     }),
     { numRuns: 300 },
   )

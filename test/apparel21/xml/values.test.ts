@@ -51,11 +51,11 @@ test('numbers are compared by value', async () => {
     ['.', null, null, null],
     ['-', null, null, null],
   ]
-  for (const [given, plain, amount, integer] of cases) {
-    const a = await field(`<N>${given}</N>`)
+  for (const [input, plain, amount, integer] of cases) {
+    const a = await field(`<N>${input}</N>`)
     assert.deepEqual(
-      [given, readDecimal(a, 'N'), readAmount(a, 2, 'N'), readInteger(a, 'N')],
-      [given, plain, amount, integer],
+      [input, readDecimal(a, 'N'), readAmount(a, 2, 'N'), readInteger(a, 'N')],
+      [input, plain, amount, integer],
     )
   }
   const a = await field('<N>1234.5</N><P>13.337779</P><Q>-5</Q><D>8.663333333333333333333333333</D>')
@@ -95,7 +95,7 @@ test('both timestamp formats are read and nonexistent dates are rejected', () =>
     ['yesterday', null],
     ['', null],
   ]
-  for (const [given, wall] of cases) assert.deepEqual([given, parseLocalTime(given)], [given, wall])
+  for (const [input, wall] of cases) assert.deepEqual([input, parseLocalTime(input)], [input, wall])
 })
 
 test("dates and local times are written in the service's format", async () => {

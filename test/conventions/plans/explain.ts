@@ -39,9 +39,9 @@ export interface Plan {
 export async function statementsOf<T>(work: () => Promise<T>): Promise<{ answer: T; statements: pg.QueryConfig[] }> {
   const statements: pg.QueryConfig[] = []
   const { query } = BatchingClient.prototype
-  BatchingClient.prototype.query = function (this: pg.Client, ...asked: unknown[]) {
-    statements.push(asked[0] as pg.QueryConfig)
-    return Reflect.apply(query, this, asked)
+  BatchingClient.prototype.query = function (this: pg.Client, ...requested: unknown[]) {
+    statements.push(requested[0] as pg.QueryConfig)
+    return Reflect.apply(query, this, requested)
   } as unknown as typeof query
   try {
     return { answer: await work(), statements }
@@ -72,9 +72,9 @@ export async function openExplainer(connectionString: string): Promise<Explainer
     log_timing: false,
   }
   for (const [name, value] of Object.entries(settings)) await client.query(`set auto_explain.${name} = ${value}`)
-  let told = ''
+  let reported = ''
   client.on('notice', ({ message = '' }) => {
-    told = message.slice(message.indexOf('{'))
+    reported = message.slice(message.indexOf('{'))
   })
   const prepared = new Set<string>()
   return {
@@ -85,7 +85,7 @@ export async function openExplainer(connectionString: string): Promise<Explainer
         prepared.add(name)
       }
       await client.query(statement)
-      const { Plan: top } = JSON.parse(told) as { Plan: Node }
+      const { Plan: top } = JSON.parse(reported) as { Plan: Node }
       return { generic: /\$\d/.test(JSON.stringify(top)), steps: stepsOf(top) }
     },
     close: () => client.end(),

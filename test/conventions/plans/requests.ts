@@ -84,12 +84,12 @@ const alone: ReadonlySet<string> = new Set(['/requests'])
 export function requestsFor({ path, filters }: List): ListRequest[] {
   let queries: string[][] = [[]]
   for (const filter of filters) {
-    const given = values[path]?.[filter]
-    if (!given) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
-    queries = queries.flatMap(query => [query, ...given.map(value => [...query, `${filter}=${value}`])])
+    const input = values[path]?.[filter]
+    if (!input) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
+    queries = queries.flatMap(query => [query, ...input.map(value => [...query, `${filter}=${value}`])])
   }
   // Tombstones are listed only with a time and without other filters.
-  const isTold = (query: string[]) => query.length === 2 && query.some(given => given.startsWith('updated_after'))
+  const isTold = (query: string[]) => query.length === 2 && query.some(input => input.startsWith('updated_after'))
   queries = queries.filter(query => !query.includes('removed=true') || isTold(query))
   if (alone.has(path)) queries = queries.filter(query => query.length <= 1)
   const at = path.replace(/^\/\w+\/\{\w+\}/, of => ids[of] ?? of)

@@ -36,8 +36,8 @@ export function recordRows(): Recorded[] {
   const asking = new WeakMap<object, string | undefined>()
   const { connect } = pg.Pool.prototype
   const { query } = BatchingClient.prototype
-  pg.Pool.prototype.connect = function (this: pg.Pool, ...given: unknown[]) {
-    const [done] = given
+  pg.Pool.prototype.connect = function (this: pg.Pool, ...input: unknown[]) {
+    const [done] = input
     const at = callSite()
     const heard = (error: unknown, client: object | undefined, release: unknown) => {
       if (client) asking.set(client, at)
@@ -45,8 +45,8 @@ export function recordRows(): Recorded[] {
     }
     return Reflect.apply(connect, this, done ? [heard] : [])
   } as typeof connect
-  BatchingClient.prototype.query = function (this: pg.Client, ...given: unknown[]) {
-    const [config, done] = given
+  BatchingClient.prototype.query = function (this: pg.Client, ...input: unknown[]) {
+    const [config, done] = input
     const at = callSite() ?? asking.get(this)
     const heard = (error: unknown, result: pg.QueryResult | undefined) => {
       // With a pooler, transactions begin with a setting, which isn't a row of a call.
@@ -54,7 +54,7 @@ export function recordRows(): Recorded[] {
       if (at && result?.fields.length && !isSetting) recorded.push({ at, ...columnsOf(result) })
       ;(done as typeof heard)(error, result)
     }
-    return Reflect.apply(query, this, typeof done === 'function' ? [config, heard] : given)
+    return Reflect.apply(query, this, typeof done === 'function' ? [config, heard] : input)
   } as unknown as typeof query
   return recorded
 }

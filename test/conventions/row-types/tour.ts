@@ -73,7 +73,7 @@ import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 import { tookAFile } from './files.ts'
 import { renderStale } from './stock.ts'
-import { tellWebhook } from './webhooks.ts'
+import { deliverToWebhook } from './webhooks.ts'
 
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
 export async function tour(api: TestService) {
@@ -126,9 +126,9 @@ export async function tour(api: TestService) {
   await analyzeGrownTables(db)
   await db.run(sql`drop table grown`)
 
-  const held = await leaseSync(db, service, 'customers')
-  assert.ok(held)
-  const lease = { sync: 'customers', run: held.run }
+  const locked = await leaseSync(db, service, 'customers')
+  assert.ok(locked)
+  const lease = { sync: 'customers', run: locked.run }
   const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
   assert.ok(one)
   await recordSeen(
@@ -154,7 +154,7 @@ export async function tour(api: TestService) {
   assert.equal((await api.get('/syncs')).status, 200)
   for (const path of ['/stats', '/stats/back-office-calls']) assert.equal((await api.get(path)).status, 200)
   await tookAFile(api)
-  await tellWebhook(api)
+  await deliverToWebhook(api)
   await logged(api)
   const [alert] = (await api.get('/alerts')).json.data
   assert.equal((await post(api, `/alerts/${alert.id}/resolve`, {})).status, 200)
@@ -168,10 +168,10 @@ export async function tour(api: TestService) {
   assert.ok(mail, 'a voucher was made')
   await findQueuedEmail(db, keys, service, mail.id)
   await retryEmails(db, service, mail.id)
-  const taken = await leaseDueJobs(db, { 'send-email': { free: 1, concurrencyPerService: undefined } }, 60)
+  const accepted = await leaseDueJobs(db, { 'send-email': { free: 1, concurrencyPerService: undefined } }, 60)
   await renewLeases(
     db,
-    taken.map(({ lease: jobLease }) => jobLease),
+    accepted.map(({ lease: jobLease }) => jobLease),
     60,
   )
 

@@ -10,9 +10,9 @@ import { generateSecret } from '../../../src/webhooks/signature.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** Sends a delivery to an endpoint that rejects it. */
-export async function tellWebhook({ db, keys, service }: TestService) {
-  const wanted = { url: 'https://shop.example/hooks', fromBeginning: true }
-  const { id } = await db.transaction(tx => createWebhook(tx, keys, service, wanted))
+export async function deliverToWebhook({ db, keys, service }: TestService) {
+  const expected = { url: 'https://shop.example/hooks', fromBeginning: true }
+  const { id } = await db.transaction(tx => createWebhook(tx, keys, service, expected))
   await db.transaction(tx => rotateSecret(tx, keys, service, id, generateSecret()))
   assert.ok(await hasWebhooks(db))
   assert.equal((await findIdleWebhooks(db)).length, 1)

@@ -29,13 +29,13 @@ export interface Audit {
 export async function audit(shop: Shop, accounts: Accounts, folder: string): Promise<Audit> {
   const summaries: Audit['summaries'] = {}
   const reasons: Audit['reasons'] = {}
-  const given = emptyTallies()
+  const input = emptyTallies()
   const rejected = emptyTallies()
   for (const { kind, file } of accounts.files) {
     const path = join(folder, file)
     const rejectedFile = join(folder, `${file.replace(/\.csv(\.gz)?$/, '')}.rejected.csv`)
     summaries[file] = await shop.importFile(kind, path, rejectedFile)
-    for await (const line of readLines(path)) count(given[kind], saidBy[kind](line))
+    for await (const line of readLines(path)) count(input[kind], saidBy[kind](line))
     if (!existsSync(rejectedFile)) continue
     for await (const line of readLines(rejectedFile)) {
       count(rejected[kind], saidBy[kind](line))
@@ -43,7 +43,7 @@ export async function audit(shop: Shop, accounts: Accounts, folder: string): Pro
       reasons[reason] = (reasons[reason] ?? 0) + 1
     }
   }
-  return { summaries, given, rejected, reasons, ...(await pagination(shop)) }
+  return { summaries, given: input, rejected, reasons, ...(await pagination(shop)) }
 }
 
 /** Nothing is kept of a record but its key and what it adds to the tallies. */

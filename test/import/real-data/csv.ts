@@ -25,7 +25,7 @@ export async function* readSource<const Column extends string>(
     columns: (header: string[]) => {
       const missing = columns.filter(name => !header.includes(name))
       if (missing.length) throw new Error(`${path} has no column ${missing.join(', ')}`)
-      return header.map(name => (columns.some(wanted => wanted === name) ? name : false))
+      return header.map(name => (columns.some(expected => expected === name) ? name : false))
     },
   })
   pipeToParser(join(from, path), parser)

@@ -208,15 +208,15 @@ describe('jobs', { concurrency: true }, () => {
 
   test("a worker that lost its job's lease is aborted", async t => {
     const { db, work, state } = await workplace(t)
-    const taken = Promise.withResolvers<JobRun>()
+    const accepted = Promise.withResolvers<JobRun>()
     const worker = work({
       lost: job(async one => {
-        taken.resolve(one)
+        accepted.resolve(one)
         await new Promise((_, reject) => one.signal.addEventListener('abort', () => reject(one.signal.reason)))
       }),
     })
     await addJob(db, null, 'lost')
-    const { signal, renewLease } = await taken.promise
+    const { signal, renewLease } = await accepted.promise
     assert.equal(await renewLease(), true)
     await db.run(sql`update job set lease = gen_random_uuid() where name = 'lost'`)
     assert.equal(await renewLease(), false)

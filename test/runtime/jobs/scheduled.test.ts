@@ -33,9 +33,9 @@ test('a job that crashes workers is paused and blocks no others', async () => {
   await db.run(sql`update job set due_at = now() - interval '1 minute' where subject = 'other'`)
   const { oldestSeconds, isIdle } = await readJobLag(db)
   assert.deepEqual([Math.round(oldestSeconds), isIdle], [60, false])
-  const taken = await leaseDueJobs(db, { pull: { free: 1, concurrencyPerService: 1 }, look: { free: 1 } }, 30)
+  const accepted = await leaseDueJobs(db, { pull: { free: 1, concurrencyPerService: 1 }, look: { free: 1 } }, 30)
   assert.deepEqual(
-    taken.map(({ subject }) => subject),
+    accepted.map(({ subject }) => subject),
     ['other'],
   )
 })

@@ -12,8 +12,8 @@ export interface FileTimes {
 export function recordTimes(what: string, pid: number | 'self' = 'self') {
   const kept = process.env.TEST_TIMES
   if (kept === undefined) return
-  const taken: FileTimes = { what: relative('', what), seconds: performance.now() / 1_000, cpu: readCpuSeconds(pid) }
-  appendFileSync(kept, `${JSON.stringify(taken)}\n`)
+  const accepted: FileTimes = { what: relative('', what), seconds: performance.now() / 1_000, cpu: readCpuSeconds(pid) }
+  appendFileSync(kept, `${JSON.stringify(accepted)}\n`)
 }
 
 /** Seconds of CPU that a process has used, and those of its that have ended. */
