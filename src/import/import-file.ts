@@ -6,6 +6,7 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { openCheckpoint, skipLines } from './checkpoint.ts'
 import { withFileRun } from './file-run.ts'
+import type { Confidence } from './formats/code-pages.ts'
 import type { Dialect } from './formats/dialect.ts'
 import { openSheet, type SheetOptions } from './formats/sheet.ts'
 import { type ImportCounts, noCounts, note } from './pipeline/counts.ts'
@@ -99,7 +100,14 @@ export async function importFile(
       const resumedAfter = checkpoint?.resumeAfter ?? 0
       const { currency, timeZone } = service.settings
       const dialect = { ...options, today: Temporal.Now.plainDateISO(timeZone).toString() }
-      const sheetOptions = { dialect, currency, onRead, onRemark, signal }
+      let encodingNote: string | undefined
+      const onGuess = (confidence: Confidence) => {
+        encodingNote = `are read as Windows-1252 with ${confidence} confidence, because the file is not UTF-8`
+        onRemark(
+          `${source.name} is not UTF-8. It is read as Windows-1252 with ${confidence} confidence. If that is wrong, use --encoding.`,
+        )
+      }
+      const sheetOptions = { dialect, currency, onRead, onRemark, onGuess, signal }
       const open = options.open ?? (() => openSheet(source as Source, type, sheetOptions))
       sheet = await open(sheetOptions)
       const detectEdits = edited && { overwrite: edited === 'overwritten', isResumed: resumedAfter > 0 }
@@ -107,6 +115,7 @@ export async function importFile(
       const savedDraft = path !== undefined && resumedAfter > 0 ? await saveDraft(path, draft) : undefined
       if (savedDraft) onRemark(`Lines rejected before the interruption are in ${savedDraft}.`)
       const onBatch = async (line: number) => {
+        if (encodingNote) counts.notes[encodingNote] = counts.read
         onProgress?.({ lines: counts.read, bytes, size: source.size })
         await checkpoint?.save(line, () => rejectedFile?.flush())
         if (counts.rejected >= stopAfter) stop.abort()

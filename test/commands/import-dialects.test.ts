@@ -39,7 +39,10 @@ test('a file with another dialect is imported and Windows-1252 is detected', asy
   writeFileSync(at('bons.csv'), Buffer.from(german, 'latin1'))
   const { status, out, err } = run('transactions', 'bons.csv', ...options, '--save-profile', 'kassen.json')
   assert.deepEqual([status, /bons\.csv +3 +3 +0 +0 +0/.test(out)], [0, true], out + err)
-  assert.match(err, /^bons\.csv is not UTF-8. It is read as Windows-1252\. If that is wrong, use --encoding\.$/m)
+  assert.match(
+    err,
+    /^bons\.csv is not UTF-8\. It is read as Windows-1252 with low confidence\. If that is wrong, use --encoding\.$/m,
+  )
   const [one, two] = [await sale('G1'), await sale('G2')]
   assert.deepEqual([one.saleDate, two.saleDate, one.channel], ['2024-05-26 14:05:00', '2024-06-01 00:00:00', 'web'])
   const kept = [...one.lines, ...two.lines].map(({ quantity, price, value }) => [quantity, price, value])
@@ -150,6 +153,48 @@ test('UTF-16 is detected by its bytes or set as an option', async () => {
     run('staff', 'said.csv', '--encoding', 'klingon').err,
     /^tillbridge: --encoding klingon is unknown\. Use an encoding such as utf-8/,
   )
+})
+
+/** Names in code pages whose bytes are also characters of Windows-1252. */
+const inCodePages: Readonly<Record<string, [name: string, bytes: number[]]>> = {
+  'windows-1251': ['Иван', [0xc8, 0xe2, 0xe0, 0xed]],
+  'windows-1253': ['Μαρία', [0xcc, 0xe1, 0xf1, 0xdf, 0xe1]],
+  'windows-1250': ['Paweł', [0x50, 0x61, 0x77, 0x65, 0xb3]],
+  'windows-1254': ['Yıldız', [0x59, 0xfd, 0x6c, 0x64, 0xfd, 0x7a]],
+  'windows-1256': ['محمد', [0xe3, 0xcd, 0xe3, 0xcf]],
+  'koi8-r': ['Пётр', [0xf0, 0xa3, 0xd4, 0xd2]],
+  big5: ['王小明', [0xa4, 0xfd, 0xa4, 0x70, 0xa9, 0xfa]],
+  shift_jis: ['山田', [0x8e, 0x52, 0x93, 0x63]],
+  macintosh: ['José', [0x4a, 0x6f, 0x73, 0x8e]],
+}
+
+test('words of another code page are rejected with the candidates', async () => {
+  for (const [label, [name, bytes]] of Object.entries(inCodePages)) {
+    const file = Buffer.concat([Buffer.from('id,code,surname\ncp,CP,'), Buffer.from(bytes), Buffer.from('\n')])
+    writeFileSync(at('page.csv'), file)
+    const rejected = run('staff', 'page.csv')
+    assert.equal(rejected.status, 1, label)
+    assert.match(rejected.err, /its words are not plausible in Windows-1252\. Name its encoding with --encoding/)
+    assert.ok(rejected.err.includes(`${label} (${name})`), rejected.err)
+    assert.equal(run('staff', 'page.csv', '--encoding', label).status, 0)
+    assert.deepEqual(await shop.rows(`select surname from staff where id = 'cp'`), [{ surname: name }])
+  }
+})
+
+test('words of Western languages are read with the confidence of the guess', () => {
+  const names = ['Müller', 'François', 'Muñoz', 'Conceição', 'Jørgensen', 'Hämäläinen', 'O’Neil', 'Zoë']
+  for (const [repeats, confidence] of [
+    [1, 'low'],
+    [2, 'high'],
+  ] as const) {
+    const few = repeats === 1 ? names.slice(0, 2) : [...names, ...names]
+    const lines = few.map((name, i) => `w${i},W${i},${name.replace('’', '\x92')}\n`).join('')
+    writeFileSync(at('west.csv'), Buffer.from(`id,code,surname\n${lines}`, 'latin1'))
+    const { status, out, err } = run('staff', 'west.csv')
+    assert.equal(status, 0, err)
+    assert.match(err, new RegExp(`read as Windows-1252 with ${confidence} confidence`))
+    assert.match(out, new RegExp(`^${few.length} +are read as Windows-1252 with ${confidence} confidence`, 'm'))
+  }
 })
 
 test('rejected lines of such a file can be corrected and imported again', async () => {

@@ -9,7 +9,23 @@ export const delimiters = [
   ['\t', 'tab'],
   ['|', 'pipe'],
 ]
-export const encodings = ['utf-8', 'windows-1252', 'iso-8859-15', 'utf-16le', 'utf-16be', 'macintosh', 'shift_jis']
+export const encodings = [
+  'utf-8',
+  'windows-1252',
+  'iso-8859-15',
+  'utf-16le',
+  'utf-16be',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'windows-1257',
+  'macintosh',
+  'shift_jis',
+  'gb18030',
+  'big5',
+  'euc-kr',
+]
 
 const headBytes = 64 * 1024
 const sampleRows = 20
@@ -71,7 +87,7 @@ export async function detectFormat(file) {
   const [header = ''] = new TextDecoder(encoding).decode(head).split('\n')
   const count = (/** @type {string} */ candidate) => header.split(candidate).length
   const [delimiter = ','] = delimiters.map(([candidate]) => candidate).sort((a, b) => count(b) - count(a))
-  return { isJson, delimiter, encoding }
+  return { isJson, delimiter, encoding, isGuessed: encoding === 'windows-1252' }
 }
 
 /**

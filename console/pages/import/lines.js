@@ -1,4 +1,7 @@
-/** `delimiter`: one character. `encoding`: a label of the Encoding Standard. @typedef {{ isJson: boolean, delimiter: string, encoding: string }} FileFormat */
+/**
+ * `delimiter`: one character. `encoding`: a label of the Encoding Standard. `isGuessed`: the server checks the encoding by the words of the file.
+ * @typedef {{ isJson: boolean, delimiter: string, encoding: string, isGuessed?: boolean }} FileFormat
+ */
 /** `number`: of its first physical line in the file, from 1, as the server counts. @typedef {{ number: number, text: string, cells: string[] }} Line */
 
 /** Returns the bytes of a file, decompressed if they are gzip. @param {Blob} file @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>>>} */

@@ -27,7 +27,7 @@ import { importTypes } from 'tillbridge/import-types'
 /** Returns the profile for `tillbridge import --profile` and `POST /imports`. @param {Plan} plan @param {string[]} header */
 export function toProfile({ type, fileFormat, map, constants, decimal, dateFormat }, header) {
   const mapped = new Set(Object.values(map))
-  const { isJson, delimiter, encoding } = fileFormat
+  const { isJson, delimiter, encoding, isGuessed = false } = fileFormat
   return {
     type,
     map: Object.fromEntries(Object.entries(map).filter(([ours, theirs]) => ours !== theirs)),
@@ -36,7 +36,8 @@ export function toProfile({ type, fileFormat, map, constants, decimal, dateForma
     set: Object.fromEntries(Object.entries(constants).filter(([, value]) => value !== '')),
     ...(decimal ? { decimal } : {}),
     ...(dateFormat ? { dateFormat } : {}),
-    ...(isJson ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter, encoding }),
+    ...(isJson ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
+    ...(isJson || isGuessed ? {} : { encoding }),
   }
 }
 

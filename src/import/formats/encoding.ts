@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ImportError } from '../pipeline/import-error.ts'
+import { type Confidence, confidenceInWindows1252, findCodePages } from './code-pages.ts'
 import { rejectedColumns } from './header.ts'
 
 /** The number of bytes from which the format of a file is detected. */
@@ -14,6 +15,10 @@ interface EncodingOptions {
   isJson: boolean
   /** Receives the guessed encoding. */
   onRemark(text: string): void
+  /** Called if the file is decoded as Windows-1252 because it is not in UTF-8. */
+  onGuess?: (confidence: Confidence) => void
+  /** True if messages may contain words of the file. */
+  quotesContent?: boolean
 }
 
 interface Utf8Stream {
@@ -99,36 +104,61 @@ async function* transcode(chunks: AsyncIterable<Buffer>, encoding: string, name:
   yield read()
 }
 
+/** Bytes from the first one beyond ASCII that decide the encoding. */
+const sampleBytes = 64 * 1024
+
 /**
- * Decodes as UTF-8, or as Windows-1252 if the first bytes beyond ASCII are not UTF-8. Throws `ImportError` if the file has text of both.
+ * Yields the file as UTF-8. If most bytes beyond ASCII aren't UTF-8, the file is decoded as Windows-1252. Throws `ImportError` if its words
+ * are not plausible in Windows-1252, or if UTF-8 follows.
  */
-async function* decodeByGuess(chunks: AsyncIterable<Buffer>, { name, onRemark }: EncodingOptions) {
-  let decoder: TextDecoder | undefined
-  let isUtf = false
-  let cut = Buffer.alloc(0)
-  const asWindows = () => {
-    onRemark(`${name} is not UTF-8. It is read as Windows-1252. If that is wrong, use --encoding.`)
-    return new TextDecoder('windows-1252')
-  }
-  for await (const next of chunks) {
-    if (isUtf) {
-      yield next
-      continue
+async function* decodeByGuess(chunks: AsyncIterable<Buffer>, options: EncodingOptions) {
+  const { name } = options
+  let decodeChunk: ((bytes: Buffer) => Buffer) | undefined
+  let sample = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (decodeChunk) yield decodeChunk(chunk)
+    else if (!sample.length && isAscii(chunk)) yield chunk
+    else {
+      sample = Buffer.concat([sample, chunk])
+      if (sample.length < sampleBytes) continue
+      const cut = countIncompleteBytes(sample)
+      decodeChunk = chooseDecoder(sample.subarray(0, sample.length - cut))
+      yield decodeChunk(sample)
     }
-    const chunk = cut.length ? Buffer.concat([cut, next]) : next
-    const multiByte = !isAscii(chunk) && utf8Sequence.test(chunk.toString('latin1'))
-    if (decoder && multiByte)
-      throw new ImportError(
-        `${name} begins as Windows-1252 and continues as UTF-8. Use --encoding windows-1252 or --encoding utf-8.`,
-      )
-    isUtf ||= multiByte
-    cut = isUtf || decoder ? Buffer.alloc(0) : Buffer.from(chunk.subarray(chunk.length - countIncompleteBytes(chunk)))
-    const complete = chunk.subarray(0, chunk.length - cut.length)
-    if (!isUtf && !decoder && !isUtf8(complete)) decoder = asWindows()
-    yield decoder ? Buffer.from(decoder.decode(complete)) : complete
   }
-  // The bytes at the end are not the beginning of a UTF-8 character.
-  if (cut.length) yield Buffer.from((decoder ?? asWindows()).decode(cut))
+  if (!decodeChunk && sample.length) yield chooseDecoder(sample)(sample)
+
+  function chooseDecoder(text: Buffer): (bytes: Buffer) => Buffer {
+    if (isUtf8(text) || isMostlyUtf8(text)) return bytes => bytes
+    const confidence = confidenceInWindows1252(text)
+    if (!confidence) throw notWindows1252(text, options)
+    options.onGuess?.(confidence)
+    const decoder = new TextDecoder('windows-1252')
+    return bytes => {
+      if (bytes !== sample && utf8Sequence.test(bytes.toString('latin1')))
+        throw new ImportError(
+          `${name} begins as Windows-1252 and continues as UTF-8. Use --encoding windows-1252 or --encoding utf-8.`,
+        )
+      return Buffer.from(decoder.decode(bytes))
+    }
+  }
+}
+
+/** True if most bytes beyond ASCII are characters of UTF-8. Other lines are then rejected individually. */
+function isMostlyUtf8(text: Buffer) {
+  const characters = text.toString('latin1')
+  const inSequences = characters.match(new RegExp(utf8Sequence, 'g'))?.join('').length ?? 0
+  return inSequences * 2 > characters.replace(/\p{ASCII}+/gu, '').length
+}
+
+/** The words of the file are quoted for the person who imports it, but not stored with the run. */
+function notWindows1252(text: Buffer, { name, quotesContent }: EncodingOptions) {
+  const what = `${name} is not UTF-8, and its words are not plausible in Windows-1252.`
+  const pages = findCodePages(text)
+  if (!pages.length) return new ImportError(`${what} Save it as UTF-8, or name its encoding with --encoding.`)
+  const list = (quoted: boolean) =>
+    `${what} Name its encoding with --encoding. Candidates: ${pages.map(({ label, example }) => (quoted ? `${label} (${example})` : label)).join(', ')}.`
+  return new ImportError(list(quotesContent ?? false), list(false))
 }
 
 /** A character beyond ASCII in UTF-8, its bytes read as Latin-1 characters. */

@@ -4,6 +4,7 @@ import type { ImportType } from '../pipeline/import-type.ts'
 import { RowError } from '../pipeline/row-error.ts'
 import type { Line, Sheet } from '../pipeline/sheet.ts'
 import { readBytes, type Source } from '../sources/file.ts'
+import type { Confidence } from './code-pages.ts'
 import type { Dialect } from './dialect.ts'
 import { toUtf8 } from './encoding.ts'
 import { unescapeFormula } from './formulas.ts'
@@ -18,12 +19,22 @@ export interface SheetOptions {
   onRead(bytes: number): void
   /** Receives guesses about the file. */
   onRemark(text: string): void
+  /** Called with the confidence if the file is decoded as Windows-1252 because it is not in UTF-8. */
+  onGuess?: (confidence: Confidence) => void
 }
 
 /** Opens a file and reads its header. Throws `ImportError` if the columns don't match the type. */
 export async function openSheet(source: Source, type: ImportType, reading: SheetOptions): Promise<Sheet> {
-  const { dialect, currency, onRead, onRemark } = reading
-  const encoded = { name: source.name, encoding: dialect.encoding, isJson: source.format === 'ndjson', onRemark }
+  const { dialect, currency, onRead, onRemark, onGuess = () => {} } = reading
+  const hasSecret = Object.values(type.shape.properties).some(({ format }) => format === 'secret')
+  const encoded = {
+    name: source.name,
+    encoding: dialect.encoding,
+    isJson: source.format === 'ndjson',
+    quotesContent: !hasSecret,
+    onRemark,
+    onGuess,
+  }
   const { chunks: bytes, isRejectedFile } = await toUtf8(readBytes(source, onRead), encoded)
   if (source.format === 'ndjson') {
     const fields = createNdjsonFields(type, dialect, currency)

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { Confidence } from '../formats/code-pages.ts'
 import type { Dialect } from '../formats/dialect.ts'
 import type { Field } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
@@ -24,13 +25,14 @@ const uploadLimits: ParseLimits = { maxMemoryMib: 256, timeoutMs: 60_000, maxUnp
 interface ReadingOptions extends Pick<ParseTask, 'dialect' | 'currency'> {
   onRead(bytes: number): void
   onRemark(text: string): void
+  onGuess?: (confidence: Confidence) => void
   signal: AbortSignal
 }
 
 /** Opens an uploaded file up to its header. Takes the file handle over. Throws `ImportError` like `openSheet`. */
 export async function openSheetInThread(
   file: Pick<ParseTask, 'handle' | 'name' | 'format' | 'typeName'>,
-  { dialect, currency, onRead, onRemark, signal }: ReadingOptions,
+  { dialect, currency, onRead, onRemark, onGuess, signal }: ReadingOptions,
   { maxMemoryMib, timeoutMs, maxUnpackedBytes }: ParseLimits = uploadLimits,
 ): Promise<Sheet> {
   const task: ParseTask = { ...file, dialect: toCloneable(dialect), currency, maxUnpackedBytes }
@@ -73,6 +75,7 @@ export async function openSheetInThread(
     worker.postMessage('next')
     const reply = await Promise.race([received.promise, failed.promise]).finally(() => clearTimeout(timer))
     for (const remark of reply.remarks) onRemark(remark)
+    if (reply.guess) onGuess?.(reply.guess)
     onRead(reply.bytes)
     if (!('failed' in reply)) return reply
     const { message, messageWithoutContent } = reply.failed

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Confidence } from '../formats/code-pages.ts'
 import type { Dialect } from '../formats/dialect.ts'
 import { openSheet } from '../formats/sheet.ts'
 import { splitIntoBatches } from '../pipeline/batches.ts'
@@ -27,6 +28,7 @@ type SentField = Omit<Field, 'parse'>
 
 export type Reply = {
   remarks: string[]
+  guess: Confidence | undefined
   /** Bytes read from the file since the last reply. */
   bytes: number
   isRejectedFile: boolean | undefined
@@ -38,6 +40,7 @@ export type Reply = {
 
 const { handle, name, format, typeName, dialect, currency, maxUnpackedBytes } = workerData as ParseTask
 let remarks: string[] = []
+let guess: Confidence | undefined
 let bytes = 0
 let sheet: Sheet | undefined
 const type = findImportType(typeName)
@@ -52,6 +55,9 @@ async function* run() {
       bytes += read
     },
     onRemark: text => void remarks.push(text),
+    onGuess(confidence) {
+      guess = confidence
+    },
   })
   const fields = sheet.fields.map(({ parse: _, ...field }) => field)
   yield { opened: { header: sheet.header, sparse: sheet.sparse, fields } }
@@ -71,7 +77,8 @@ parentPort?.on('message', async () => {
       },
     }),
   )
-  parentPort?.postMessage({ remarks, bytes, isRejectedFile: sheet?.isRejectedFile, ...reply } satisfies Reply)
+  parentPort?.postMessage({ remarks, guess, bytes, isRejectedFile: sheet?.isRejectedFile, ...reply } satisfies Reply)
   remarks = []
+  guess = undefined
   bytes = 0
 })

@@ -47,6 +47,22 @@ test('importing a file twice changes nothing and records two audited runs', asyn
   )
 })
 
+test('a run has a note on the guessed encoding, or fails with the candidates', async () => {
+  const shop = await service.createService()
+  const staff = (surname: number[]) =>
+    Buffer.concat([Buffer.from('id,code,surname\n1,A,'), Buffer.from(surname), Buffer.from('\n')])
+  const { path: _, ...guessed } = await importAndWait(shop, 'staff', staff([...Buffer.from('Müller', 'latin1')]))
+  assert.deepEqual(
+    [guessed.state, guessed.notes],
+    ['ok', [{ note: 'are read as Windows-1252 with low confidence, because the file is not UTF-8', count: 1 }]],
+  )
+  const failed = await importAndWait(shop, 'staff', staff([0xc8, 0xe2, 0xe0, 0xed]))
+  assert.equal(failed.state, 'failed')
+  assert.match(String(failed.detail), /^The file is not UTF-8, .* Candidates: windows-1251, /)
+  assert.doesNotMatch(String(failed.detail), /Иван/)
+  assert.equal((await shop.get('/staff')).json.data[0].surname, 'Müller')
+})
+
 test('rejected lines are grouped by reason with line numbers but without content', async () => {
   const shop = await service.createService()
   await importAndWait(shop, 'stores', csv)
