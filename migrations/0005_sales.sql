@@ -140,6 +140,29 @@ comment on table order_payment is 'Payments of an order.';
 comment on column order_payment.reference is 'The gateway''s reference.';
 comment on column order_payment.voucher_number is 'Gift voucher that pays. Its validation ID is not stored.';
 
+create table shipment (
+  service_id integer not null,
+  id text collate "C" not null,
+  changed_at timestamptz not null,
+  order_id text collate "C" not null,
+  source_key text collate "C" not null,
+  shipped_at timestamptz,
+  carrier text,
+  tracking_number text,
+  tracking_url text,
+  lines json not null,
+  cartons json not null default '[]',
+  primary key (service_id, id),
+  unique (service_id, order_id, source_key),
+  foreign key (service_id, order_id) references sales_order on delete cascade
+);
+create index shipment_changed on shipment (service_id, changed_at, id);
+create index shipment_order on shipment (service_id, order_id, id);
+comment on table shipment is 'Parcels of orders, as GET /shipments/:id shows them.';
+comment on column shipment.source_key is 'Tells the shipments of an order apart in their source: the tracking number, if there is one.';
+comment on column shipment.lines is 'The content, by order line: [{"orderSequence", "sku", "quantity"}]. orderSequence is null for an item that is not on the order.';
+comment on column shipment.cartons is 'The content by carton, if the back office knows it: [{"number", "lines": [{"sku", "quantity"}]}].';
+
 create table sales_return (
   service_id integer not null,
   id text collate "C" not null,

@@ -701,6 +701,28 @@ create table order_payment (
   check (amount >= 0)
 );
 
+-- Parcels of orders, as GET /shipments/:id shows them.
+create table shipment (
+  service_id integer not null,
+  id text collate "C" not null,
+  changed_at timestamptz not null,
+  order_id text collate "C" not null,
+  source_key text collate "C" not null,      -- Tells the shipments of an order apart in their source: the tracking number, if there is one.
+  shipped_at timestamptz,
+  carrier text,
+  tracking_number text,
+  tracking_url text,
+  lines json not null,                       -- The content, by order line: [{"orderSequence", "sku", "quantity"}]. orderSequence is null
+                                             -- for an item that is not on the order.
+  cartons json not null default '[]'::json,  -- The content by carton, if the back office knows it: [{"number", "lines": [{"sku",
+                                             -- "quantity"}]}].
+  primary key (service_id, id),
+  unique (service_id, order_id, source_key),
+  foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade
+);
+create index shipment_changed on shipment (service_id, changed_at, id);
+create index shipment_order on shipment (service_id, order_id, id);
+
 -- Returns, as GET /returns/:id shows them.
 create table sales_return (
   service_id integer not null,

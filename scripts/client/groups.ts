@@ -28,7 +28,9 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     createReturn: 'createReturn',
     returns: 'listOrderReturns',
     returnable: 'listReturnableGoods',
+    shipments: 'listOrderShipments',
   },
+  shipments: { get: 'getShipment' },
   returns: { get: 'getReturn', reasons: 'listReturnReasons' },
   rewards: { programs: 'listRewardPrograms', account: 'getRewardAccount' },
   vouchers: {

@@ -18,6 +18,7 @@ import { allReferenceTypes, oneReferenceType, referencesByType, typesOf } from '
 import { createReturn, deleteReturn, oneReturn } from './returns.ts'
 import { createAccount, updateAccount } from './reward-writes.ts'
 import { accountTransactions, oneAccount, rewardPrograms } from './rewards.ts'
+import { shipmentsOfOrder } from './shipments.ts'
 import { stockChanged } from './stock-changed.ts'
 import { allStores, oneStore } from './stores.ts'
 import { retailTransactions } from './transactions.ts'
@@ -36,7 +37,7 @@ const sizes = distinct('Sizes', 'Size', style =>
 )
 
 /**
- * The API's table of contents; what is fixed stands before what has an id. Carts, Shipments, FreightOptions, Coupons,
+ * The API's table of contents; what is fixed stands before what has an id. Carts, FreightOptions, Coupons,
  * ReferenceTree and the movements of rewards exist in the real one and are knowingly not here: a 404 page.
  */
 export const routes: readonly Route[] = [
@@ -86,6 +87,7 @@ export const routes: readonly Route[] = [
   get('/Persons/{id}/Orders', ordersOfPerson),
   { method: 'POST', path: '/Persons/{id}/Orders', handle: createOrder },
   get('/Persons/{id}/Orders/{order}', orderOfPerson),
+  get('/Persons/{id}/Shipments/{order}', shipmentsOfOrder),
   { method: 'POST', path: '/Persons/{id}/Orders/{order}/Returns', handle: createReturn, since: 'returns' },
   get('/Persons/{id}/Orders/{order}/Returns/{return}', oneReturn, 'returns'),
   { method: 'DELETE', path: '/Returns/{return}', handle: deleteReturn, since: 'returns' },

@@ -17,7 +17,10 @@ export type Change =
   | { kind: 'edit-person' | 'edit-style' | 'edit-sku' | 'edit-store' | 'edit-account'; id: number; fields: Fields }
   | { kind: 'edit-voucher'; number: string; fields: Fields }
   | { kind: 'add-reference'; typeId: number; code: string; name: string }
-  | { kind: 'despatch-order'; id: number; conNote?: string }
+  /** `skuIds`: despatches only lines of these SKUs. */
+  | { kind: 'despatch-order'; id: number; conNote?: string; skuIds?: number[] }
+  /** Gives the last line of an order's parcel a parcel of its own. */
+  | { kind: 'split-shipment'; id: number; conNote: string }
   | { kind: 'cancel-order' | 'forget-order' | 'receive-return' | 'complete-return' | 'cancel-return'; id: number }
   /** Sets the status word of all lines of a return. */
   | { kind: 'mark-return'; id: number; status: string }
@@ -109,18 +112,26 @@ function tillSale(world: World, { storeId, personId, lines }: Of<'till-sale'>): 
   return String(id)
 }
 
-function changeOrder(world: World, id: number, status: 'Shipped' | 'Cancelled', conNote = ''): Order {
+function changeOrder(
+  world: World,
+  id: number,
+  status: 'Shipped' | 'Cancelled',
+  { conNote = '', skuIds }: { conNote?: string; skuIds?: number[] | undefined } = {},
+): Order {
   const { shop, clock, note } = world
   const order = orderOf(shop, id)
-  for (const line of order.lines) Object.assign(line, { status, conNote, carrier: conNote ? 'EMS' : line.carrier })
+  for (const line of order.lines)
+    if (line.status === 'Processing' && (skuIds?.includes(line.skuId) ?? true))
+      Object.assign(line, { status, conNote, carrier: conNote ? 'EMS' : line.carrier })
   order.updated = clock.wall()
   note('order changed', id, { status })
   return order
 }
 
-function despatch(world: World, { id, conNote }: Of<'despatch-order'>): string {
+function despatch(world: World, { id, conNote = `EM${id}`, skuIds }: Of<'despatch-order'>): string {
   const { shop, clock, note } = world
-  const order = changeOrder(world, id, 'Shipped', conNote ?? `EM${id}`)
+  const order = changeOrder(world, id, 'Shipped', { conNote, skuIds })
+  if (order.lines.some(line => line.status === 'Processing')) return String(id)
   const web = [...shop.stores.values()].find(store => store.kind === 'web')
   const sale = saleOf(order, shop, web?.id ?? 0, clock.wall())
   shop.transactions.push(sale)
@@ -246,6 +257,16 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
   'cancel-order': (world, { id }) => String(changeOrder(world, id, 'Cancelled').id),
   'forget-order': (world, { id }) => {
     orderOf(world.shop, id).inWebTable = false
+    return String(id)
+  },
+  'split-shipment': (world, { id, conNote }) => {
+    const line = required(
+      orderOf(world.shop, id).lines.findLast(({ status }) => status === 'Shipped'),
+      'shipped line',
+      id,
+    )
+    line.conNote = conNote
+    world.note('order changed', id, { conNote })
     return String(id)
   },
   'receive-return': (world, { id }) => receive(world, id),

@@ -37,6 +37,7 @@ export const firstReleases = {
   /** "Documented October 2022"; 2022.1 was documented in the last weeks before its quarter too. */
   ordersOfEveryone: '2022.4',
   simpleFeeds: '2023.3',
+  shipmentCartons: '2023.4',
   orderLineWarehouse: '2023.4a',
   returnPayments: '2024.2',
   expiredRewards: '2025.1',

@@ -3,6 +3,7 @@ import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
 import { type ReturnAction, returnActions } from '../domain/orders/returns.ts'
+import type { Tracking } from '../domain/orders/shipments.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
@@ -28,10 +29,19 @@ export function orderCommand(program: Command) {
     .argument('<orderNumber>')
     .description('Ship the open lines of an order')
     .option(...serviceOption)
-    .addHelpText('after', examples(['order ship W0000123 --service luma', 'ships it and records the sale']))
-    .action((number: string, { service }: { service?: string }) =>
+    .option('--carrier <name>', 'the carrier of the shipment')
+    .option('--tracking-number <number>', 'its tracking number')
+    .option('--tracking-url <url>', 'the page that tracks it')
+    .addHelpText(
+      'after',
+      examples(
+        ['order ship W0000123 --service luma', 'ships it and records the sale'],
+        ['order ship W0000123 --carrier "Australia Post" --tracking-number 33ABC1234567', 'ships it with tracking'],
+      ),
+    )
+    .action((number: string, { service, ...tracking }: { service?: string } & Tracking) =>
       within(service, async (tx, of) => {
-        const { id } = await shipOrder(tx, of, number)
+        const { id } = await shipOrder(tx, of, number, checkTracking(tracking))
         await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${id}` })
         return `Order ${number} shipped.`
       }),
@@ -78,6 +88,17 @@ export function orderCommand(program: Command) {
         return `Return ${number} is ${returnActions[step]}.${vouchers.join('')}`
       }),
     )
+}
+
+/** Checks the options of `order ship`. Throws if one is too long, or the URL is no web address. */
+function checkTracking(tracking: Tracking): Tracking {
+  for (const [name, value] of Object.entries(tracking))
+    if (!value.trim() || value.length > (name === 'trackingUrl' ? 500 : 100))
+      throw new Error(`--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)} is empty or too long.`)
+  const { trackingUrl } = tracking
+  if (trackingUrl !== undefined && !(URL.canParse(trackingUrl) && /^https?:$/.test(new URL(trackingUrl).protocol)))
+    throw new Error('--tracking-url must be a web address such as https://track.example.com/33ABC1234567.')
+  return tracking
 }
 
 /** Runs `work` in one transaction and prints its result. */

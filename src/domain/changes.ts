@@ -11,6 +11,7 @@ export const changeKinds = [
   'transaction',
   'order',
   'return',
+  'shipment',
   'reward-account',
 ] as const
 export type Kind = (typeof changeKinds)[number]
@@ -25,5 +26,6 @@ export const pathsByKind = {
   transaction: '/transactions',
   order: '/orders',
   return: '/returns',
+  shipment: '/shipments',
   'reward-account': '/rewards/accounts',
 } as const satisfies Record<Kind, string>

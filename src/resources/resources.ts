@@ -16,6 +16,7 @@ import { requests } from './requests.ts'
 import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
 import { serviceRoutes } from './service.ts'
+import { shipments } from './shipments.ts'
 import { staff } from './staff.ts'
 import { stats } from './stats.ts'
 import { stores } from './stores.ts'
@@ -36,6 +37,7 @@ export const routes: readonly RouteDefinition[] = [
   ...transactions,
   ...orders,
   ...returns,
+  ...shipments,
   ...rewards,
   ...vouchers,
   ...voucherLedgers,

@@ -9,7 +9,7 @@ import type { List } from '../store/lists/change-timestamp.ts'
 import { beginInitialLoad, type InitialLoad } from '../store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../store/lists/statistics.ts'
 import { removeRewardAccounts } from '../store/rewards/removal.ts'
-import { addRefreshes, recordRefresh } from '../store/sync/refreshes.ts'
+import { addRefreshes, recordDirectRead, recordRefresh } from '../store/sync/refreshes.ts'
 import type { SyncLease } from '../store/sync/runs.ts'
 import { type RunCounts, recordSeen } from '../store/sync/sync.ts'
 import { ingestions, type SyncIngestion } from './ingest.ts'
@@ -29,6 +29,8 @@ export interface Run {
   /** Renews the lease. Throws if another run has taken over. */
   keep(): Promise<void>
   isFull: boolean
+  /** True if an operator has requested the run: everything is due. */
+  isRequested: boolean
   since: string | null | undefined
   signal: AbortSignal
   /** New rows of each type, and their number at the last update of the planner's statistics. */
@@ -42,7 +44,16 @@ export interface Run {
  * in Tillbridge since the batch was requested.
  */
 export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> {
-  const { rows = {}, seen = [], rejected = [], removedAccounts = [], refreshes = [], refreshed, requestedAt } = batch
+  const {
+    rows = {},
+    seen = [],
+    rejected = [],
+    removedAccounts = [],
+    refreshes = [],
+    refreshed,
+    polled,
+    requestedAt,
+  } = batch
   const { db, service, sync, lease, counts } = run
   const newer = new Set<string>()
   const guard = requestedAt === undefined ? undefined : { requestedAt, onNewer: (id: string) => newer.add(id) }
@@ -57,6 +68,7 @@ export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> 
       readAt: isStored && !rejected.length ? refreshed.at : undefined,
       earlierBySeconds: isStored ? 0 : Math.max(0, (sync.refreshIntervalSeconds ?? 0) - retrySeconds),
     })
+  if (polled) await recordDirectRead(db, service, sync.name, polled)
   counts.read += rejected.length
   counts.rejected += rejected.length
   for (const reason of rejected) note(counts.notes, reason)

@@ -10,6 +10,7 @@ import { upsertLocations, upsertStores } from '../store/catalog/stores.ts'
 import { type StaleRowGuard, upsertCustomers, upsertCustomersUnlessNewer } from '../store/customers/customers.ts'
 import { upsertStock } from '../store/inventory/stock.ts'
 import type { List, Upserted } from '../store/lists/change-timestamp.ts'
+import { replaceShipments } from '../store/orders/shipments.ts'
 import { upsertBackOfficeSales } from '../store/orders/transactions.ts'
 import { replaceRewardLots, upsertGifts, upsertPrograms, upsertRewardAccounts } from '../store/rewards/rewards.ts'
 import {
@@ -105,6 +106,7 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   rewardAccounts: storeUnchanged<SyncRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: storeUnchanged<SyncRows['rewardLots']>(replaceRewardLots),
   orders: storeUnchanged<SyncRows['orders']>(updateOrders),
+  shipments: storeUnchanged<SyncRows['shipments']>(replaceShipments),
   returns: storeUnchanged<SyncRows['returns']>(followReturns),
   transactions: { prepare: prepareTransactions, write: upsertBackOfficeSales, list: 'retail_transaction' },
 }

@@ -86,6 +86,7 @@ export async function runSync(
       counts,
       keep,
       isFull,
+      isRequested: full || leased.isFullRequested || leased.requestedAt !== null,
       since,
       signal: signals,
       inserted: new Map(),
@@ -128,7 +129,7 @@ function describeError(error: unknown) {
 
 /** Stores all batches and, after a full sync, removes unseen records. */
 async function fetchAll(run: Run): Promise<SyncEnd> {
-  const { db, service, sync, lease, counts, keep, isFull, since, signal } = run
+  const { isRequested, db, service, sync, lease, counts, keep, isFull, since, signal } = run
   let end: SyncEnd = {}
   let isSeenIncomplete = false
   const request: SyncRequest = {
@@ -137,7 +138,7 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
     unknownReferences: async (keys: readonly ReferenceKey[]) =>
       keys.length ? findUnknownReferences(db, service, keys) : [],
     storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
-    openOrders: () => findOpenOrders(db, service),
+    openOrders: () => findOpenOrders(db, service, { sync: sync.name, areAllDue: isRequested }),
     openReturns: () => openReturns(db, service),
     now: () => databaseNow(db),
     refreshes: refreshesOf(run),

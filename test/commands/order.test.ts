@@ -65,6 +65,38 @@ test('help shows all commands with examples', async () => {
   assert.match(err, /Allowed choices are receive, refund, cancel/)
 })
 
+test('a shipped order has a shipment with carrier and tracking', async () => {
+  const { id, orderNumber } = await placeOrder(shop, [
+    { sku: 'TEE', quantity: 2 },
+    { sku: 'UNKEPT', quantity: 1 },
+  ])
+  const url = 'https://track.example.com/33ABC1'
+  assert.match(await refused('ship', orderNumber, '--tracking-url', 'javascript:alert(1)'), /must be a web address/)
+  await order('ship', orderNumber, '--carrier', 'Australia Post', '--tracking-number', '33ABC1', '--tracking-url', url)
+  const [shipment, ...others] = (await shop.get(`/orders/${id}/shipments`)).json.data
+  assert.deepEqual(
+    [others.length, shipment.carrier, shipment.trackingNumber, shipment.trackingUrl],
+    [0, 'Australia Post', '33ABC1', url],
+  )
+  assert.deepEqual(
+    shipment.lines.map((line: { sku: string; quantity: number }) => [line.sku, line.quantity]),
+    [
+      ['TEE', 2],
+      ['UNKEPT', 1],
+    ],
+  )
+  const { lines } = (await shop.get(`/orders/${id}`)).json.data
+  assert.deepEqual(
+    lines.map((line: { tracking: { trackingNumber: string }[] }) => line.tracking.map(each => each.trackingNumber)),
+    [['33ABC1'], ['33ABC1']],
+  )
+  const changes = (await shop.get('/changes?kinds=shipment')).json.data
+  assert.deepEqual(
+    changes.map((change: { path: string }) => change.path),
+    [`/shipments/${shipment.id}`],
+  )
+})
+
 test('a shipped order is sold once with lines, sale and points', async () => {
   await joinRewards(api, shop)
   const points = async () => (await shop.get('/customers/65432/rewards')).json.data.availablePoints

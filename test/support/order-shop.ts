@@ -1,10 +1,13 @@
 import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import type { Database } from '../../src/database/db.ts'
+import { sql } from '../../src/database/db.ts'
 import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertStores } from '../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
+import { beginChange } from '../../src/store/lists/change-timestamp.ts'
+import { writeShipments } from '../../src/store/orders/shipments.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { type Caller, startTestService, type TestResponse, type TestService } from './service.ts'
@@ -134,6 +137,24 @@ export const createReturn = (
 
 export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
   db.transaction(tx => advanceReturn(tx, service, returnNumber, 'cancel'))
+
+/** Stores a shipment of the first line of an order. Returns its ID. */
+export async function addShipment(
+  { db }: Pick<TestService, 'db'>,
+  { service }: Caller,
+  orderId: string,
+): Promise<string> {
+  await db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['shipment'])
+    const lines = [{ orderSequence: 1, sku: 'TEE', quantity: 1 }]
+    const tracking = { carrier: 'EMS', trackingNumber: 'EM1', trackingUrl: null, shippedAt: null }
+    await writeShipments(tx, service, change, { id: orderId }, [{ key: 'EM1', ...tracking, lines, cartons: [] }])
+  })
+  const row = await db.row<{ id: string }>(
+    sql`select id from shipment where service_id = ${service.id} and order_id = ${orderId}`,
+  )
+  return row?.id ?? ''
+}
 
 /** Returns the lines of an order that can still be returned. */
 export const getReturnable = async (caller: Caller, orderId: string) =>

@@ -7,7 +7,7 @@ import type { RecordChange } from '../shapes/changes.ts'
 export interface ChangesApi {
   /** List changes. Each record is in the feed once, at its latest change. If you continue from `endCursor`, you receive the latest state of every changed record and every removal. Without a cursor, the feed begins with all current records. With `wait`, an empty response waits for a change. */
   list(query?: Paging & {
-    /** The kinds of records, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `reward-account`. Default: all. */
+    /** The kinds of records, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `shipment`, `reward-account`. Default: all. */
     kinds?: string | undefined
     /** True to include the record in each change. */
     records?: boolean | undefined

@@ -4,6 +4,7 @@ import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
 import type { Order, OrderInput, ReturnInput, Returnable } from '../shapes/orders.ts'
 import type { OrderReturn } from '../shapes/returns.ts'
+import type { Shipment } from '../shapes/shipments.ts'
 
 /** Place web orders and follow their status. */
 export interface OrdersApi {
@@ -22,6 +23,8 @@ export interface OrdersApi {
   returns(id: string, query?: Paging, options?: CallOptions): Paginator<OrderReturn>
   /** List returnable items. The returnable quantity of each SKU. Lines that are not shipped, or cancelled, do not count as sold. */
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
+  /** List an order's shipments. Each shipment has its carrier, tracking and content. An order that is shipped when it is placed (setting `fulfilment`) has no shipment. */
+  shipments(id: string, query?: Paging, options?: CallOptions): Paginator<Shipment>
 }
 
 export const orders = (call: Calls): OrdersApi => ({
@@ -31,4 +34,5 @@ export const orders = (call: Calls): OrdersApi => ({
   createReturn: (id, body, options) => call.post(`/orders/${segment(id)}/returns`, body, options),
   returns: (id, query, options) => call.list(`/orders/${segment(id)}/returns`, query, options),
   returnable: (id, options) => call.get(`/orders/${segment(id)}/returnable`, {}, options),
+  shipments: (id, query, options) => call.list(`/orders/${segment(id)}/shipments`, query, options),
 })

@@ -12,7 +12,7 @@ import type { RewardAccount } from './rewards.ts'
 
 export interface RecordChange {
   /** The kind of record. */
-  kind: Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account'>
+  kind: Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account'>
   /** The ID of the record. */
   id: string
   /** `changed` includes created. `removed`: the record no longer exists. */

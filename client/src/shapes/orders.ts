@@ -181,8 +181,23 @@ export interface OrderLine {
   discounts: Discount[]
   /** The amount paid for the line. */
   value: string
-  /** The status of the line. `returned`: all units were returned. */
+  /** The status of the line. `returned`: all units have come back. */
   status: Open<'processing' | 'shipped' | 'cancelled' | 'returned'>
+  /** The shipments of the line. Empty if none is known. */
+  tracking: OrderLineTracking[]
+}
+
+export interface OrderLineTracking {
+  /** The ID of the shipment. */
+  shipmentId: string
+  /** The carrier. */
+  carrier: string | null
+  /** The tracking number of the parcel. */
+  trackingNumber: string | null
+  /** The page of the carrier that tracks the parcel. */
+  trackingUrl: string | null
+  /** Units of the line in the shipment. */
+  quantity: number
 }
 
 export interface TaxLine {

@@ -5,7 +5,7 @@ export interface WebhookInput {
   /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url: string
   /** The kinds of records whose changes are delivered. Default: all. */
-  kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account')[] | undefined
+  kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account')[] | undefined
   /** A description for your own use. */
   description?: string | null | undefined
   /** True to send all existing records first. Default: only changes from now on. */
@@ -16,7 +16,7 @@ export interface WebhookChange {
   /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url?: string | undefined
   /** The kinds of records whose changes are delivered. */
-  kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account')[] | undefined
+  kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account')[] | undefined
   /** A description for your own use. */
   description?: string | null | undefined
 }
@@ -32,7 +32,7 @@ export interface Webhook {
   /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url: string
   /** The kinds of records whose changes are delivered. */
-  kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account'>)[]
+  kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account'>)[]
   /** A description for your own use. */
   description: string | null
   /** `failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed. */
@@ -75,7 +75,7 @@ export interface IssuedWebhook {
   /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url: string
   /** The kinds of records whose changes are delivered. */
-  kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account'>)[]
+  kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account'>)[]
   /** A description for your own use. */
   description: string | null
   /** `failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed. */

@@ -20,6 +20,7 @@ const alwaysAvailable: readonly CapabilityName[] = [
   'customerTransactions',
   'rewards',
   'orders',
+  'shipments',
   'vouchers',
 ]
 

@@ -24,6 +24,7 @@ const always: readonly CapabilityName[] = [
   'customerErasure',
   'returnStatus',
   'orders',
+  'shipments',
   'orderTaxes',
 ]
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import { lineTransitions } from '../../domain/orders/orders.ts'
 import { sum } from '../../domain/orders/pricing.ts'
+import type { Tracking } from '../../domain/orders/shipments.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
@@ -8,6 +9,7 @@ import { beginChange, type Change } from '../../store/lists/change-timestamp.ts'
 import { advanceLines, type LockedLine, lockOrderWithLines, touchOrder } from '../../store/orders/lines.ts'
 import { type LockedOrder, readCharges } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
+import { writeShipments } from '../../store/orders/shipments.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
 import { refundVouchers } from './vouchers/redeem.ts'
 
@@ -34,15 +36,31 @@ type ShippedLine = Pick<LockedLine, 'sequence' | 'value'>
 
 const sumValues = (lines: readonly ShippedLine[]) => sum(lines.map(line => line.value))
 
-/** Ships the unshipped lines of an order. Returns the order. Throws if it has none. */
-export async function shipOrder(tx: Db, service: Service, number: string): Promise<LockedOrder> {
+/** Ships the unshipped lines of an order as one shipment. Returns the order. Throws if it has none. */
+export async function shipOrder(
+  tx: Db,
+  service: Service,
+  number: string,
+  { carrier, trackingNumber, trackingUrl }: Tracking = {},
+): Promise<LockedOrder> {
   const { order, unshipped } = await lockUnshippedLines(tx, service, number, 'shipped')
   const [account, change] = await Promise.all([
     lockRewardAccount(tx, service, order.customerId),
-    beginChange(tx, service, ['retail_transaction', 'sales_order']),
+    beginChange(tx, service, ['retail_transaction', 'sales_order', 'shipment']),
   ])
+  const shipment = {
+    carrier: carrier ?? null,
+    trackingNumber: trackingNumber ?? null,
+    trackingUrl: trackingUrl ?? null,
+    shippedAt: change.at,
+    // An order can be shipped again only if lines were added, so the time tells its shipments apart.
+    key: change.at,
+    lines: unshipped.map(({ sequence, sku, quantity }) => ({ orderSequence: sequence, sku, quantity })),
+    cartons: [],
+  }
   await Promise.all([
     advanceLines(tx, service, order, lineTransitions.ship),
+    writeShipments(tx, service, change, order, [shipment]),
     recordShipment(tx, service, change, { order, account, lines: unshipped }),
     touchOrder(tx, service, order, change),
   ])

@@ -21,6 +21,7 @@ export type CapabilityName =
   | 'smsSubscriptionMapping'
   | 'rewards'
   | 'orders'
+  | 'shipments'
   | 'orderTaxes'
   | 'transactions'
   | 'returns'

@@ -4,6 +4,7 @@ import { notBlank, notPadded } from '../values/characters.ts'
 import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 import { Discount, DiscountInput } from './discounts.ts'
 import { TaxLine, TaxLineInput } from './tax.ts'
+import { carrier, trackingNumber, trackingUrl } from './tracking.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
 export type LineStatus = (typeof lineStatuses)[number]
@@ -146,7 +147,20 @@ export const Order = Type.Object(
           price: Money('The price of one unit before discounts.', '29.99'),
           discounts: Type.Array(Discount),
           value: Money('The amount paid for the line.', '25.99'),
-          status: OneOf('The status of the line. `returned`: all units were returned.', lineStatuses),
+          status: OneOf('The status of the line. `returned`: all units have come back.', lineStatuses),
+          tracking: Type.Array(
+            Type.Object(
+              {
+                shipmentId: Id('The ID of the shipment.', '019a7341-52c8-7e0f-8d64-91b7f3a2c5d1'),
+                carrier: Nullable(carrier),
+                trackingNumber: Nullable(trackingNumber),
+                trackingUrl: Nullable(trackingUrl),
+                quantity: Integer('Units of the line in the shipment.', 1, { minimum: 1 }),
+              },
+              { $id: 'OrderLineTracking', additionalProperties: false },
+            ),
+            { description: 'The shipments of the line. Empty if none is known.' },
+          ),
         },
         { $id: 'OrderLine', additionalProperties: false },
       ),

@@ -6,6 +6,7 @@ import type { CustomerRow } from '../customers/customers.ts'
 import type { TransactionParts } from '../orders/merge-lines.ts'
 import type { LineStatus } from '../orders/orders.ts'
 import type { ReturnStatus } from '../orders/returns.ts'
+import type { ReportedShipment } from '../orders/shipments.ts'
 import type { RewardAccountRow, RewardLotRow, RewardProgramRow } from '../rewards/rewards.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 
@@ -57,6 +58,8 @@ export interface SyncRows {
   rewardAccounts: Clearing<typeof RewardAccountRow>
   /** Lines of a Tillbridge order that are no longer `processing`. */
   orders: { orderId: string; steps: { sequence: number; status: LineStatus }[] }
+  /** All shipments of an order. Stored shipments that are not in the list are removed. Without `shipments`, nothing is known. */
+  shipments: { orderId: string; shipments: ReportedShipment[] }
   /** The status of a Tillbridge return in the back office, with the back office's word for it. `status`: null if the word is unknown. */
   returns: { returnId: string; orderId: string; status: ReturnStatus | null; word: string }
   /** All open lots of an account. Stored lots that are not in the list have ended. */
@@ -83,10 +86,15 @@ export interface ReferenceKey {
   value: string
 }
 
-/** An order with at least one line that is still `processing`: all its lines, by the back office's SKUs. */
+/**
+ * An order that something can still happen to: a line is `processing`, or it was shipped in the last days and has no shipment yet. All its
+ * lines, by the back office's SKUs.
+ */
 export interface OpenOrder {
   id: string
   customerId: string
+  /** The tracking numbers of its stored shipments. Null: it has none. */
+  trackingNumbers: (string | null)[] | null
   lines: { sequence: number; skuId: string; quantity: number; isOpen: boolean }[]
 }
 
@@ -120,6 +128,8 @@ export interface SyncBatch {
   refreshes?: { sync: string; due: readonly Refresh[] }[]
   /** The refresh that this batch completes, and when its data was requested. */
   refreshed?: Refresh & { at: Date }
+  /** A customer whose open orders this batch contains, and when they were requested. */
+  polled?: { id: string; at: Date }
   end?: SyncEnd
 }
 
@@ -142,6 +152,7 @@ export interface SyncRequest {
   unknownReferences(keys: readonly ReferenceKey[]): Promise<ReferenceKey[]>
   /** Returns the kinds of stored stores, by ID. */
   storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>
+  /** Returns the open orders that are due: those that have changed lately in each run, older ones less often. */
   openOrders(): Promise<OpenOrder[]>
   openReturns(): Promise<OpenReturn[]>
   /** Returns the current instant by Tillbridge's clock. */

@@ -61,7 +61,7 @@ export async function mergeStores(tx: Db, service: Service, rows: readonly objec
 }
 
 /** A location that has stock but is not in the back office's list of stores. Missing fields keep the stored values. */
-export interface LocationRow {
+interface LocationRow {
   storeId: string
   kind?: StoreKind
   name?: string

@@ -6,6 +6,7 @@ import { selectStockByShownId, stockId } from '../inventory/stock.ts'
 import type { List } from '../lists/change-timestamp.ts'
 import { orderJson } from '../orders/orders.ts'
 import { returnJson } from '../orders/returns.ts'
+import { shipmentJson } from '../orders/shipments.ts'
 import { rewardAccountJson } from '../rewards/rewards.ts'
 
 /** The table and columns of a kind's records. */
@@ -41,6 +42,11 @@ export const sources: Readonly<Record<Kind, Source>> = {
     table: 'sales_return',
     key: sql`id`,
     record: service => renderFrom(sql`sales_return r`, returnJson(service)),
+  },
+  shipment: {
+    table: 'shipment',
+    key: sql`id`,
+    record: service => renderFrom(sql`shipment s`, shipmentJson(service)),
   },
   'reward-account': {
     table: 'reward_account',

@@ -12,6 +12,7 @@ export const recordKinds = {
   retail_transaction: 'transaction',
   sales_order: 'order',
   sales_return: 'return',
+  shipment: 'shipment',
   reward_account: 'reward-account',
 } as const satisfies Record<string, Kind>
 export type List = keyof typeof recordKinds
@@ -30,6 +31,7 @@ export const listNumbers = {
   sales_order: 7,
   sales_return: 8,
   reward_account: 9,
+  shipment: 10,
 } as const satisfies Record<List, number>
 
 export const listNumber = (list: List): number => listNumbers[list]

@@ -13,7 +13,7 @@ import { skipNumbers } from './numbers.ts'
 type Line = Order['lines'][number]
 
 /** A line of an order from an earlier system. Amounts are strings with the currency's decimals. */
-export interface ImportedLine extends Omit<Line, 'id'> {
+export interface ImportedLine extends Omit<Line, 'id' | 'tracking'> {
   skuId: string
   refunded: string
   /** The store whose stock increases with a return. Null: no stock moves. */

@@ -12,6 +12,14 @@ export const orderMoney = (amount: Sql) => sql`round(${amount}, o.decimals)::tex
 export const jsonArray = (source: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(each)::text, ',') || ']', '[]')::json from (${source}) each)`
 
+/** The shipments of an order line `l`, as JSON. */
+const lineTracking = jsonArray(sql`
+  select s.id as "shipmentId", s.carrier, s.tracking_number as "trackingNumber", s.tracking_url as "trackingUrl",
+         (content->>'quantity')::integer as quantity
+    from shipment s, json_array_elements(s.lines) content
+   where s.service_id = l.service_id and s.order_id = l.order_id and (content->>'orderSequence')::integer = l.sequence
+   order by s.id`)
+
 /** The record of an order `o` (`Order`). */
 export const orderJson = (service: Service) => sql`
   (select row_to_json(r)::text from (select
@@ -20,7 +28,8 @@ export const orderJson = (service: Service) => sql`
      ${jsonArray(sql`
        select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
               l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity, l.returned,
-              ${orderMoney(sql`l.price`)} as price, l.discounts, ${orderMoney(sql`l.value`)} as value, l.status
+              ${orderMoney(sql`l.price`)} as price, l.discounts, ${orderMoney(sql`l.value`)} as value, l.status,
+              ${lineTracking} as tracking
          from order_line l where l.service_id = o.service_id and l.order_id = o.id order by l.sequence`)} as lines,
      ${orderMoney(sql`o.freight`)} as freight, o.tax_lines as "taxLines", ${orderMoney(sql`o.total`)} as total,
      ${jsonArray(sql`

@@ -20,7 +20,7 @@ const orders: EraseBatch = async (tx, keys, service, id) => {
     select id, order_number as number from sales_order where ${ofService} and customer_id = ${id} order by placed_at, id limit ${maxOrders} for update`)
   if (!rows.length) return 0
   const ids = rows.map(row => row.id)
-  const change = await beginChange(tx, service, ['sales_order', 'sales_return'])
+  const change = await beginChange(tx, service, ['sales_order', 'sales_return', 'shipment'])
   await eraseBuyer(tx, service, isSoldWithOrders(rows.map(({ number }) => number)))
   await tx.run(
     sql`update order_payment set reference = null where ${ofService} and order_id = any(${ids}) and reference is not null`,
@@ -28,6 +28,10 @@ const orders: EraseBatch = async (tx, keys, service, id) => {
   await tx.run(
     sql`update return_line set notes = null where ${ofService} and order_id = any(${ids}) and notes is not null`,
   )
+  // A carrier's page shows the address of a parcel.
+  await tx.run(sql`
+    update shipment set (tracking_number, tracking_url, source_key, changed_at) = (null, null, id, ${change.at})
+     where ${ofService} and order_id = any(${ids}) and (tracking_number is not null or tracking_url is not null)`)
   const returns = await tx.rows<{ id: string }>(
     sql`update sales_return set changed_at = ${change.at} where ${ofService} and order_id = any(${ids}) returning id`,
   )

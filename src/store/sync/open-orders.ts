@@ -5,21 +5,43 @@ import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { touchOrder, updateProcessingLines } from '../orders/lines.ts'
 import { lockOrder } from '../orders/orders.ts'
 
-/** Finds orders with `processing` lines, sorted by customer. Orders without a change for 90 days are ignored. */
-export const findOpenOrders = (db: Db, service: Service) =>
-  findOpenOrdersWhere(db, service, sql`o.changed_at > now() - interval '90 days'`)
+/** Finds open orders (`OpenOrder`) that are due, sorted by customer. Orders without a change for 90 days are ignored. */
+export const findOpenOrders = (db: Db, service: Service, { sync, areAllDue }: { sync: string; areAllDue: boolean }) =>
+  findOpenOrdersWhere(
+    db,
+    service,
+    sql`o.changed_at > now() - interval '90 days'
+        and (${areAllDue} or coalesce((select v.refreshed_at < now() - ${pollInterval}
+                                         from sync_refresh v where v.service_id = o.service_id and v.sync = ${sync} and v.id = o.customer_id), true))`,
+  )
+
+/** How long ago an order `o` must have been polled to be due again. An order that has changed lately is due in each run. */
+const pollInterval = sql`case when o.changed_at > now() - interval '6 hours' then interval '0'
+                              when o.changed_at > now() - interval '2 days' then interval '5 minutes'
+                              when o.changed_at > now() - interval '14 days' then interval '15 minutes'
+                              else interval '1 hour' end`
 
 /** Finds those of these orders that have `processing` lines, of any age. */
 export const findOpenOrdersById = (db: Db, service: Service, ids: readonly string[]) =>
   findOpenOrdersWhere(db, service, sql`o.id = any(${ids})`)
 
+/** The tracking numbers of the shipments of an order `o`. Null if it has no shipment. */
+const trackingNumbers = sql`
+  select json_agg(s.tracking_number order by s.id) from shipment s where s.service_id = o.service_id and s.order_id = o.id`
+
+/** Selects the shipments of an order line `l`. */
+const shipmentOfLine = sql`
+  select from shipment s, json_array_elements(s.lines) content
+   where s.service_id = l.service_id and s.order_id = l.order_id and (content->>'orderSequence')::integer = l.sequence`
+
 const findOpenOrdersWhere = (db: Db, service: Service, which: Sql) =>
   db.rows<OpenOrder>(sql`
-    select o.id, o.customer_id as "customerId",
+    select o.id, o.customer_id as "customerId", (${trackingNumbers}) as "trackingNumbers",
            json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'quantity', l.quantity, 'isOpen', l.status = 'processing') order by l.sequence) as lines
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
      where o.service_id = ${service.id} and o.customer_id is not null and ${which}
      group by o.service_id, o.id having bool_or(l.status = 'processing')
+        or (o.changed_at > now() - interval '3 days' and bool_or(l.status = 'shipped' and not exists (${shipmentOfLine})))
      order by o.customer_id, o.id`)
 
 /** Updates the status of order lines, one order per transaction. */

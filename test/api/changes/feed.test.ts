@@ -14,7 +14,7 @@ import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { createReturn, joinRewards, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { addShipment, createReturn, joinRewards, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { type ChangeItem, follower, readAll, readOn, sorted, status } from './following.ts'
@@ -41,6 +41,7 @@ test('the change feed starts with all current records and their valid paths', as
   await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
   await createReturn(shop, order.id, { 'HOOD-S': 1 })
+  await addShipment(api, shop, order.id)
   const one = follower(shop, 'limit=5&records=true')
   const change = await readAll(one)
   assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)))

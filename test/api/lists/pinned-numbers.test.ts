@@ -19,6 +19,7 @@ test('the lock numbers of lists never change', () => {
     sales_order: 7,
     sales_return: 8,
     reward_account: 9,
+    shipment: 10,
   })
 })
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { raw, sql } from '../../../src/database/db.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
+import { addShipment } from '../../support/order-shop.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
@@ -54,7 +55,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('orders and their returns match the document', async () => {
-    const { get, post, refused: rejected } = traffic()
+    const { shop, get, post, refused: rejected } = traffic()
     const placed = await post('/orders', await anOrder(traffic()))
     assert.equal(placed.status, 201, placed.text)
     const { id, orderNumber, customerId, lines } = placed.json.data
@@ -84,6 +85,9 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(returned.status, 201, returned.text)
     assert.equal((await get(`/orders/${id}/returns`)).json.data.length, 1)
     assert.equal((await get(`/returns/${returned.json.data.id}`)).json.data.lines.length, 1)
+    const shipment = await addShipment(shop, shop, id)
+    assert.equal((await get(`/orders/${id}/shipments`)).json.data[0].id, shipment)
+    assert.equal((await get(`/shipments/${shipment}`)).json.data.trackingNumber, 'EM1')
     await rejected('sku_not_on_order', returning('NONE', 1))
     await rejected('quantity_exceeds_returnable', returning(lines[0].sku, 2))
     await rejected(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { importAndWait } from '../../support/bringing.ts'
 import { shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
 
 const shop = await shopOfTests()
 const { api, simulator } = shop
@@ -113,6 +114,18 @@ test('a store that opened today is fetched by its identifier', async () => {
   } finally {
     stores.delete(9_998)
   }
+})
+
+test('a warehouse that only an order names becomes a location', async () => {
+  const { buy, tee } = await ordersOf(shop)
+  const [id = ''] = idsOf('warehouse')
+  await buy([{ sku: tee.sku, quantity: 1 }])
+  for (const table of ['stock', 'store']) await api.db.pool.query(`delete from ${table} where store_id = $1`, [id])
+  await shop.sync('orders')
+  const found = (await listed()).find(({ storeId }) => storeId === id)
+  assert.deepEqual([found?.kind, found?.name, found?.storeNumber], ['warehouse', `Location ${id}`, id])
+  await shop.sync('stock')
+  assert.equal((await listed()).find(({ storeId }) => storeId === id)?.name, 'Truganina DC', 'stock has its name')
 })
 
 test('two web stores with one number are two locations', async () => {

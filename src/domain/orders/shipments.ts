@@ -1,0 +1,114 @@
+import { type Static, Type } from '../../schemas/schemas.ts'
+import { Id, Integer, LocalTime, Nullable, Text } from '../values/fields.ts'
+import { carrier, trackingNumber, trackingUrl } from './tracking.ts'
+
+const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
+const quantity = Integer('Units in the shipment.', 1, { minimum: 1 })
+
+/** A parcel of an order. */
+export type Shipment = Static<typeof Shipment>
+export const Shipment = Type.Object(
+  {
+    id: Id('The ID of the shipment.', '019a7341-52c8-7e0f-8d64-91b7f3a2c5d1'),
+    orderId: Id('The order of the shipment.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
+    orderNumber: Text('The number of the order.', 'W0000123', 30),
+    carrier: Nullable(carrier),
+    trackingNumber: Nullable(trackingNumber),
+    trackingUrl: Nullable(trackingUrl),
+    shippedAt: Nullable(LocalTime('When the shipment was dispatched. `null` if unknown.')),
+    lines: Type.Array(
+      Type.Object(
+        {
+          orderLineId: Nullable(Id('The line of the order. `null` if the item is not on the order.', '1')),
+          sku,
+          quantity,
+        },
+        { $id: 'ShipmentLine', additionalProperties: false },
+      ),
+      { description: 'The content, by order line.' },
+    ),
+    cartons: Type.Array(
+      Type.Object(
+        {
+          number: Nullable(Text('The number of the carton.', '1', 50)),
+          lines: Type.Array(Type.Object({ sku, quantity }, { $id: 'CartonLine', additionalProperties: false })),
+        },
+        { $id: 'Carton', additionalProperties: false },
+      ),
+      { description: 'The content by carton. Empty if the back office does not report cartons.' },
+    ),
+    updateTimeStamp: LocalTime('When the shipment last changed.'),
+  },
+  { $id: 'Shipment', additionalProperties: false },
+)
+
+/** The carrier and tracking of a shipment, as `tillbridge order ship` takes them. */
+export interface Tracking {
+  carrier?: string | undefined
+  trackingNumber?: string | undefined
+  trackingUrl?: string | undefined
+}
+
+/** A parcel of an order, with its content by the back office's SKUs. */
+export interface ReportedShipment {
+  carrier: string | null
+  trackingNumber: string | null
+  trackingUrl: string | null
+  /** RFC 3339. */
+  shippedAt: string | null
+  contents: { skuId: string; quantity: number }[]
+  cartons: { number: string | null; contents: { skuId: string; quantity: number }[] }[]
+}
+
+/** A shipment with its content by order line, ready to be stored. `key` tells the shipments of the order apart. */
+export interface AllocatedShipment
+  extends Pick<ReportedShipment, 'carrier' | 'trackingNumber' | 'trackingUrl' | 'shippedAt'> {
+  key: string
+  lines: { orderSequence: number | null; sku: string; quantity: number }[]
+  cartons: { number: string | null; lines: { sku: string; quantity: number }[] }[]
+}
+
+interface ShippableLine {
+  sequence: number
+  sku: string
+  skuId: string
+  quantity: number
+}
+
+/**
+ * Allocates the content of an order's shipments to its lines, in order. Units beyond the ordered ones, and items that are not on the order,
+ * get no line.
+ */
+export function allocateShipments(
+  shipments: readonly ReportedShipment[],
+  lines: readonly ShippableLine[],
+): AllocatedShipment[] {
+  const left = lines.map(line => ({ ...line }))
+  const toSku = (skuId: string) => lines.find(line => line.skuId === skuId)?.sku ?? skuId
+  const keys = new Map<string, number>()
+  return shipments.map(({ contents, cartons, ...shipment }) => {
+    const name = shipment.trackingNumber ?? shipment.shippedAt ?? ''
+    const count = (keys.get(name) ?? 0) + 1
+    keys.set(name, count)
+    return {
+      ...shipment,
+      key: count === 1 ? name : `${name} ${count}`,
+      lines: contents.flatMap(({ skuId, quantity: shipped }) => {
+        const parts: AllocatedShipment['lines'] = []
+        let rest = shipped
+        for (const line of left) {
+          const units = line.skuId === skuId ? Math.min(rest, line.quantity) : 0
+          if (units === 0) continue
+          line.quantity -= units
+          rest -= units
+          parts.push({ orderSequence: line.sequence, sku: line.sku, quantity: units })
+        }
+        return rest > 0 ? [...parts, { orderSequence: null, sku: toSku(skuId), quantity: rest }] : parts
+      }),
+      cartons: cartons.map(carton => ({
+        number: carton.number,
+        lines: carton.contents.map(each => ({ sku: toSku(each.skuId), quantity: each.quantity })),
+      })),
+    }
+  })
+}

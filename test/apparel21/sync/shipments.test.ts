@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { tee, hat, buy } = await ordersOf(shop)
+
+interface Shipment {
+  id: string
+  trackingNumber: string
+  carrier: string
+  trackingUrl: string
+  lines: { orderLineId: string; sku: string; quantity: number }[]
+}
+const shipmentsOf = async (id: string): Promise<Shipment[]> => (await api.get(`/orders/${id}/shipments`)).json.data
+const linesOf = async (id: string) => (await api.get(`/orders/${id}`)).json.data.lines
+const endOfFeed = async () => (await api.get('/changes?kinds=shipment&limit=1000')).json.meta.endCursor
+const changesAfter = async (cursor: string) =>
+  (await api.get(`/changes?kinds=shipment&records=true&after_cursor=${encodeURIComponent(cursor)}`)).json.data
+const order = (units = 1) =>
+  buy([
+    { sku: tee.sku, quantity: units },
+    { sku: hat.sku, quantity: 1 },
+  ])
+
+test('a despatched order has a shipment with carrier, tracking and content', async () => {
+  const { id } = await order(2)
+  await shop.sync('orders')
+  assert.deepEqual(await shipmentsOf(id), [])
+  const before = await endOfFeed()
+  simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM100' })
+  await shop.sync('orders')
+  await shop.sync('orders')
+  const [shipment, ...others] = await shipmentsOf(id)
+  assert.equal(others.length, 0)
+  assert.ok(shipment)
+  assert.deepEqual(
+    [shipment.carrier, shipment.trackingNumber, shipment.trackingUrl],
+    ['EMS', 'EM100', 'https://track.example.test/EM100'],
+  )
+  assert.deepEqual(shipment.lines, [
+    { orderLineId: '1', sku: tee.sku, quantity: 2 },
+    { orderLineId: '2', sku: hat.sku, quantity: 1 },
+  ])
+  const changes = await changesAfter(before)
+  assert.deepEqual(
+    changes.map((change: { kind: string; id: string; path: string }) => [change.kind, change.id, change.path]),
+    [['shipment', shipment.id, `/shipments/${shipment.id}`]],
+    'a state is published once',
+  )
+  assert.deepEqual((await api.get(`/shipments/${shipment.id}`)).json.data, shipment)
+  const [line] = await linesOf(id)
+  assert.deepEqual(line.tracking, [
+    {
+      shipmentId: shipment.id,
+      carrier: 'EMS',
+      trackingNumber: 'EM100',
+      trackingUrl: 'https://track.example.test/EM100',
+      quantity: 2,
+    },
+  ])
+  simulator.ledger.clear()
+  await shop.sync('orders')
+  assert.equal(
+    simulator.ledger.callsTo({ path: '/Persons/*/Shipments/*' }).length,
+    0,
+    'a known shipment is not asked for',
+  )
+})
+
+test('an order in two parcels gets each as it is despatched', async () => {
+  const { id } = await order()
+  simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM201', skuIds: [Number(tee.sku)] })
+  await shop.sync('orders')
+  assert.deepEqual(
+    (await shipmentsOf(id)).map(({ trackingNumber, lines }) => [trackingNumber, lines.length]),
+    [['EM201', 1]],
+  )
+  // A read shows the last line as shipped before the sync has its parcel.
+  simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM202' })
+  const { customerId } = (await api.get(`/orders/${id}`)).json.data
+  await api.get(`/customers/${customerId}/orders`)
+  await shop.sync('orders')
+  assert.deepEqual((await shipmentsOf(id)).map(({ trackingNumber }) => trackingNumber).sort(), ['EM201', 'EM202'])
+})
+
+test('a split parcel changes one shipment and adds another', async () => {
+  const { id } = await order()
+  simulator.change({
+    kind: 'despatch-order',
+    id: Number(id),
+    conNote: 'EM301',
+    skuIds: [Number(tee.sku), Number(hat.sku)],
+  })
+  const there = simulator.state.orders.get(Number(id))
+  assert.ok(there)
+  // Something is still to come, so the order is polled.
+  const [first] = there.lines
+  assert.ok(first)
+  there.lines.push({ ...first, id: first.id + 100_000, status: 'Processing', conNote: '' })
+  await api.db.pool.query(
+    `insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value)
+     select service_id, order_id, 9, 'processing', sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value
+       from order_line where order_id = $1 and sequence = 1`,
+    [id],
+  )
+  await shop.sync('orders')
+  const [before] = await shipmentsOf(id)
+  simulator.change({ kind: 'split-shipment', id: Number(id), conNote: 'EM302' })
+  await shop.sync('orders')
+  const after = await shipmentsOf(id)
+  assert.deepEqual(
+    after.map(({ trackingNumber, lines }) => [trackingNumber, lines.length]),
+    [
+      ['EM301', 1],
+      ['EM302', 1],
+    ],
+  )
+  assert.equal(after[0]?.id, before?.id)
+})
+
+test('tracking comes from the order if the back office lists no shipment', async () => {
+  const { id } = await order()
+  simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM400' })
+  simulator.faults.add({ kind: 'error', code: 5008, status: 404, path: '/Persons/*/Shipments/*' })
+  await shop.sync('orders')
+  assert.deepEqual(
+    (await shipmentsOf(id)).map(({ trackingNumber, carrier, lines }) => [trackingNumber, carrier, lines.length]),
+    [['EM400', 'EMS', 2]],
+  )
+})
+
+test('an order that has not moved for days is asked for less often', async () => {
+  const { id } = await order()
+  await api.db.pool.query("update sales_order set changed_at = now() - interval '10 days'")
+  await shop.sync('orders', { full: false })
+  simulator.ledger.clear()
+  await shop.sync('orders', { full: false })
+  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 0)
+  await api.db.pool.query("update sync_refresh set refreshed_at = now() - interval '16 minutes' where sync = 'orders'")
+  await shop.sync('orders', { full: false })
+  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 1)
+  await api.db.pool.query('update sales_order set changed_at = now() where id = $1', [id])
+  simulator.ledger.clear()
+  await shop.sync('orders', { full: false })
+  await shop.sync('orders', { full: false })
+  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 2)
+})
