@@ -71,7 +71,7 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
     { sku: 'UNKEPT', quantity: 1 },
   ])
   const url = 'https://track.example.com/33ABC1'
-  assert.match(await refused('ship', orderNumber, '--tracking-url', 'javascript:alert(1)'), /must be a web address/)
+  assert.match(await rejected('ship', orderNumber, '--tracking-url', 'javascript:alert(1)'), /must be a web address/)
   await order('ship', orderNumber, '--carrier', 'Australia Post', '--tracking-number', '33ABC1', '--tracking-url', url)
   const [shipment, ...others] = (await shop.get(`/orders/${id}/shipments`)).json.data
   assert.deepEqual(
