@@ -325,7 +325,7 @@ create function render_references(service integer, reference_values jsonb) retur
 $$;
 
 
--- 0003_goods.sql
+-- 0003_catalog.sql
 -- Catalog and inventory: stores, their staff, products and stock.
 
 -- Stores, as GET /stores shows them. If a store changes, the stock and customers that show it are rendered again.

@@ -5,7 +5,7 @@ import { customerRequests } from './customers.ts'
 import { fields, paths, pinHeader, returnOf, voucherOf } from './names.ts'
 import { given, NotTried } from './not-tried.ts'
 import { says, section } from './statement.ts'
-import { holdsAHundred, isPaged } from './walk.ts'
+import { holdsAHundred, isPaged } from './paginate.ts'
 
 const sales = '/orders/transactions/search'
 

@@ -3,7 +3,7 @@ import { dataOf, isRefused } from './api.ts'
 import { fields, paths, pinHeader } from './names.ts'
 import { given, NotTried } from './not-tried.ts'
 import { says, section } from './statement.ts'
-import { pagination } from './walk.ts'
+import { pagination } from './paginate.ts'
 
 export const purpose = section(
   '1. What the service does',

@@ -4,7 +4,7 @@ import { paths, returnOf, voucherOf } from './names.ts'
 import { given } from './not-tried.ts'
 import { names } from './shop.ts'
 import { says, section, type Trial } from './statement.ts'
-import { pagination } from './walk.ts'
+import { pagination } from './paginate.ts'
 
 const sales = '/orders/transactions/search'
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Api, dataOf } from './api.ts'
 import { fields, orderOf, paths } from './names.ts'
 import { NotTried } from './not-tried.ts'
-import { pagination } from './walk.ts'
+import { pagination } from './paginate.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
 type Found = any

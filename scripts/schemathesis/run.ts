@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { buildDocuments } from '../documents/write.ts'
 import { installedByPip } from '../installed.ts'
-import { reported } from './told.ts'
+import { reported } from './findings.ts'
 
 // Tests the API with Schemathesis: requests generated from the OpenAPI document, against a separate server with the
 // demo shop. Arguments after `--` are passed on: npm run schemathesis -- --phases fuzzing --seed 7

@@ -50,7 +50,7 @@ test('each dashboard query returns data from a scraped service', { skip }, async
   assert.ok(panels.length > 20, 'panels are found')
   for (const { title, targets } of panels)
     for (const { expr } of targets) {
-      // Exposed only if replicas or shards exist: test/faults/replicas.test.ts, test/shards/away.test.ts.
+      // Exposed only if replicas or shards exist: test/faults/replicas.test.ts, test/shards/unavailable.test.ts.
       if (/tillbridge_(replica|shard)_/.test(expr)) continue
       const query = expr.replaceAll('$__rate_interval', '5m')
       const found = async () => {

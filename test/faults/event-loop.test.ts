@@ -4,8 +4,8 @@ import { parseRelease } from '../../src/backoffice/apparel21/client/release.ts'
 import { prefersStrict } from '../../src/http/routing/prefer.ts'
 import { createIntegerParser, createMoneyParser } from '../../src/import/pipeline/numbers.ts'
 import { momentsLike } from '../../src/import/pipeline/times.ts'
-import { importAndWait } from '../support/bringing.ts'
 import { watchEventLoop } from '../support/event-loop.ts'
+import { importAndWait } from '../support/import-and-wait.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService

@@ -5,10 +5,10 @@ import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { buildCustomers } from '../support/paginate.ts'
 import { assertProblem } from '../support/problem.ts'
 import { captureLog } from '../support/servers.ts'
 import { startTestService } from '../support/service.ts'
-import { buildCustomers } from '../support/walk.ts'
 import { ownDatabase, ownDirectory } from './own-postgres.ts'
 
 test('a flipped byte in a data file is logged and never served', async () => {

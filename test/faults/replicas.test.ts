@@ -9,9 +9,9 @@ import { currentLsn, parseWalPosition } from '../../src/database/replicas/lsn.ts
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { connect, type OpenedDatabase } from '../../src/runtime/installation/connect.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { buildCustomers, paginate } from '../support/paginate.ts'
 import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { buildCustomers, paginate } from '../support/walk.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 /** Asks a server for something of itself. */

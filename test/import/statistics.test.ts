@@ -5,7 +5,7 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { analyzeGrownTables } from '../../src/store/lists/statistics.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { buildCustomers } from '../support/walk.ts'
+import { buildCustomers } from '../support/paginate.ts'
 
 const database = await createTestDatabase()
 after(() => database.drop())

@@ -15,10 +15,10 @@ import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { install } from '../support/installations/installations.ts'
+import { buildCustomers } from '../support/paginate.ts'
 import { assertProblem } from '../support/problem.ts'
 import { waitUntil } from '../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
-import { buildCustomers } from '../support/walk.ts'
 
 // A PostgreSQL of its own, to be taken away.
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-outage-'))

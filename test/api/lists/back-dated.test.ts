@@ -12,8 +12,8 @@ import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { beginInitialLoad, withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
+import { paginate, pollSince } from '../../support/paginate.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { paginate, pollSince } from '../../support/walk.ts'
 
 const service = await startTestService()
 const writersDb = openDatabase(service.database.connection)

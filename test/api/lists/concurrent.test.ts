@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
 import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { buildCustomers, paginate, pollSince } from '../../support/paginate.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { buildCustomers, paginate, pollSince } from '../../support/walk.ts'
 
 const service = await startTestService()
 const writersDb = openDatabase(service.database.connection, { max: 10 })

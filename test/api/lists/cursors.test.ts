@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { buildCustomers } from '../../support/paginate.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
-import { buildCustomers } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {

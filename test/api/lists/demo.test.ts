@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
+import { paginate } from '../../support/paginate.ts'
 import { startTestService } from '../../support/service.ts'
-import { paginate } from '../../support/walk.ts'
 
 const shop = await startTestService({ database: await cloneDemoDatabase() })
 after(() => shop.stop())

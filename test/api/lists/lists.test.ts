@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { buildCustomers, paginate, pollSince } from '../../support/paginate.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
-import { buildCustomers, paginate, pollSince } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
-import { buildCustomers, withTimestamps } from '../../support/walk.ts'
+import { buildCustomers, withTimestamps } from '../../support/paginate.ts'
 
 /** A process that loads customers until a test kills it. Its argument is JSON: database and service. */
 const { database, service } = JSON.parse(process.argv[2] ?? '')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
+import { paginate } from '../../support/paginate.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { paginate } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { importFile } from '../../../src/import/import-file.ts'
 import { openSource } from '../../../src/import/sources/file.ts'
+import { paginate } from '../../support/paginate.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { paginate } from '../../support/walk.ts'
 
 const service = await startTestService({ settings: { timeZone: 'Australia/Melbourne' } })
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))

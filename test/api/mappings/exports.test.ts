@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { importAndWait } from '../../support/bringing.ts'
+import { importAndWait } from '../../support/import-and-wait.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { startWithWorker } from './checked-shop.ts'
 

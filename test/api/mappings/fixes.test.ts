@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { importAndWait } from '../../support/bringing.ts'
+import { importAndWait } from '../../support/import-and-wait.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { lockImportType } from '../../../src/import/pipeline/import-type-lock.ts'
-import { importAndWait, uploadFile, waitForImport } from '../../support/bringing.ts'
+import { importAndWait, uploadFile, waitForImport } from '../../support/import-and-wait.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { importTypes } from '../../../src/import/pipeline/import-types.ts'
-import { importAndWait, uploadFile, waitForImport } from '../../support/bringing.ts'
+import { importAndWait, uploadFile, waitForImport } from '../../support/import-and-wait.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { buildCustomers } from '../../support/paginate.ts'
 import { assertCommonHeaders, assertProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { buildCustomers } from '../../support/walk.ts'
 
 let service: TestService
 before(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { importAndWait } from '../../support/bringing.ts'
+import { importAndWait } from '../../support/import-and-wait.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
-import { paginate } from '../../support/walk.ts'
+import { paginate } from '../../support/paginate.ts'
 
 // The back office is in Melbourne, the service in London.
 const zone = 'Europe/London'

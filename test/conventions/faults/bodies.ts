@@ -71,7 +71,7 @@ export const bodies: Section = {
     [
       184,
       'Odd strings appear in every field of every write',
-      ['api/access/odd-texts.test.ts', 'odd strings are stored unchanged or rejected, and never cause a 500'],
+      ['api/access/unusual-strings.test.ts', 'odd strings are stored unchanged or rejected, and never cause a 500'],
       ['api/customers/texts.test.ts', 'random strings in every field are stored unchanged or rejected'],
     ],
     [
@@ -127,13 +127,13 @@ export const bodies: Section = {
     [
       194,
       'Two clients change one customer concurrently',
-      ['api/customers/at-once.test.ts', 'two concurrent changes lose no field of each other'],
+      ['api/customers/concurrent.test.ts', 'two concurrent changes lose no field of each other'],
       ['api/customers/changes.test.ts', 'any two concurrent changes end like a sequence of both'],
     ],
     [
       195,
       'Twenty clients create one email address concurrently',
-      ['api/customers/at-once.test.ts', 'one of twenty concurrent creates with the same email succeeds'],
+      ['api/customers/concurrent.test.ts', 'one of twenty concurrent creates with the same email succeeds'],
     ],
     [
       196,

@@ -41,7 +41,7 @@ export const deliveries: Section = {
       98,
       'An endpoint fails repeatedly',
       ['api/webhooks/deliveries.test.ts', 'a failed delivery is repeated unchanged except for time and signature'],
-      ['api/webhooks/standing.test.ts', 'an endpoint failing for a week is reported, then catches up gently'],
+      ['api/webhooks/status.test.ts', 'an endpoint failing for a week is reported, then catches up gently'],
     ],
     [
       99,
@@ -85,7 +85,7 @@ export const deliveries: Section = {
       106,
       'A signature is almost right, or a secret is being rotated',
       ['client/webhooks.test.ts', 'a modified body, ID, time or signature fails verification'],
-      ['api/webhooks/standing.test.ts', 'both secrets sign for 24 hours after a rotation without lost deliveries'],
+      ['api/webhooks/status.test.ts', 'both secrets sign for 24 hours after a rotation without lost deliveries'],
     ],
     [
       107,

@@ -67,7 +67,7 @@ export const keys: Section = {
       11,
       'The back office responds after the deadline',
       ['apparel21/writes/customers.test.ts', 'a silent back office is an unknown outcome at the deadline'],
-      ['apparel21/writes/settling.test.ts', 'an order with a lost response is stored automatically with audit entry'],
+      ['apparel21/writes/reconcile.test.ts', 'an order with a lost response is stored automatically with audit entry'],
     ],
     [
       12,
@@ -79,7 +79,7 @@ export const keys: Section = {
     [
       13,
       'A process dies while its key is in progress',
-      ['apparel21/writes/settling.test.ts', 'a repeat takes over a finished attempt and leaves the job nothing'],
+      ['apparel21/writes/reconcile.test.ts', 'a repeat takes over a finished attempt and leaves the job nothing'],
       ['apparel21/writes/crashes.test.ts', 'a … killed at … exists once everywhere after its repeat'],
     ],
     [

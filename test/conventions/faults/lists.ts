@@ -73,7 +73,7 @@ export const lists: Section = {
       'Times are impossible or ambiguous',
       ['api/lists/times.test.ts', 'an unreadable or nonexistent time is rejected with its parameter name'],
       ['api/lists/times.test.ts', 'an offset with an unescaped plus is rejected'],
-      ['api/lists/moments.test.ts', 'only a day that exists in the calendar is accepted'],
+      ['api/lists/timestamps.test.ts', 'only a day that exists in the calendar is accepted'],
     ],
     [
       66,
@@ -83,7 +83,7 @@ export const lists: Section = {
     [
       67,
       'Versions have one or two digits, a letter, no value or a broken page',
-      ['api/lists/moments.test.ts', 'back office versions compare by year, then number, then letter'],
+      ['api/lists/timestamps.test.ts', 'back office versions compare by year, then number, then letter'],
       ['apparel21/client/release.test.ts', 'the version is found on the root page in any markup'],
       ['apparel21/client/release.test.ts', 'an unknown version counts as too old and a pinned version wins'],
       ['apparel21/client/release.test.ts', 'a known version stays in use while its page is unavailable'],

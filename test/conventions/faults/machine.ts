@@ -50,17 +50,17 @@ export const machine: Section = {
     [
       115,
       'File descriptors are exhausted',
-      ['faults/little.test.ts', 'connected clients get responses despite exhausted file descriptors'],
+      ['faults/low-resources.test.ts', 'connected clients get responses despite exhausted file descriptors'],
     ],
     [
       116,
       'The heap is small under load',
-      ['faults/little.test.ts', 'a small heap survives a crowd that requests large pages'],
+      ['faults/low-resources.test.ts', 'a small heap survives a crowd that requests large pages'],
     ],
     [
       117,
       'The processor is starved',
-      ['faults/little.test.ts', 'a starved processor executes writes once and stays live'],
+      ['faults/low-resources.test.ts', 'a starved processor executes writes once and stays live'],
     ],
     [
       118,
@@ -89,7 +89,7 @@ export const machine: Section = {
     [
       122,
       'A running data directory is copied and started',
-      ['faults/copies.test.ts', 'a copied data directory starts with all acknowledged writes'],
+      ['faults/data-copies.test.ts', 'a copied data directory starts with all acknowledged writes'],
     ],
     [
       123,
@@ -99,7 +99,7 @@ export const machine: Section = {
     [
       124,
       'A backup taken under load is restored',
-      ['faults/copies.test.ts', 'a backup during sales restores all acknowledged writes and correct ledgers'],
+      ['faults/data-copies.test.ts', 'a backup during sales restores all acknowledged writes and correct ledgers'],
       ['backup/backup.test.ts', 'a backup during writes contains every acknowledged customer completely'],
       ['backup/backup.test.ts', 'a restore recreates every row, key, index, trigger and sequence'],
     ],

@@ -57,7 +57,7 @@ export const privacy: Section = {
       207,
       'Stored responses exceed their retention',
       ['api/requests/idempotency-over-time.test.ts', 'a key expires after 24 hours and its response is deleted'],
-      ['apparel21/writes/settling.test.ts', 'a write intent is stored encrypted and only while open'],
+      ['apparel21/writes/reconcile.test.ts', 'a write intent is stored encrypted and only while open'],
     ],
     [
       208,

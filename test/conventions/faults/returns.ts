@@ -62,8 +62,8 @@ export const returns: Section = {
       50,
       'The outcome of a return is unknown',
       ['apparel21/writes/returns.test.ts', 'a return with a lost response is unknown until its repeat'],
-      ['apparel21/writes/settling.test.ts', 'an unknown return keeps its units reserved against other returns'],
-      ['apparel21/writes/settling.test.ts', 'reconciliation never creates a return that did not arrive'],
+      ['apparel21/writes/reconcile.test.ts', 'an unknown return keeps its units reserved against other returns'],
+      ['apparel21/writes/reconcile.test.ts', 'reconciliation never creates a return that did not arrive'],
       ['apparel21/writes/received-returns.test.ts', 'a lost return whose lines are already marked is found later'],
     ],
     [

@@ -23,13 +23,13 @@ export const vouchers: Section = {
       22,
       'A lock expires before its holder uses it',
       ['api/vouchers/locks.test.ts', 'an expired lock is free immediately and its holder is rejected afterwards'],
-      ['apparel21/vouchers/holding.test.ts', 'a lock expires by the database clock and its holder is rejected'],
+      ['apparel21/vouchers/locking.test.ts', 'a lock expires by the database clock and its holder is rejected'],
     ],
     [
       23,
       'A client validates a voucher that another client holds',
-      ['apparel21/vouchers/holding.test.ts', 'a locked voucher causes no back office validation for other clients'],
-      ['apparel21/writes/taken-over.test.ts', "a late validation does not end the new holder's lock: …"],
+      ['apparel21/vouchers/locking.test.ts', 'a locked voucher causes no back office validation for other clients'],
+      ['apparel21/writes/lease-lost.test.ts', "a late validation does not end the new holder's lock: …"],
     ],
     [
       24,
@@ -49,7 +49,7 @@ export const vouchers: Section = {
         'api/vouchers/validation.test.ts',
         'a wrong validation ID and an unknown number are indistinguishable and throttled',
       ],
-      ['apparel21/vouchers/holding.test.ts', 'validation IDs are unguessable and bound to one voucher and service'],
+      ['apparel21/vouchers/locking.test.ts', 'validation IDs are unguessable and bound to one voucher and service'],
     ],
     [
       27,

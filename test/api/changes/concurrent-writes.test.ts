@@ -14,7 +14,7 @@ import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
 import { buildOrder, cancelReturn, createReturn, joinRewards, startOrderShop } from '../../support/order-shop.ts'
-import { withTimestamps } from '../../support/walk.ts'
+import { withTimestamps } from '../../support/paginate.ts'
 import { post } from '../../support/write.ts'
 import { type Follower, follower, readAll, readOn, sorted, status, take } from './following.ts'
 

@@ -10,8 +10,8 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
+import { buildCustomers, paginate, pollSince, withTimestamps } from '../../support/paginate.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
-import { buildCustomers, paginate, pollSince, withTimestamps } from '../../support/walk.ts'
 
 const service = await startTestService()
 const writersDb = openDatabase(service.database.connection, { max: 10 })
