@@ -66,7 +66,11 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
   [
     'Syncs and back offices',
     [
-      { title: 'Sync age', unit: 's', lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{sync}}']] },
+      {
+        title: 'Sync age',
+        unit: 's',
+        lines: [[`max by (service, sync) (${of('tillbridge_sync_lag_seconds')})`, '{{service}} {{sync}}']],
+      },
       {
         title: 'Sync intervals',
         unit: 's',
@@ -75,12 +79,17 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Failing syncs',
         unit: 'short',
-        lines: [[`sum by (service) (${of('tillbridge_sync_failed')})`, '{{service}}']],
+        lines: [[`sum by (service) (max by (service, sync) (${of('tillbridge_sync_failed')}))`, '{{service}}']],
       },
       {
         title: 'Records in the last run',
         unit: 'short',
-        lines: [[`sum by (sync, result) (${of('tillbridge_sync_records')})`, '{{sync}} {{result}}']],
+        lines: [
+          [
+            `sum by (sync, result) (max by (service, sync, result) (${of('tillbridge_sync_records')}))`,
+            '{{sync}} {{result}}',
+          ],
+        ],
       },
       {
         title: 'Open circuit breakers',
@@ -107,15 +116,20 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Jobs',
         unit: 'short',
-        lines: [[`sum by (kind, state) (${of('tillbridge_jobs')})`, '{{kind}} {{state}}']],
+        lines: [[`max by (kind, state) (${of('tillbridge_jobs')})`, '{{kind}} {{state}}']],
       },
       {
         title: 'Oldest waiting job',
         unit: 's',
-        lines: [[of('tillbridge_jobs_oldest_due_seconds'), 'due for']],
+        lines: [[`max by (kind) (${of('tillbridge_jobs_oldest_due_seconds')})`, '{{kind}}']],
       },
-      { title: 'Emails', unit: 'short', lines: [[of('tillbridge_emails'), '{{state}}']] },
-      { title: 'Alerts', unit: 'short', steps: bestNone, lines: [[of('tillbridge_alerts'), '{{kind}}']] },
+      { title: 'Emails', unit: 'short', lines: [[`max by (state) (${of('tillbridge_emails')})`, '{{state}}']] },
+      {
+        title: 'Alerts',
+        unit: 'short',
+        steps: bestNone,
+        lines: [[`max by (kind) (${of('tillbridge_alerts')})`, '{{kind}}']],
+      },
     ],
   ],
   [
@@ -127,8 +141,8 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 'short',
         lines: [
           [
-            `sum by (db_client_connection_pool_name, db_client_connection_state) (${of('db_client_connection_count')})`,
-            '{{db_client_connection_pool_name}} {{db_client_connection_state}}',
+            `sum by (pool, state) (${of('tillbridge_database_connections', { state: '!="waiting"' })})`,
+            '{{pool}} {{state}}',
           ],
           [`sum(${of('db_client_connection_pending_requests')})`, 'waiting requests'],
           [`sum(${of('db_client_connection_max')})`, 'maximum'],
@@ -153,14 +167,29 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ],
       },
       {
+        title: 'Available databases',
+        unit: 'short',
+        lines: [[`min(${of('tillbridge_database_up')})`, 'control']],
+      },
+      {
         title: 'Available shards',
         unit: 'short',
-        lines: [[of('tillbridge_shard_up'), '{{shard}}']],
+        lines: [[`min by (shard) (${of('tillbridge_shard_up')})`, '{{shard}}']],
+      },
+      {
+        title: 'Commits waiting for a standby',
+        unit: 's',
+        lines: [[`max(${of('tillbridge_commits_waiting_seconds')})`, 'oldest']],
+      },
+      {
+        title: 'Backup age',
+        unit: 's',
+        lines: [[`time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')} > 0)`, '{{database}}']],
       },
       {
         title: 'Event loop delay',
         unit: 's',
-        lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],
+        lines: [[of('tillbridge_event_loop_delay_seconds'), 'p{{percentile}}']],
       },
       {
         title: 'Dropped log entries',
@@ -198,7 +227,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [
           [of('tillbridge_disk_size_bytes'), 'disk'],
           [of('tillbridge_disk_free_bytes'), 'free'],
-          [of('tillbridge_database_size_bytes'), 'database'],
+          [`max(${of('tillbridge_database_size_bytes')})`, 'database'],
         ],
       },
       {

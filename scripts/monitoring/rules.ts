@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { bucketsOf, countOf, of } from './promql.ts'
 
 interface Alert {
@@ -9,6 +10,11 @@ interface Alert {
   summary: string
   description: string
 }
+
+const runbookHeadings = readFileSync(new URL('../../docs/operate/runbooks.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter(line => line.startsWith('### '))
+  .map(line => line.slice('### '.length))
 
 /** Requests that wait for changes or stream them are not slow. */
 const answered = { http_route: '!~"/changes.*"' } as const
@@ -26,6 +32,20 @@ const shares = {
 const recorded = Object.entries(shares).flatMap(([name, share]) =>
   windows.map(range => ({ record: `${name}_rate${range}`, expr: share(range) })),
 )
+
+/** The anchor that a Markdown renderer gives to the heading of a runbook. */
+const toAnchor = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
+
+/** Returns the path of an alert's runbook: the section whose heading names it, alone or with other alerts. */
+function findRunbook(alert: string) {
+  const heading = runbookHeadings.find(each => each.split(', ').includes(alert))
+  if (heading === undefined) throw new Error(`docs/operate/runbooks.md has no section for ${alert}.`)
+  return `docs/operate/runbooks.md#${toAnchor(heading)}`
+}
 
 /** Multi-window burn-rate alerts of an error budget (The Site Reliability Workbook, chapter 5). They fire and end quickly. */
 function burns(
@@ -102,6 +122,31 @@ export const alerts: readonly Alert[] = [
     description: 'The primary serves its reads. Run tillbridge doctor to see the cause.',
   },
   {
+    alert: 'TillbridgeDatabaseDown',
+    expr: `${of('tillbridge_database_up')} == 0`,
+    for: '1m',
+    severity: 'page',
+    summary: 'The control database is unavailable to {{ $labels.instance }}',
+    description: 'Requests return 503. Run tillbridge doctor to see the cause.',
+  },
+  {
+    alert: 'TillbridgeCommitsWait',
+    expr: `${of('tillbridge_commits_waiting_seconds')} > 5`,
+    for: '1m',
+    severity: 'page',
+    summary: 'Commits wait for a synchronous standby',
+    description:
+      'A commit has been waiting for {{ $value | humanizeDuration }}. Writes return 504 outcome_unknown, lists are served. Repair the standby or change synchronous_standby_names.',
+  },
+  {
+    alert: 'TillbridgeBackupOld',
+    expr: `time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')}) > 48 * 3600`,
+    for: '1h',
+    severity: 'ticket',
+    summary: 'The newest backup of {{ $labels.database }} is older than two days',
+    description: 'Check the nightly backup. If another tool makes your backups, remove this rule.',
+  },
+  {
     alert: 'TillbridgeShardDown',
     expr: `${of('tillbridge_shard_up')} == 0`,
     for: '2m',
@@ -137,11 +182,12 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeEmailWaits',
-    expr: `sum(${of('tillbridge_jobs', { kind: 'send-email', state: 'due' })}) > 0`,
-    for: '15m',
+    expr: `max(${of('tillbridge_jobs_oldest_due_seconds', { kind: 'send-email' })}) > 600`,
+    for: '5m',
     severity: 'page',
     summary: 'Emails are not being sent',
-    description: '{{ $value }} emails are due. Check the mail server, and that a worker is running.',
+    description:
+      'An email has been due for {{ $value | humanizeDuration }}. Check the mail server, and that a worker is running.',
   },
   {
     alert: 'TillbridgeEmailFailed',
@@ -152,7 +198,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeJobsWait',
-    expr: `${of('tillbridge_jobs_oldest_due_seconds')} > 300`,
+    expr: `max(${of('tillbridge_jobs_oldest_due_seconds')}) > 300`,
     for: '5m',
     severity: 'page',
     summary: 'Jobs are not being run',
@@ -177,7 +223,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeEventLoopLate',
-    expr: `${of('tillbridge_event_loop_delay_seconds', { quantile: '0.99' })} > 0.5`,
+    expr: `${of('tillbridge_event_loop_delay_seconds', { percentile: '99' })} > 0.5`,
     for: '10m',
     severity: 'ticket',
     summary: 'A server process is short of CPU',
@@ -214,6 +260,7 @@ ${one.for === undefined ? '' : `        for: ${one.for}\n`}        labels:
         annotations:
           summary: ${quoted(one.summary)}
           description: ${quoted(one.description)}
+          runbook: ${findRunbook(one.alert)}
 `,
   )
   .join('')}`

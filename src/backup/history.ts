@@ -1,12 +1,12 @@
-import { type Database, type Db, sql } from '../database/db.ts'
+import { type Db, sql } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 
 /** Records the time of a complete backup, unless a later one is recorded. */
-export const recordBackup = (db: Database, takenAt: string) =>
+export const recordBackup = (db: Db, takenAt: string) =>
   db.run(sql`update installation set backed_up_at = greatest(backed_up_at, ${takenAt}::timestamptz)`)
 
 /** Returns the time of the newest backup and its age in hours. Returns undefined if no backup was recorded. */
-export async function findNewestBackup(db: Database) {
+export async function findNewestBackup(db: Db) {
   const row = await db.row<{ at: Date | null; hours: number | null }>(sql`
     select backed_up_at as at, extract(epoch from now() - backed_up_at)::float8 / 3600 as hours from installation`)
   return row?.at && row.hours !== null ? { at: row.at, hours: row.hours } : undefined

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { cpus } from 'node:os'
 import {
   type BackOfficeField,
@@ -18,6 +17,7 @@ import {
   file,
   InvalidSetting,
   integer,
+  ipAddress,
   isSmtpUrl,
   networks,
   oneOf,
@@ -56,14 +56,7 @@ const minSecretLength = 32
 /** Every setting, by the name of its environment variable. `.env.example` is generated from this table. */
 export const settings = {
   PORT: integer('The port that serves HTTPS.', 8443, [0, 65_535]),
-  HOST: {
-    description: 'The IP address to listen on. 0.0.0.0 listens on all interfaces.',
-    example: '127.0.0.1',
-    read(value: string | undefined) {
-      if (value !== undefined && !isIP(value)) throw new InvalidSetting('must be an IP address')
-      return value ?? '127.0.0.1'
-    },
-  } satisfies Setting<string>,
+  HOST: ipAddress('The IP address to listen on. 0.0.0.0 listens on all interfaces.', '127.0.0.1'),
   PLAIN_PORT: port(
     'A plain HTTP port that answers every request with 403 `https_required`, never with data. If unset, no plain port is open.',
     '8080',

@@ -63,6 +63,15 @@ export const port = (description: string, example: string): Setting<number | und
   read: value => (value === undefined ? undefined : integer(description, 0, [1, 65_535]).read(value)),
 })
 
+export const ipAddress = (description: string, fallback: string): Setting<string> => ({
+  description,
+  example: fallback,
+  read(value) {
+    if (value !== undefined && !isIP(value)) throw new InvalidSetting('must be an IP address')
+    return value ?? fallback
+  },
+})
+
 export const file = (description: string, example: string): Setting<string | undefined> => ({
   description,
   example,

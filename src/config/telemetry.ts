@@ -1,5 +1,5 @@
 import { maxTracesPerSecond, samplerNames } from '../telemetry/sampling.ts'
-import { boolean, InvalidSetting, oneOf, port, type Setting, string } from './parsers.ts'
+import { boolean, InvalidSetting, ipAddress, oneOf, port, type Setting, string } from './parsers.ts'
 
 /** The settings of logs, metrics and traces. */
 export const telemetrySettings = {
@@ -13,8 +13,12 @@ export const telemetrySettings = {
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
   ),
   METRICS_PORT: port(
-    'A localhost port that exposes Prometheus metrics at /metrics. If unset, no metrics are exposed.',
+    'The port that exposes Prometheus metrics at /metrics, also in `tillbridge worker`. If unset, no metrics are exposed.',
     '9464',
+  ),
+  METRICS_HOST: ipAddress(
+    'The IP address of that port. Metrics need no credentials, so open it only to a private network, for example of containers: 0.0.0.0.',
+    '127.0.0.1',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     description:

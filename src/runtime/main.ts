@@ -12,7 +12,7 @@ import { getUsername, type PrintedAccess, prepareAccess } from './installation/f
 import { findOrphanedServices } from './installation/orphaned-services.ts'
 import { addMissingJobs, startJobs } from './job-worker.ts'
 import { listen } from './listener.ts'
-import { databaseSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
+import { controlSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { startTracing } from './traces.ts'
 
@@ -58,8 +58,7 @@ export async function startServer(config: Config, starting: StartOptions): Promi
     await logOrphanedServices(app)
     // The ports are bound before anything is created, so a start that can't serve leaves no account that was never shown.
     serving = config.webConcurrency > 1 ? await serveByWorkers(config, log) : await serveInProcess(app)
-    if (config.metricsPort !== undefined)
-      metrics = await listenMetrics(config.metricsPort, createMetricsCollector(app, serving))
+    metrics = await serveMetrics(app, serving)
     const access = await prepareAccess(config, installation, backOffices, { ...starting, ...serving })
     // Other people can read a stored log.
     const mayFollow = access && (starting.isWatched || 'made' in access)
@@ -103,10 +102,15 @@ export async function startJobProcess(config: Config, { onReady }: { onReady: ()
     throw new Error('The bundled database is not running. Run "tillbridge start" first, or set DATABASE_URL.')
   }
   await logOrphanedServices(app)
+  const metrics = await serveMetrics(app).catch(async error => {
+    await app.close()
+    throw error
+  })
   const worker = await startJobs(app)
   const stop = waitForShutdownSignal(log)
   onReady()
   await stop
+  metrics?.close()
   await worker.stop(config.drainSeconds * 1_000)
   await Promise.all([app.close(), endTraces()])
   process.exit(0)
@@ -116,17 +120,22 @@ async function logOrphanedServices({ config, installation, log }: App) {
   for (const sentence of await findOrphanedServices(config, installation.db)) log.warn(sentence)
 }
 
-/** Collects the metrics of the installation: of each process that serves, of this process if it doesn't, and of the databases. */
-function createMetricsCollector({ config, installation, backOffices, shards }: App, serving: Serving) {
+/** Serves the metrics of each process that serves, of this process if it doesn't, and of the databases, if METRICS_PORT is set. */
+async function serveMetrics({ config, installation, backOffices, shards }: App, serving?: Serving) {
+  const { metricsPort, metricsHost, webConcurrency, dataDir } = config
+  if (metricsPort === undefined) return
   const { db, pools = {}, replicas } = installation
-  const collectControl = databaseSamples(db)
+  const collectControl = controlSamples(db)
   const collectShards = shardSamples(shards)
-  const collectOwn = () =>
-    config.webConcurrency > 1 ? processSamples([{ pools, backOffices, replicas }, ...shards.opened()]) : []
-  return async () => [
-    ...mergeSamples([collectOwn(), ...(await serving.processes()), await collectControl(), await collectShards()]),
-    ...(await diskSamples(config.dataDir)),
-  ]
+  const collectProcesses = async () => {
+    const others = (await serving?.processes()) ?? []
+    const isOwnIncluded = serving && webConcurrency === 1
+    return isOwnIncluded ? others : [processSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...others]
+  }
+  return listenMetrics(metricsPort, metricsHost, async () => {
+    const [processes, control, ofShards] = await Promise.all([collectProcesses(), collectControl(), collectShards()])
+    return [...mergeSamples([...processes, control, ofShards]), ...(await diskSamples(dataDir))]
+  })
 }
 
 async function serveInProcess(app: App): Promise<Serving> {

@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { BackOffices } from '../backoffice/back-offices.ts'
+import { findNewestBackup } from '../backup/history.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
-import { readJobLag } from '../store/jobs/jobs.ts'
-import { countStates, readDatabaseBytes, readSyncStats } from '../store/stats/sync-status.ts'
+import { readJobLags } from '../store/jobs/jobs.ts'
+import { countStates, readCommitWaitSeconds, readDatabaseBytes, readSyncStats } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, droppedLogs } from '../telemetry/durations.ts'
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
@@ -51,14 +52,10 @@ function contextSamples({
     const pool = database === undefined ? of : `${database} ${of}`
     const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
     const name = { db_client_connection_pool_name: pool }
-    const counted = (state: string, value: number) =>
-      createSample('db_client_connection_count', { ...name, db_client_connection_state: state }, value)
     return [
       ...Object.entries({ busy, idle: idleCount, waiting }).map(([state, value]) =>
         createSample('tillbridge_database_connections', { pool, state }, value),
       ),
-      counted('used', busy),
-      counted('idle', idleCount),
       createSample('db_client_connection_max', name, options.max),
       createSample('db_client_connection_pending_requests', name, waiting),
     ]
@@ -96,13 +93,34 @@ function replicaSamples({ name: replica, health: standing, counts }: Replica): S
 /** Milliseconds for which a database's samples are cached, so that frequent scrapes cost nothing. */
 const samplesTtlMs = 5_000
 
-/** Returns the samples of a database's content. */
-export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(() => readSamples(db), samplesTtlMs)
+/** Milliseconds within which a database must return its samples. Prometheus waits 10 s by default. */
+const databaseTimeoutMs = 5_000
 
-async function readSamples(db: Db): Promise<Sample[]> {
+/** Returns the samples of the control database. An unavailable one must not hide the metrics of the processes. */
+export function controlSamples(db: Db): () => Promise<Sample[]> {
+  const collect = databaseSamples(db, 'control')
+  return () => withAvailability(collect, value => createSample('tillbridge_database_up', {}, value))
+}
+
+/** Adds 1 to the samples of a database, or returns only 0 if it doesn't return them in time. */
+async function withAvailability(collect: () => Promise<Sample[]>, up: (value: number) => Sample): Promise<Sample[]> {
+  const timedOut = delay(databaseTimeoutMs, [up(0)], { ref: false })
+  const collected = collect().then(
+    samples => [...samples, up(1)],
+    () => [up(0)],
+  )
+  return Promise.race([collected, timedOut])
+}
+
+/** Returns the samples of a database's content. `name`: `control` or the shard. */
+const databaseSamples = (db: Db, name: string): (() => Promise<Sample[]>) =>
+  memoize(() => readSamples(db, name), samplesTtlMs)
+
+async function readSamples(db: Db, database: string): Promise<Sample[]> {
   const syncs = await readSyncStats(db)
   const counted = await countStates(db)
-  const { oldestSeconds } = await readJobLag(db)
+  const jobLags = await readJobLags(db)
+  const backup = await findNewestBackup(db)
   return [
     ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
       ...(lagSeconds === null ? [] : [createSample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),
@@ -121,36 +139,43 @@ async function readSamples(db: Db): Promise<Sample[]> {
           ? createSample('tillbridge_emails', { state }, count)
           : createSample('tillbridge_jobs', { kind, state }, count),
     ),
-    createSample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
+    ...jobLags.map(({ name: kind, oldestSeconds }) =>
+      createSample('tillbridge_jobs_oldest_due_seconds', { kind }, oldestSeconds),
+    ),
+    createSample('tillbridge_commits_waiting_seconds', {}, await readCommitWaitSeconds(db)),
+    createSample('tillbridge_backup_timestamp_seconds', { database }, backup ? backup.at.getTime() / 1_000 : 0),
     createSample('tillbridge_database_size_bytes', {}, await readDatabaseBytes(db)),
   ]
 }
 
-/** Milliseconds within which a shard must return its metrics. */
-const shardTimeoutMs = 5_000
-
-/** Metrics of each shard, and whether it is available. */
+/** Metrics of each shard, and whether it is available. While the control database is unavailable: of the open shards. */
 export function shardSamples(shards: Shards): () => Promise<Sample[]> {
   const collectors = new WeakMap<Shard, () => Promise<Sample[]>>()
-  const collect = async (name: string) => {
-    const shard = await shards.open(name)
-    const collector = collectors.get(shard) ?? databaseSamples(shard.db)
+  const collect = (shard: Shard) => {
+    const collector = collectors.get(shard) ?? databaseSamples(shard.db, shard.name)
     collectors.set(shard, collector)
     return collector()
   }
-  const up = (shard: string, value: number) => createSample('tillbridge_shard_up', { shard }, value)
-  return async () => {
-    const each = (await shards.names()).map(async name => {
-      const timedOut = delay(shardTimeoutMs, [up(name, 0)], { ref: false })
-      const collected = collect(name).then(
-        samples => [...samples, up(name, 1)],
-        () => [up(name, 0)],
-      )
-      return Promise.race([collected, timedOut])
-    })
+  const sampleEach = async (names: readonly string[], open: (name: string) => Shard | Promise<Shard>) => {
+    const each = names.map(name =>
+      withAvailability(
+        async () => collect(await open(name)),
+        value => createSample('tillbridge_shard_up', { shard: name }, value),
+      ),
+    )
     return (await Promise.all(each)).flat()
   }
+  return async () => {
+    const names = await withinTimeout(shards.names())
+    if (names) return sampleEach(names, shards.open)
+    const open = new Map(shards.opened().map(shard => [shard.name, shard]))
+    return sampleEach([...open.keys()], name => open.get(name) as Shard)
+  }
 }
+
+/** Returns undefined if the database fails or doesn't respond in time. */
+const withinTimeout = <T>(result: Promise<T>): Promise<T | undefined> =>
+  Promise.race([result.catch(() => undefined), delay(databaseTimeoutMs, undefined, { ref: false })])
 
 /** Returns size and free space of the disk of a directory. */
 export async function diskSamples(directory: string): Promise<Sample[]> {
@@ -162,8 +187,8 @@ export async function diskSamples(directory: string): Promise<Sample[]> {
   ]
 }
 
-/** Serves `/metrics` to this machine only. */
-export function listenMetrics(port: number, collect: () => Promise<Sample[]>): Promise<Server> {
+/** Serves `/metrics`. */
+export function listenMetrics(port: number, host: string, collect: () => Promise<Sample[]>): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url?.split('?', 1)[0] !== '/metrics' || request.method !== 'GET')
       return void response.writeHead(404).end()
@@ -177,8 +202,14 @@ export function listenMetrics(port: number, collect: () => Promise<Sample[]>): P
   })
   return new Promise((resolve, reject) => {
     server.once('error', ({ code }: NodeJS.ErrnoException) =>
-      reject(new Error(`Port ${port} can't be opened for metrics (${code}). Check METRICS_PORT.`)),
+      reject(
+        new Error(
+          code === 'EADDRINUSE'
+            ? `Port ${port} of ${host} is in use by another program. Set METRICS_PORT to a free port.`
+            : `Port ${port} of ${host} can't be opened for metrics (${code}). Check METRICS_HOST and METRICS_PORT.`,
+        ),
+      ),
     )
-    server.listen(port, '127.0.0.1', () => resolve(server))
+    server.listen(port, host, () => resolve(server))
   })
 }

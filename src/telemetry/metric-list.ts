@@ -43,7 +43,7 @@ export const metrics = {
   tillbridge_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Delay of the event loop since the last scrape.',
-    labels: ['quantile'],
+    labels: ['percentile'],
     largest: true,
   },
   tillbridge_resident_memory_bytes: { type: 'gauge', help: 'Resident memory of the server processes.', labels: [] },
@@ -131,7 +131,25 @@ export const metrics = {
   },
   tillbridge_jobs_oldest_due_seconds: {
     type: 'gauge',
-    help: 'Seconds for which the oldest due job has been waiting. 0 if no job is due.',
+    help: 'Seconds for which the oldest due job of a name has been waiting. 0 if none is due.',
+    labels: ['kind'],
+    largest: true,
+  },
+  tillbridge_commits_waiting_seconds: {
+    type: 'gauge',
+    help: 'Seconds for which the oldest commit has been waiting for a synchronous standby. 0 if none is waiting.',
+    labels: [],
+    largest: true,
+  },
+  tillbridge_backup_timestamp_seconds: {
+    type: 'gauge',
+    help: 'Time of the newest backup of `control` or of a shard, in seconds since 1970. 0 if there is none.',
+    labels: ['database'],
+    largest: true,
+  },
+  tillbridge_database_up: {
+    type: 'gauge',
+    help: '1 while the control database is available to this process.',
     labels: [],
     largest: true,
   },
@@ -176,11 +194,6 @@ export const metrics = {
     help: 'Duration of database client operations.',
     labels: ['db_system_name', 'db_operation_name', 'error_type'],
     buckets: databaseSeconds,
-  },
-  db_client_connection_count: {
-    type: 'gauge',
-    help: 'The number of connections that are currently in state described by the state attribute.',
-    labels: ['db_client_connection_pool_name', 'db_client_connection_state'],
   },
   db_client_connection_max: {
     type: 'gauge',

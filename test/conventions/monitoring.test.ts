@@ -41,11 +41,7 @@ test('rules and dashboard name only exported metrics', () => {
 
 test('each metric is on the dashboard unless a standard name covers it', () => {
   const shown = queries.map(({ expr }) => expr).join('\n')
-  const ours = [
-    'tillbridge_http_requests_total',
-    'tillbridge_http_request_duration_seconds',
-    'tillbridge_database_connections',
-  ]
+  const ours = ['tillbridge_http_requests_total', 'tillbridge_http_request_duration_seconds']
   const missing = Object.keys(metrics).filter(name => !shown.includes(name))
   assert.deepEqual(missing, ours)
 })
@@ -74,6 +70,19 @@ test('docs/operate/monitor.md names each rule or its pair', () => {
 test('each alert has a summary and a remedy', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
   for (const { summary, description } of alerts) assert.ok(summary.length > 10 && description.length > 20)
+})
+
+test('each rule names a runbook section that exists', () => {
+  const headings = readFileSync(new URL('docs/operate/runbooks.md', root), 'utf8').match(/^### .*$/gm) ?? []
+  const anchors = headings.map(
+    heading => `docs/operate/runbooks.md#${heading.slice(4).toLowerCase().replaceAll(',', '').replaceAll(' ', '-')}`,
+  )
+  const named = rulesText().match(/(?<= {10}runbook: ).*$/gm) ?? []
+  assert.equal(named.length, alerts.length)
+  assert.deepEqual(
+    named.filter(name => !anchors.includes(name)),
+    [],
+  )
 })
 
 test('the rules fire only under their conditions', { skip }, () => {

@@ -66,9 +66,9 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
   for (const pool of ['reads', 'writes'])
     for (const state of ['busy', 'idle', 'waiting'])
       assert.ok(values.has(`tillbridge_database_connections{pool="${pool}",state="${state}"}`), `${pool} ${state}`)
-  assert.ok((values.get('tillbridge_event_loop_delay_seconds{quantile="0.99"}') ?? -1) >= 0)
+  assert.ok((values.get('tillbridge_event_loop_delay_seconds{percentile="99"}') ?? -1) >= 0)
   assert.ok((values.get('tillbridge_resident_memory_bytes') ?? 0) > 50e6)
-  assert.ok((values.get('tillbridge_jobs_oldest_due_seconds') ?? Number.NaN) < 60)
+  assert.ok((values.get('tillbridge_jobs_oldest_due_seconds{kind="schedule-syncs"}') ?? Number.NaN) < 60)
   for (const state of ['queued', 'failed'])
     assert.equal(values.get(`tillbridge_emails{state="${state}"}`), 0, 'before there is one')
   const reported = text.match(/^# TYPE (\S+)/gm) ?? []
@@ -124,12 +124,14 @@ test('a taken port stops the start and is named', async () => {
   assert.equal(code, 1)
   assert.match(
     err,
-    new RegExp(`tillbridge: Port ${port} can't be opened for metrics \\(EADDRINUSE\\). Check METRICS_PORT\\.`),
+    new RegExp(
+      `tillbridge: Port ${port} of 127.0.0.1 is in use by another program. Set METRICS_PORT to a free port\\.`,
+    ),
   )
 })
 
 test('a process without requests also reports its lost log lines', () => {
-  const reported = processSamples([{ backOffices: { opened: () => [] } as never }]).map(({ name }) => name)
+  const reported = processSamples([{ backOffices: { listOpen: () => [] } as never }]).map(({ name }) => name)
   assert.ok(reported.includes('tillbridge_log_lines_lost_total'))
 })
 

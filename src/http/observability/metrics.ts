@@ -53,9 +53,9 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
   return () => {
     // The monitor reports how long a timer took, which includes its resolution.
     const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
-    const loop = (quantile: string, value: number) =>
-      createSample('tillbridge_event_loop_delay_seconds', { quantile }, seconds(value))
-    const loops = [loop('0.5', delay.percentile(50)), loop('0.99', delay.percentile(99)), loop('1', delay.max)]
+    const loop = (percentile: string, value: number) =>
+      createSample('tillbridge_event_loop_delay_seconds', { percentile }, seconds(value))
+    const loops = [loop('50', delay.percentile(50)), loop('99', delay.percentile(99)), loop('100', delay.max)]
     delay.reset()
     return [
       ...[...responses.values()].map(({ labels, count }) =>

@@ -91,6 +91,15 @@ export async function readJobLag(db: Db): Promise<{ oldestSeconds: number; isIdl
   return row ?? { oldestSeconds: 0, isIdle: false }
 }
 
+/** Returns the lag per name, for each name that has jobs. */
+export const readJobLags = (db: Db) =>
+  db.rows<{ name: string; oldestSeconds: number }>(sql`
+    select name,
+           coalesce(extract(epoch from now() - min(due_at) filter (where due_at <= now() and ${isFree('j')})), 0)::float8 as "oldestSeconds"
+      from job j
+     group by 1
+     order by 1`)
+
 /** The number of jobs of one name that a worker can still lease, and the maximum that can run for one service. */
 export interface Slots {
   free: number

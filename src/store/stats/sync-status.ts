@@ -33,6 +33,14 @@ export const countStates = (db: Db) =>
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
 
+/** Returns the seconds for which the oldest commit of this role has been waiting for a synchronous standby. */
+export async function readCommitWaitSeconds(db: Db): Promise<number> {
+  const row = await db.row<{ seconds: number }>(sql`
+    select coalesce(max(extract(epoch from clock_timestamp() - state_change)), 0)::float8 as seconds
+      from pg_stat_activity where datname = current_database() and wait_event = 'SyncRep'`)
+  return row?.seconds ?? 0
+}
+
 /** Returns the size of the database on disk. */
 export async function readDatabaseBytes(db: Db): Promise<number> {
   const row = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
