@@ -32,6 +32,7 @@ comment on table voucher is
   'it.';
 comment on column voucher.pin_hash is 'Null: no PIN opens the voucher.';
 comment on column voucher.state is 'The permitted transitions are a table in src/domain/vouchers.';
+comment on column voucher.original_amount is 'Issued amount and later loads.';
 comment on column voucher.balance is 'Remaining amount: the sum of the ledger, never negative.';
 comment on column voucher.expiry_date is 'Last day of use. Null: it does not expire.';
 comment on column voucher.locked_until is 'End of the lock, which prevents other sales from using the voucher.';
@@ -52,7 +53,7 @@ create table voucher_entry (
   number text collate "C" not null,
   entry integer not null,
   kind text collate "C" not null
-    check (kind in ('issue', 'activate', 'lock', 'unlock', 'redeem', 'refund', 'expire', 'suspend', 'resume')),
+    check (kind in ('issue', 'activate', 'lock', 'unlock', 'redeem', 'load', 'refund', 'expire', 'suspend', 'resume')),
   amount numeric(16, 4) not null,
   state text collate "C" not null check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
   locked_until timestamptz,
@@ -63,7 +64,7 @@ create table voucher_entry (
   foreign key (service_id, number) references voucher on delete cascade,
   constraint voucher_entry_locked check ((state = 'locked') = (locked_until is not null)),
   constraint voucher_entry_amount check
-    (case kind when 'issue' then amount > 0 when 'refund' then amount > 0 when 'redeem' then amount < 0 else amount = 0 end)
+    (case when kind in ('issue', 'load', 'refund') then amount > 0 when kind = 'redeem' then amount < 0 else amount = 0 end)
 );
 comment on table voucher_entry is 'Ledger of vouchers: each action and the resulting state. Append-only.';
 comment on column voucher_entry.entry is 'From 1.';
@@ -75,7 +76,9 @@ create function apply_voucher_entry() returns trigger
 language plpgsql as $$
 begin
   update voucher
-     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, locked_by = new.locked_by
+     set balance = balance + new.amount,
+         original_amount = original_amount + case when new.kind = 'load' then new.amount else 0 end,
+         state = new.state, locked_until = new.locked_until, locked_by = new.locked_by
    where service_id = new.service_id and number = new.number;
   return null;
 end $$;

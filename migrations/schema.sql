@@ -778,7 +778,7 @@ create table voucher (
   pin_hash bytea,                                   -- Null: no PIN opens the voucher.
   state text collate "C" not null,                  -- The permitted transitions are a table in src/domain/vouchers.
   currency text not null,
-  original_amount numeric(16,4) not null,
+  original_amount numeric(16,4) not null,           -- Issued amount and later loads.
   balance numeric(16,4) not null,                   -- Remaining amount: the sum of the ledger, never negative.
   expiry_date date,                                 -- Last day of use. Null: it does not expire.
   locked_until timestamptz,                         -- End of the lock, which prevents other sales from using the voucher.
@@ -822,9 +822,9 @@ create table voucher_entry (
   created_at timestamptz not null default clock_timestamp(),
   primary key (service_id, number, entry),
   foreign key (service_id, number) references voucher(service_id, number) on delete cascade,
-  check (kind in ('issue', 'activate', 'lock', 'unlock', 'redeem', 'refund', 'expire', 'suspend', 'resume')),
+  check (kind in ('issue', 'activate', 'lock', 'unlock', 'redeem', 'load', 'refund', 'expire', 'suspend', 'resume')),
   check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
-  constraint voucher_entry_amount check (case kind when 'issue' then amount > 0 when 'refund' then amount > 0 when 'redeem' then amount < 0 else amount = 0 end),
+  constraint voucher_entry_amount check (case when kind in ('issue', 'load', 'refund') then amount > 0 when kind = 'redeem' then amount < 0 else amount = 0 end),
   constraint voucher_entry_locked check ((state = 'locked') = (locked_until is not null))
 );
 create trigger voucher_entry_append_only before update on voucher_entry for each row execute function reject_voucher_entry_update();
@@ -835,7 +835,9 @@ create trigger voucher_entry_kept before delete on voucher_entry for each row ex
 create function apply_voucher_entry() returns trigger language plpgsql as $$
 begin
   update voucher
-     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, locked_by = new.locked_by
+     set balance = balance + new.amount,
+         original_amount = original_amount + case when new.kind = 'load' then new.amount else 0 end,
+         state = new.state, locked_until = new.locked_until, locked_by = new.locked_by
    where service_id = new.service_id and number = new.number;
   return null;
 end $$;

@@ -99,13 +99,42 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
   const before = await api.db.rows(entries)
   assert.deepEqual((await vouchers(...first)).counts, [2, 0, 0, 2, 0])
   assert.deepEqual(await api.db.rows(entries), before)
-  const { counts } = await vouchers('A1,1111,20.00,50.00,2099-01-31,active', 'A2,2345,60.00,,2098-01-31,suspended')
+  const { counts } = await vouchers('A1,1111,20.00,50.00,2099-01-31,active', 'A2,2345,60.00,40.00,2098-01-31,suspended')
   assert.deepEqual(counts, [2, 0, 1, 0, 1])
   assert.deepEqual(await listLedgerSteps(api, api, 'A1'), ['issue active', 'lock locked', 'redeem active'])
   assert.equal((await vouchers('A1,1111,35.00,50.00,2099-01-31,suspended')).counts[2], 1)
   assert.deepEqual((await listLedgerSteps(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
   const reported = (await lookUp('A1', '1111')).json.data
   assert.deepEqual([reported.status, reported.usedAmount, reported.availableAmount], ['suspended', '15.00', '0.00'])
+  assert.deepEqual(await api.db.rows(soundness), [])
+})
+
+test('a gift card that was loaded again is updated by a ledger entry', async () => {
+  const amounts = async (number: string) => {
+    const { originalAmount, usedAmount, availableAmount, status } = (await lookUp(number, '1')).json.data
+    return [originalAmount, usedAmount, availableAmount, status]
+  }
+  assert.deepEqual((await vouchers('L1,1,60.00,50.00,,', 'L2,1,0,50.00,,', 'L3,1,50.00,,,suspended')).counts.slice(1), [
+    ...[3, 0, 0, 0],
+  ])
+  assert.deepEqual(await listLedgerSteps(api, api, 'L1'), ['issue active', 'load active'])
+  assert.deepEqual(await amounts('L1'), ['60.00', '0.00', '60.00', 'active'])
+  for (const [line, steps] of [
+    ['L1,1,60.00,,,', []],
+    ['L1,1,80.00,,,', ['load active']],
+    ['L1,1,30.00,50.00,,', ['lock locked', 'redeem active']],
+    ['L2,1,70.00,,,', ['load active', 'refund active']],
+    ['L3,1,75.00,75.00,,suspended', ['resume active', 'load active', 'suspend suspended']],
+  ] as const) {
+    const number = line.slice(0, 2)
+    const before = (await listLedgerSteps(api, api, number)).length
+    assert.equal((await vouchers(line)).code, 0, line)
+    assert.deepEqual((await listLedgerSteps(api, api, number)).slice(before), steps, line)
+  }
+  assert.deepEqual(await amounts('L1'), ['80.00', '50.00', '30.00', 'active'])
+  assert.deepEqual((await amounts('L2')).slice(0, 3), ['70.00', '0.00', '70.00'])
+  const { reasons } = await vouchers('L1,1,30.00,90.00,,', 'L1,1,30.00,40.00,,')
+  assert.match(reasons.join(), /originalAmount can't change after the voucher was issued.*originalAmount can't change/)
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
@@ -148,7 +177,7 @@ test('concurrent locks and imports of vouchers keep ledgers consistent', async (
 
 test('inconsistent amounts are rejected', async () => {
   const { reasons } = await vouchers(
-    'R1,1,30.00,20.00,,',
+    'R1,1,30.00,20.00,,pending',
     'R2,1,0,,,',
     'R3,1,-1,20.00,,',
     'R4,1,5.00,20.00,,redeemed',
@@ -158,11 +187,11 @@ test('inconsistent amounts are rejected', async () => {
   assert.deepEqual(
     reasons.map(reason => reason.replace(/; enter.*/, '')),
     [
-      'balance must be at most the original amount',
+      "status can't be pending if the balance differs from the original amount",
       'originalAmount is required and must be more than 0 if the balance is 0',
       'balance must be at least 0',
       "status can't be redeemed if the balance is more than 0",
-      "status can't be pending if the balance is less than the original amount",
+      "status can't be pending if the balance differs from the original amount",
       'pin is required',
     ],
   )

@@ -209,7 +209,7 @@ export interface VoucherLedgerEntry {
   /** The time of the entry. */
   at: string
   /** The kind of entry. */
-  kind: Open<'issue' | 'activate' | 'lock' | 'unlock' | 'redeem' | 'refund' | 'expire' | 'suspend' | 'resume'>
+  kind: Open<'issue' | 'activate' | 'lock' | 'unlock' | 'redeem' | 'load' | 'refund' | 'expire' | 'suspend' | 'resume'>
   /** Negative for a redemption. Zero for an entry that moves no money. */
   amount: string
   /** The state of the voucher after the entry. */

@@ -11,15 +11,20 @@ const form = new RegExp(emailForm, 'u')
  */
 export const canBeEmail = (text: string) => form.test(text)
 
-/** True if the text is an email address without quotes, as web shops accept it: a subset of RFC 5321, with the letters of RFC 6531. */
+/**
+ * True if the text is an email address as web shops accept it: a subset of RFC 5321, with the letters of RFC 6531. A part before the `@` in
+ * quotation marks can have dots anywhere, as NTT docomo gave out such addresses until 2009. It can't have other characters than without.
+ */
 export function isEmail(text: string) {
-  const [, local = '', domain = ''] = /^([^\s@"(),:;<>[\\\]]+)@([^\s@]+)$/u.exec(text) ?? []
+  const [, unquoted, quoted, domain = ''] =
+    /^(?:([^\s@"(),:;<>[\\\]]+)|"([^\s@"(),:;<>[\\\]]+)")@([^\s@]+)$/u.exec(text) ?? []
+  const local = unquoted ?? quoted ?? ''
   const labels = domain.split('.')
   return (
     local !== '' &&
-    Buffer.byteLength(local) <= 64 &&
+    Buffer.byteLength(local) <= (quoted === undefined ? 64 : 62) &&
     text.length <= 254 &&
-    !/^\.|\.\.|\.$/.test(local) &&
+    !/^\.|\.\.|\.$/.test(unquoted ?? '') &&
     labels.length > 1 &&
     !isIPv4(domain) &&
     labels.every(label => /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u.test(label))

@@ -24,10 +24,11 @@ export const createIssueStep = (original: bigint, state: 'active' | 'pending'): 
 /**
  * Returns the steps that bring an unlocked voucher to an imported state and balance, along the table of transitions. Returns undefined if no
  * steps lead there: an expired voucher stays expired, and an active one can't become pending. A voucher without a balance is redeemed.
+ * `load` is money that was added after the issue.
  */
 export function planSteps(
   from: ImportedVoucherState,
-  { state: importedState, balance }: { state: ImportedState; balance: bigint },
+  { state: importedState, balance, load }: { state: ImportedState; balance: bigint; load: bigint },
 ) {
   const steps: LedgerStep[] = []
   let { state, balance: current } = from
@@ -39,11 +40,12 @@ export function planSteps(
     steps.push({ kind, change, state })
   }
   const target = balance === 0n ? 'redeemed' : importedState
-  const changesBalance = balance !== current
+  const changesBalance = balance !== current || load > 0n
   if (state === target && !changesBalance) return steps
   if (target === 'pending' || (state === 'expired' && target !== 'expired')) return
   if (state === 'pending') addStep('activate')
   if (state === 'suspended' && (target !== 'suspended' || changesBalance)) addStep('resume')
+  if (load) addStep('load', load)
   if (balance < current && state !== 'active') return
   if (balance < current) {
     addStep('lock')

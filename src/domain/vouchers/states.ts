@@ -9,6 +9,7 @@ export const voucherActions = [
   'lock',
   'unlock',
   'redeem',
+  'load',
   'refund',
   'expire',
   'suspend',
@@ -17,16 +18,16 @@ export const voucherActions = [
 export type VoucherAction = (typeof voucherActions)[number]
 
 /**
- * The state after each permitted action. Redeeming needs a lock and ends it. A refund is possible in every state except `pending`, and makes a
- * redeemed voucher active again.
+ * The state after each permitted action. Redeeming needs a lock and ends it. A refund or a load is possible in every state except `pending`,
+ * and makes a redeemed voucher active again.
  */
 const transitions: Record<VoucherState, Partial<Record<VoucherAction, VoucherState>>> = {
   pending: { activate: 'active' },
-  active: { lock: 'locked', suspend: 'suspended', expire: 'expired', refund: 'active' },
-  locked: { lock: 'locked', unlock: 'active', redeem: 'active', refund: 'locked' },
-  redeemed: { refund: 'active' },
-  expired: { refund: 'expired' },
-  suspended: { resume: 'active', refund: 'suspended' },
+  active: { lock: 'locked', suspend: 'suspended', expire: 'expired', load: 'active', refund: 'active' },
+  locked: { lock: 'locked', unlock: 'active', redeem: 'active', load: 'locked', refund: 'locked' },
+  redeemed: { load: 'active', refund: 'active' },
+  expired: { load: 'expired', refund: 'expired' },
+  suspended: { resume: 'active', load: 'suspended', refund: 'suspended' },
 }
 
 /** Returns the state after an action, or undefined if it is not permitted. `balance` is the balance after it. A redeemed voucher without a balance is `redeemed`. */

@@ -35,16 +35,15 @@ export const orderRule: Rule = row => {
   return isLine ? transactionRule(row) : undefined
 }
 
-/** The balance of a voucher can't exceed its original amount. */
+/** A balance above the original amount is possible: the voucher was loaded again. */
 export const voucherRule: Rule = ({ balance, originalAmount, status }) => {
   const amount = Number(balance)
   const original = Number(originalAmount ?? amount)
   if (amount < 0) return new RowError('must be at least 0', 'balance')
-  if (amount > original) return new RowError('must be at most the original amount', 'balance')
   if (status === 'redeemed' && amount > 0)
     return new RowError("can't be redeemed if the balance is more than 0", 'status')
-  if (status === 'pending' && amount < original)
-    return new RowError("can't be pending if the balance is less than the original amount", 'status')
+  if (status === 'pending' && amount !== original)
+    return new RowError("can't be pending if the balance differs from the original amount", 'status')
   return
 }
 

@@ -15,7 +15,7 @@ interface ImportedVoucher {
   number: string
   pinHash: Buffer
   balance: string
-  /** Undefined: keeps the stored amount. Default: the balance. */
+  /** The issued amount, with or without later loads. Undefined: keeps the stored amount. Default: the balance. */
   originalAmount?: string | null | undefined
   /** Undefined: keeps the stored date. Null: never expires. */
   expiryDate?: string | null | undefined
@@ -42,7 +42,9 @@ interface StoredVoucher {
   number: string
   state: VoucherState
   currency: string
+  /** The issued amount and all loads. */
   originalAmount: string
+  issuedAmount: string
   balance: string
   expiryDate: string | null
   digest: Buffer | null
@@ -90,7 +92,9 @@ async function lockStored(tx: Db, service: Service, vouchers: readonly ImportedV
     sql`select from voucher where service_id = ${service.id} and number = any(${numbers}) order by number for update`,
   )
   const rows = await tx.rows<StoredVoucher>(sql`
-    select number, state, currency, original_amount::text as "originalAmount", balance::text, expiry_date::text as "expiryDate", import_digest as digest,
+    select number, state, currency, original_amount::text as "originalAmount", balance::text,
+           (select amount::text from voucher_entry e where e.service_id = v.service_id and e.number = v.number and e.entry = 1) as "issuedAmount",
+           expiry_date::text as "expiryDate", import_digest as digest,
            (select count(*)::integer from voucher_entry e where e.service_id = v.service_id and e.number = v.number) as entry,
            imported_entry as "importedEntry"
       from voucher v where service_id = ${service.id} and number = any(${numbers})`)
@@ -105,10 +109,17 @@ function planVoucher(imported: ImportedVoucher, stored: StoredVoucher | undefine
   if (stored && stored.importedEntry === null) throw new Contradiction('voucher_issued_here')
   if (stored && stored.entry !== stored.importedEntry) throw new Contradiction('voucher_used_here')
   if (stored && stored.currency !== currency) throw new Contradiction('voucher_original_amount')
-  const original = units(imported.originalAmount ?? stored?.originalAmount ?? imported.balance)
+  const balance = units(imported.balance)
+  const importedOriginal = imported.originalAmount == null ? undefined : units(imported.originalAmount)
+  const original = stored ? units(stored.originalAmount) : (importedOriginal ?? balance)
   if (original === 0n) throw new Contradiction('voucher_original_amount_check')
-  if (stored && original !== units(stored.originalAmount)) throw new Contradiction('voucher_original_amount')
-  const target = { state: imported.state ?? getTargetState(stored), balance: units(imported.balance) }
+  if (stored && importedOriginal !== undefined) {
+    const isKnown = importedOriginal === original || importedOriginal === units(stored.issuedAmount)
+    const isLoaded = importedOriginal > original && balance > units(stored.balance)
+    if (!isKnown && !isLoaded) throw new Contradiction('voucher_original_amount')
+  }
+  const total = [original, importedOriginal ?? original, balance].reduce((a, b) => (b > a ? b : a))
+  const target = { state: imported.state ?? getTargetState(stored), balance, load: total - original }
   const issueSteps = stored ? [] : [createIssueStep(original, target.state === 'pending' ? 'pending' : 'active')]
   const from = stored
     ? { state: stored.state, balance: units(stored.balance) }
