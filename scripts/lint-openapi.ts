@@ -12,7 +12,6 @@ const rules = {
   'operation-singular-tag': 'error',
   'operation-tag-defined': 'error',
   'parameter-description': 'error',
-  'response-contains-header': { severity: 'error', names: { '2XX': ['X-Request-Id'], '4XX': ['X-Request-Id'] } },
   'scalar-property-missing-example': 'error',
   'tag-description': 'error',
   // Nothing is licensed to anybody yet.

@@ -1,5 +1,4 @@
-// biome-ignore lint/suspicious/noExplicitAny: a document is read where it is known
-type Node = any
+import { type Node, nameOf } from '../client/types.ts'
 
 /** Settings under which the rest of the run would be another. */
 const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'writesPerMinute', 'timeZone', 'currency']
@@ -10,9 +9,10 @@ const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'write
  */
 export function reported(document: Node): object {
   const { paths, components } = structuredClone(document)
+  const resolved = (node: Node) => (node.$ref ? structuredClone(components.parameters[nameOf(node)]) : node)
   for (const path of Object.values<Node>(paths))
     for (const operation of Object.values<Node>(path))
-      operation.parameters = operation.parameters.filter((each: Node) => each.name !== 'after_cursor')
+      operation.parameters = operation.parameters.map(resolved).filter((each: Node) => each.name !== 'after_cursor')
   const customers = paths['/customers'].get.parameters
   customers.find((each: Node) => each.name === 'email').required = true
   paths['/customers'].get.parameters = customers.filter((each: Node) => each.name !== 'updated_after')

@@ -5,7 +5,7 @@ import { ApiError, type ErrorCode, errorCodes } from '../errors/api-error.ts'
 import { type Static, Type } from '../schemas/schemas.ts'
 import { bodyErrors } from './body/body.ts'
 
-const code = Type.Enum(Object.keys(errorCodes) as ErrorCode[], {
+export const Code = Type.Enum(Object.keys(errorCodes) as ErrorCode[], {
   $id: 'ErrorCode',
   description: 'The error code, for programs. `type` is the page about it.',
   examples: ['not_found'],
@@ -22,7 +22,7 @@ export const Problem = Type.Object(
     }),
     title: Type.String({ description: 'The error in a sentence.', examples: [errorCodes.not_found.title] }),
     status: Type.Integer({ description: 'The HTTP status.', minimum: 400, maximum: 599, examples: [404] }),
-    code,
+    code: Code,
     detail: Type.Optional(
       Type.String({
         description: 'The error in this request. Absent for an unexpected error.',
@@ -53,7 +53,7 @@ export const Problem = Type.Object(
             pointer: Type.Optional(
               Type.String({ description: 'The place in the body (RFC 6901).', examples: ['/lines/1/sku'] }),
             ),
-            code,
+            code: Code,
             detail: Type.String({
               description: 'The error and the requirement.',
               examples: ['`limit` must be an integer from 1 to 100.'],

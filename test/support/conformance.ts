@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { errorCodes } from '../../src/errors/api-error.ts'
 import type { TestResponse } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document from outside, as far as these tests know
@@ -35,6 +36,13 @@ export function createConformanceCheck(document: Node) {
     return { node: steps.reduce((at: Node, step: string) => at[step], document), pointer: toPointer(...steps) }
   }
 
+  const codesOf = (response: Node): string[] => response['x-error-codes'] ?? []
+  const commonCodes = Object.values<Node>(document.components.responses).flatMap(codesOf)
+  const statusOf = (code: string) => errorCodes[code as keyof typeof errorCodes]?.status
+  /** True if the default response is the one of this status. */
+  const isCovered = (status: number) =>
+    codesOf(document.components.responses.OtherError).some(code => statusOf(code) === status)
+
   /** The documented path that a request's path is one of; those without parameters come first. */
   const findTemplate = (path: string) =>
     Object.keys(document.paths)
@@ -45,18 +53,43 @@ export function createConformanceCheck(document: Node) {
     const template = findTemplate(path.split('?')[0] ?? '')
     const operation = template && document.paths[template][method.toLowerCase()]
     if (!operation) return { faults: ['no such operation'] }
-    const steps = ['paths', template, method.toLowerCase(), 'responses', answer.status]
-    const { node: response, pointer } = resolve(operation.responses[answer.status], toPointer(...steps))
+    const status = operation.responses[answer.status]
+      ? answer.status
+      : isCovered(answer.status)
+        ? 'default'
+        : answer.status
+    const steps = ['paths', template, method.toLowerCase(), 'responses', status]
+    const { node: response, pointer } = resolve(operation.responses[status], toPointer(...steps))
     if (!response) return { operation: operation.operationId, faults: [`${answer.status} is not documented`] }
-    const errors = [...checkHeaders(response, answer), ...checkBody(response, pointer, answer)]
+    const errors = [
+      ...checkHeaders(response, answer),
+      ...checkBody(response, pointer, answer),
+      ...checkCode(operation, answer),
+    ]
     return { operation: operation.operationId, faults: errors }
+  }
+
+  /** Checks that an error has its own status, and a code of its operation or of all operations. */
+  function checkCode(operation: Node, { headers, json, status }: TestResponse) {
+    if (!String(headers['content-type']).startsWith('application/problem+json')) return []
+    const allowed = [...operation['x-error-codes'], ...commonCodes]
+    return allowed.includes(json.code) && statusOf(json.code) === status ? [] : [`${json.code} is not documented`]
   }
 
   function checkHeaders({ headers = {} }: Node, response: TestResponse) {
     const errors: string[] = []
-    const known = new Map(Object.entries<Node>(headers).map(([name, header]) => [name.toLowerCase(), header]))
-    for (const [name, header] of known) {
-      const { node, pointer } = resolve(header, '')
+    const isExport = response.headers['content-type'] === 'application/x-ndjson'
+    const groups = ['everyResponse', ...(isExport ? ['bulkExport'] : [])]
+    const common = groups.flatMap(group =>
+      Object.entries<Node>(document['x-response-headers'][group]).map(([name, node]) => ({
+        name,
+        node,
+        pointer: toPointer('x-response-headers', group, name),
+      })),
+    )
+    const own = Object.entries<Node>(headers).map(([name, header]) => ({ name, ...resolve(header, '') }))
+    const known = new Map([...common, ...own].map(({ name, ...header }) => [name.toLowerCase(), header]))
+    for (const [name, { node, pointer }] of known) {
       const value = response.headers[name]
       if (value === undefined && node.required) errors.push(`${name} is missing`)
       if (value === undefined) continue

@@ -9,11 +9,13 @@ export type Writer = ReturnType<typeof createDocumentWriter>
 export function createDocumentWriter(publicUrl: string) {
   const { write, components } = schemaWriter()
   const errors = createErrorWriter(publicUrl)
-  const content = (type: string, source: TSchema, ...use: Use[]) => {
-    const schema = write(source, ...use)
-    return { [type]: { schema, example: buildExample(schema, components) } }
+  const content = (type: string, source: TSchema) => ({ [type]: { schema: write(source) } })
+  const json = (schema: TSchema) => content('application/json', schema)
+  /** Writes a request body. Its example leaves out fields that exclude each other, which the examples of the properties can't. */
+  const body = (source: TSchema, use: Use) => {
+    const schema = write(source, use)
+    return { 'application/json': { schema, example: buildExample(schema, components) } }
   }
-  const json = (schema: TSchema, ...use: Use[]) => content('application/json', schema, ...use)
 
-  return { write, components, errors, content, json }
+  return { write, components, errors, content, json, body }
 }

@@ -4,7 +4,8 @@ import { Type } from '../../schemas/schemas.ts'
 import { pagingParameters, updatedAfterParameter } from '../pagination/lists.ts'
 import { createProblem, type Problem } from '../problem.ts'
 import { parseQuery } from '../routing/query.ts'
-import { exampleRequestId, type ResponseHeader, rateLimitHeaders, referToHeaders } from './headers.ts'
+import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
+import { exampleRequestId, type ResponseHeader, referToHeaders } from './headers.ts'
 
 /** Errors of every request, even without credentials. */
 export const errorsOfEveryRequest: readonly ErrorCode[] = [
@@ -33,28 +34,72 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'service_unavailable',
 ]
 
-/** Creates a writer of error responses. Operations with the same codes for a status share a component. */
-export function createErrorWriter(publicUrl: string) {
-  const components: Record<string, object> = {}
-  function write(codes: readonly ErrorCode[]) {
-    const statuses = Map.groupBy([...new Set(codes)], each => errorCodes[each].status)
-    const responses = [...statuses].map(([status, statusCodes]) => {
-      const name = toComponentName(status, statusCodes)
-      components[name] ??= buildErrorResponse(publicUrl, status, statusCodes)
-      return [String(status), { $ref: `#/components/responses/${name}` }] as const
-    })
-    return Object.fromEntries(responses)
-  }
-  return { write, components }
+/** Errors that the response components explain. An operation explains its other errors itself. */
+const sharedErrors: ReadonlySet<ErrorCode> = new Set([
+  ...errorsOfEveryOperation,
+  ...errorsOfEveryWrite,
+  ...errorsOfRepeatable,
+  'insufficient_role',
+  'invalid_cursor',
+  'invalid_timestamp',
+  'not_found',
+  'too_many_exports',
+])
+
+/** Statuses that the default response covers. They mean the same in every operation. */
+const isDefaultStatus = (status: number) => [405, 406, 408, 413, 414, 415, 417, 431, 500].includes(status)
+
+/** The errors that an operation can return in addition to those that the response components list, in the order of the catalogue. */
+export const getOwnErrors = (codes: Iterable<ErrorCode>) => {
+  const common = new Set(errorsOfEveryOperation)
+  return [...codes].filter(each => !common.has(each) && !isDefaultStatus(errorCodes[each].status))
 }
 
-/** Returns the name of the status, followed by the codes that not every operation has: `BadRequestOrInvalidCursor`. */
-function toComponentName(status: number, codes: readonly ErrorCode[]) {
-  const common = errorsOfEveryOperation.filter(each => errorCodes[each].status === status)
-  const hasCommon = common.length > 0 && common.every(each => codes.includes(each))
-  const specific = hasCommon ? codes.filter(each => !common.includes(each)) : codes
-  const words = [...(hasCommon ? [STATUS_CODES[status] ?? ''] : []), ...specific]
-  return words.map(toPascalCase).join('Or')
+/** Creates a writer of error responses. It collects the components: one per status, and one for the statuses of the transport. */
+export function createErrorWriter(publicUrl: string) {
+  const components: Record<string, object> = {}
+
+  /** Returns the error responses of an operation. `instance` is the path of an example request. */
+  function write(codes: Iterable<ErrorCode>, instance: string) {
+    const byStatus = Map.groupBy(codes, each => errorCodes[each].status)
+    const responses = [...byStatus].flatMap(([status, statusCodes]) => {
+      if (isDefaultStatus(status)) return []
+      const explained = statusCodes.filter(each => !sharedErrors.has(each))
+      return [[status, explained.length ? buildResponse(explained, status, instance) : refer(status)] as const]
+    })
+    return { ...Object.fromEntries(responses), default: refer() }
+  }
+
+  /** Refers to the component of a status, or without one to the component of the transport's statuses. */
+  function refer(status?: number) {
+    const name = status === undefined ? 'OtherError' : toPascalCase(STATUS_CODES[status] ?? '')
+    const isCovered = (each: ErrorCode) =>
+      status === undefined ? isDefaultStatus(errorCodes[each].status) : errorCodes[each].status === status
+    const codes = (Object.keys(errorCodes) as ErrorCode[]).filter(each => sharedErrors.has(each) && isCovered(each))
+    const everywhere =
+      status === undefined
+        ? [...errorsOfEveryRequest, ...codes]
+        : codes.filter(each => errorsOfEveryOperation.includes(each))
+    components[name] ??= { ...buildResponse(codes, status), 'x-error-codes': [...new Set(everywhere)] }
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  function buildResponse(codes: readonly ErrorCode[], status?: number, instance?: string) {
+    const [first] = codes
+    const headers = status === undefined ? [] : (headersByStatus[status] ?? [])
+    return {
+      description: describeCodes(codes),
+      ...(headers.length && { headers: referToHeaders(...headers) }),
+      content: {
+        'application/problem+json': {
+          schema: { $ref: '#/components/schemas/Problem' },
+          ...(first && { example: buildExampleProblem(first, publicUrl, instance) }),
+        },
+      },
+    }
+  }
+
+  return { write, components }
 }
 
 const toPascalCase = (words: string) =>
@@ -65,28 +110,15 @@ const toPascalCase = (words: string) =>
 
 const headersByStatus: Record<number, readonly ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
-  408: [],
-  409: ['Retry-After.sometimes', ...rateLimitHeaders],
-  414: [],
-  417: [],
-  429: ['Retry-After', ...rateLimitHeaders],
-  431: [],
-  503: ['Retry-After', ...rateLimitHeaders],
-  504: ['Retry-After.sometimes', ...rateLimitHeaders],
+  409: ['Retry-After.sometimes'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+  504: ['Retry-After.sometimes'],
 }
 
-const buildErrorResponse = (publicUrl: string, status: number, codes: readonly ErrorCode[]) => ({
-  description: codes.map(each => `\`${each}\`: ${errorCodes[each].title}`).join('\n\n'),
-  headers: referToHeaders(...(headersByStatus[status] ?? rateLimitHeaders)),
-  content: {
-    'application/problem+json': {
-      schema: { $ref: '#/components/schemas/Problem' },
-      examples: Object.fromEntries(
-        codes.map(each => [each, { summary: errorCodes[each].title, value: buildExampleProblem(each, publicUrl) }]),
-      ),
-    },
-  },
-})
+/** Returns a Markdown table of error codes. */
+const describeCodes = (codes: readonly ErrorCode[]) =>
+  ['| Code | Meaning |', '|---|---|', ...codes.map(each => `| \`${each}\` | ${errorCodes[each].title} |`)].join('\n')
 
 /** Invalid queries, by the code that they are rejected with. */
 const exampleQueries: Partial<Record<ErrorCode, string>> = {
@@ -119,5 +151,5 @@ function buildExampleError(each: ErrorCode): ApiError {
   return new ApiError(each, details[each])
 }
 
-const buildExampleProblem = (each: ErrorCode, publicUrl: string): Problem =>
-  createProblem(buildExampleError(each), { publicUrl, instance: '/customers/search', requestId: exampleRequestId })
+const buildExampleProblem = (each: ErrorCode, publicUrl: string, instance = '/customers/search'): Problem =>
+  createProblem(buildExampleError(each), { publicUrl, instance, requestId: exampleRequestId })

@@ -16,36 +16,27 @@ const exampleRateLimit = formatRateLimitHeaders({
 /** The keys that `readIdempotencyKey` accepts. */
 const keyPattern = '^("[ !#-~]{1,255}"|[!#-~][ !#-~]{0,254})$'
 
-const stringValue = (example: string, keywords: Schema = {}) => ({
-  schema: { type: 'string', ...keywords, examples: [example] },
-  example,
-})
+const stringValue = (example: string, keywords: Schema = {}) => ({ schema: { type: 'string', ...keywords }, example })
 
 const requestHeader = (name: string, description: string, value: object, required = false) => ({
   name,
   in: 'header',
   description,
-  required,
+  ...(required && { required }),
   ...value,
 })
 
-/** Request headers, as shared parameters. */
+const anyString = { schema: { type: 'string' } }
+
+/**
+ * Request headers, as shared parameters. Headers that change the effect of a write have no example: tools send examples without asking.
+ */
 export const headerParameters = {
   ServiceName: requestHeader(
     'X-Service-Name',
     'The name of the service that the request is for. The account must have access to it.',
     stringValue('luma', { minLength: 1 }),
     true,
-  ),
-  RequestId: requestHeader(
-    'X-Request-Id',
-    'Your ID for this request: 1 to 128 letters, digits, `_`, `.`, `:` or `-`. It is returned and logged. Otherwise Tillbridge generates one.',
-    stringValue(exampleRequestId),
-  ),
-  Traceparent: requestHeader(
-    'traceparent',
-    'The trace that this request belongs to (W3C Trace Context). A malformed header is ignored.',
-    stringValue('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'),
   ),
   IfNoneMatch: requestHeader(
     'If-None-Match',
@@ -55,26 +46,30 @@ export const headerParameters = {
   IfMatch: requestHeader(
     'If-Match',
     'The `ETag` of the record that you read. If the record has changed since, the response is 412. Without this header, fields that the body does not mention are still kept.',
-    stringValue(exampleTag),
+    anyString,
   ),
   IdempotencyKey: requestHeader(
     'Idempotency-Key',
     'A unique key for this write, so that you can retry it safely. Within 24 hours, the same request with the same key takes effect once and returns the first response. 1 to 255 printable ASCII characters, with or without quotes.',
-    stringValue('6f1e1c62-5f0c-4a3e-9f2b-0c1b7a0e3d55', { pattern: keyPattern }),
+    { schema: { type: 'string', pattern: keyPattern } },
   ),
   Prefer: requestHeader(
     'Prefer',
     '`handling=strict` (RFC 7240): if the back office does not support the request, return an error instead of an empty list with a warning.',
-    stringValue('handling=strict'),
+    anyString,
   ),
-  Trial: requestHeader(
+  DryRun: requestHeader(
     'Prefer',
     '`tx=rollback` (dry run): validate and compute the write without saving anything, in Tillbridge or in the back office. Generated fields are null in the response.',
-    stringValue('tx=rollback'),
+    anyString,
   ),
 }
 
-const responseHeader = (description: string, value: object, required = false) => ({ description, required, ...value })
+const responseHeader = (description: string, value: object, required = false) => ({
+  description,
+  ...(required && { required }),
+  ...value,
+})
 const rateLimitNote =
   'Counted per process. Absent if the limit is off, and in errors that occur before the request is counted.'
 
@@ -90,10 +85,10 @@ const constantHeaders = Object.entries(defaultHeaders).map(([name, value]) => {
   return [wireName, responseHeader(reason, stringValue(value, { const: value }), true)] as const
 })
 
-const seconds = { schema: { type: 'integer', minimum: 0, examples: [2] }, example: 2 }
+const seconds = { schema: { type: 'integer', minimum: 0 }, example: 2 }
 
-/** Response headers with varying values, by name. A suffix after a dot distinguishes variants of a header. */
-const ownResponseHeaders = {
+/** Headers of every response. The document describes them once. */
+export const commonResponseHeaders = {
   'X-Request-Id': responseHeader(
     'The ID of this request: yours, or a generated one.',
     stringValue(exampleRequestId),
@@ -107,6 +102,36 @@ const ownResponseHeaders = {
     `The remaining requests (\`r\`) and the seconds until the window ends (\`t\`), per process. ${rateLimitNote}`,
     stringValue(exampleRateLimit.ratelimit, { pattern: '^"(read|write)";r=\\d+;t=\\d+$' }),
   ),
+  ...Object.fromEntries(constantHeaders),
+}
+
+/** Headers of every bulk export. The document describes them once. */
+export const exportHeaders = {
+  'X-As-Of': responseHeader(
+    'The instant up to which the list contains changes, like `meta.asOf` of a page.',
+    stringValue('2026-11-21T09:31:27.803870Z', { format: 'date-time' }),
+  ),
+  'X-Time-Zone': responseHeader('The time zone of the local times in the records.', stringValue('Australia/Melbourne')),
+  'X-Synced-At': responseHeader(
+    'When the list was last synced, like `meta.syncedAt` of a page.',
+    stringValue('2026-11-21T09:30:04Z', { format: 'date-time' }),
+  ),
+  'X-Warnings': responseHeader(
+    'The warnings of the list, like `meta.warnings` of a page, as ASCII-only JSON.',
+    stringValue('[{"code":"capability_unavailable","detail":"It needs back-office version 2022.1."}]'),
+  ),
+  'X-End-Cursor': responseHeader(
+    'Exports of changes only: the `after_cursor` for the changes after this export.',
+    stringValue('mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'),
+  ),
+  'Content-Encoding': responseHeader(
+    'The compression, if `Accept-Encoding` requests one.',
+    stringValue('zstd', { enum: ['zstd', 'gzip'] }),
+  ),
+}
+
+/** Response headers with varying values, by name. A suffix after a dot distinguishes variants of a header. */
+export const responseHeaders = {
   ETag: responseHeader(
     'The version of the record. Send it in `If-None-Match` or `If-Match`.',
     stringValue(exampleTag, { pattern: '^"[\\w-]+"$' }),
@@ -136,30 +161,6 @@ const ownResponseHeaders = {
     stringValue(pageSecurityHeaders['referrer-policy']),
     true,
   ),
-  'X-As-Of': responseHeader(
-    'Bulk exports only: the instant up to which the list contains changes, like `meta.asOf` of a page.',
-    stringValue('2026-11-21T09:31:27.803870Z', { format: 'date-time' }),
-  ),
-  'X-Time-Zone': responseHeader(
-    'Bulk exports only: the time zone of the local times in the records.',
-    stringValue('Australia/Melbourne'),
-  ),
-  'X-Synced-At': responseHeader(
-    'Bulk exports only: when the list was last synced, like `meta.syncedAt` of a page.',
-    stringValue('2026-11-21T09:30:04Z', { format: 'date-time' }),
-  ),
-  'X-Warnings': responseHeader(
-    'Bulk exports only: the warnings of the list, like `meta.warnings` of a page, as ASCII-only JSON.',
-    stringValue('[{"code":"capability_unavailable","detail":"It needs back-office version 2022.1."}]'),
-  ),
-  'X-End-Cursor': responseHeader(
-    'Bulk export of changes only: the `after_cursor` for the changes after this export.',
-    stringValue('mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'),
-  ),
-  'Content-Encoding': responseHeader(
-    'Bulk exports only: the compression, if `Accept-Encoding` requests one.',
-    stringValue('zstd', { enum: ['zstd', 'gzip'] }),
-  ),
   'X-Accel-Buffering': responseHeader(
     'nginx must pass events on without buffering.',
     stringValue('no', { const: 'no' }),
@@ -172,22 +173,8 @@ const ownResponseHeaders = {
   ),
 }
 
-export type ResponseHeader = keyof typeof ownResponseHeaders
+export type ResponseHeader = keyof typeof responseHeaders
 
-export const responseHeaders = { ...Object.fromEntries(constantHeaders), ...ownResponseHeaders }
-
-/** Headers of every response. */
-const always = ['X-Request-Id', ...constantHeaders.map(([name]) => name)]
-export const rateLimitHeaders = ['RateLimit-Policy', 'RateLimit'] as const satisfies ResponseHeader[]
-
-/** Returns references to the headers of a response: those of every response and its own. */
-export const referToHeaders = (...ownHeaders: readonly ResponseHeader[]) =>
-  Object.fromEntries(
-    [...always, ...ownHeaders].map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]),
-  )
-
-/** Returns the headers of a response that can be a bulk export. */
-export const getExportHeaders = ({ hasEndCursor }: { hasEndCursor?: boolean }): ResponseHeader[] => [
-  ...(['X-As-Of', 'X-Time-Zone', 'Content-Encoding'] as const),
-  ...(hasEndCursor ? (['X-End-Cursor'] as const) : (['X-Synced-At', 'X-Warnings'] as const)),
-]
+/** Returns references to the own headers of a response. */
+export const referToHeaders = (...names: readonly ResponseHeader[]) =>
+  Object.fromEntries(names.map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]))

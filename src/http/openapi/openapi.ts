@@ -4,10 +4,11 @@ import { ListMeta, Warning } from '../pagination/lists.ts'
 import { Problem } from '../problem.ts'
 import { type Operation, tagDescriptions } from '../routing/operation.ts'
 import { createDocumentWriter } from './document-writer.ts'
-import { headerParameters, responseHeaders } from './headers.ts'
+import { commonResponseHeaders, exportHeaders, headerParameters, responseHeaders } from './headers.ts'
 import { writeOperation } from './operations.ts'
 import { writePage } from './page-operations.ts'
 import { pages, pagesTag } from './pages.ts'
+import { shareParameters } from './shared-parameters.ts'
 import { buildIntroduction } from './texts.ts'
 
 /** Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. */
@@ -18,13 +19,15 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
 
   const writeMethods = (sharing: readonly Operation[]) =>
     Object.fromEntries(sharing.map(each => [each.method.toLowerCase(), writeOperation(writer, each)]))
-  const paths = Object.fromEntries([
-    ...[...Map.groupBy(operations, each => toTemplate(each.path))].map(([path, sharing]) => [
-      path,
-      writeMethods(sharing),
+  const { paths, parameters } = shareParameters(
+    Object.fromEntries([
+      ...[...Map.groupBy(operations, each => toTemplate(each.path))].map(([path, sharing]) => [
+        path,
+        writeMethods(sharing),
+      ]),
+      ...pages.map(each => [each.path, { get: writePage(writer, each) }]),
     ]),
-    ...pages.map(each => [each.path, { get: writePage(writer, each) }]),
-  ])
+  )
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
   return {
     openapi: '3.1.1',
@@ -39,11 +42,12 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
     security: [{ basic: [] }],
     tags: [...tags].map(name => ({ name, description: tagDescriptions[name] })),
     paths,
+    'x-response-headers': { everyResponse: commonResponseHeaders, bulkExport: exportHeaders },
     components: {
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'Username and password of an account.' },
       },
-      parameters: headerParameters,
+      parameters: { ...headerParameters, ...parameters },
       headers: responseHeaders,
       responses: writer.errors.components,
       schemas: writer.components,

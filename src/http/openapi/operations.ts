@@ -4,9 +4,16 @@ import type { Operation } from '../routing/operation.ts'
 import type { fileTypes } from '../routing/uploads.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
 import type { Writer } from './document-writer.ts'
-import { errorsOfEveryOperation } from './errors.ts'
-import { getExportHeaders, rateLimitHeaders, referToHeaders } from './headers.ts'
-import { getRequestHeaders, headerParameter, pathParameter, queryParameter, referToParameters } from './parameters.ts'
+import { errorsOfEveryOperation, getOwnErrors } from './errors.ts'
+import { referToHeaders } from './headers.ts'
+import {
+  buildExamplePath,
+  getRequestHeaders,
+  headerParameter,
+  pathParameter,
+  queryParameter,
+  referToParameters,
+} from './parameters.ts'
 import { DataResponse, ndjsonContent, ResponseWithWarnings } from './responses.ts'
 import { toHeading } from './texts.ts'
 
@@ -38,24 +45,24 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
       requestBody: {
         description: operation.summary,
         required: !isNoBody(operation.body),
-        content: writer.json(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
+        content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
       },
     }),
   ...(operation.files && { requestBody: { description: operation.summary, required: true, content: fileContent } }),
   responses: buildResponses(writer, operation),
+  ...(operation.role === undefined ? {} : { 'x-required-role': operation.role }),
+  'x-error-codes': getOwnErrors(getErrors(operation)),
 })
 
-function buildContent({ write, components, content, json }: Writer, operation: Operation) {
-  const { response, media, bulkExport, warns } = operation
+function buildContent({ write, content, json }: Writer, operation: Operation) {
+  const { response, media, exportLine, warns } = operation
   if (media[0] === 'events') return content('text/event-stream', response)
   const defaultContent = json(isList(operation) ? response : (warns ? ResponseWithWarnings : DataResponse)(response))
-  return bulkExport
-    ? { ...defaultContent, 'application/x-ndjson': ndjsonContent(write(bulkExport.item), components) }
-    : defaultContent
+  return exportLine ? { ...defaultContent, 'application/x-ndjson': ndjsonContent(write(exportLine)) } : defaultContent
 }
 
 function buildResponses(writer: Writer, operation: Operation) {
-  const { method, statuses, media, bulkExport, etag, repeatable } = operation
+  const { method, statuses, media, etag, repeatable } = operation
   const content = buildContent(writer, operation)
   const etagHeaders = etag ? (['ETag'] as const) : []
   const streamHeaders = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
@@ -63,25 +70,22 @@ function buildResponses(writer: Writer, operation: Operation) {
   const replayHeaders = repeatable ? (['Idempotent-Replayed'] as const) : []
   const buildSuccess = (status: number) => {
     const locationHeaders = status === 201 || status === 202 ? (['Location'] as const) : []
-    const exportHeaders = bulkExport ? getExportHeaders(bulkExport) : []
     const headers = referToHeaders(
-      ...rateLimitHeaders,
       ...etagHeaders,
       ...streamHeaders,
       ...replayHeaders,
       ...dryRunHeaders,
       ...locationHeaders,
-      ...exportHeaders,
     )
-    return { description: operation.summary, headers, content }
+    return { description: operation.summary, ...(Object.keys(headers).length && { headers }), content }
   }
   return {
     ...Object.fromEntries(statuses.map(status => [status, buildSuccess(status)])),
     ...(etag &&
       method === 'GET' && {
-        304: { description: notModified, headers: referToHeaders(...rateLimitHeaders, ...etagHeaders) },
+        304: { description: notModified, headers: referToHeaders(...etagHeaders) },
       }),
-    ...writer.errors.write(getErrors(operation)),
+    ...writer.errors.write(getErrors(operation), buildExamplePath(operation.path, operation.params)),
   }
 }
 
@@ -93,7 +97,7 @@ const fileExamples: Readonly<Record<keyof typeof fileTypes, string>> = {
 const fileContent = Object.fromEntries(
   Object.entries(fileExamples).map(([type, example]) => [
     type,
-    { schema: { type: 'string', format: 'binary', examples: [example] }, example },
+    { schema: { type: 'string', format: 'binary' }, example },
   ]),
 )
 
@@ -109,7 +113,7 @@ function getErrors(operation: Operation): ErrorCode[] {
   if (body) for (const code of errorsOfEveryWrite) codes.add(code)
   if (repeatable) for (const code of errorsOfRepeatable) codes.add(code)
   if (isList(operation)) codes.add('invalid_cursor')
-  if (operation.bulkExport) codes.add('too_many_exports')
+  if (operation.exportLine) codes.add('too_many_exports')
   if (Object.values(query.properties).some(isTimestamp)) codes.add('invalid_timestamp')
   if (Object.keys(params).length) codes.add('not_found')
   if (role !== undefined && role !== 'visitor') codes.add('insufficient_role')

@@ -1,13 +1,13 @@
 import type { Writer } from './document-writer.ts'
-import { errorsOfEveryRequest } from './errors.ts'
+import { errorsOfEveryRequest, getOwnErrors } from './errors.ts'
 import { referToHeaders } from './headers.ts'
 import { type PageOperation, type PublicPageResponse, pagesTag } from './pages.ts'
-import { commonHeaders, pathParameter, referToParameters } from './parameters.ts'
+import { buildExamplePath, pathParameter } from './parameters.ts'
 import { toHeading } from './texts.ts'
 
 const buildResponse = ({ json }: Writer, { description, schema, headers = [] }: PublicPageResponse) => ({
   description,
-  headers: referToHeaders(...headers),
+  ...(headers.length && { headers: referToHeaders(...headers) }),
   content: schema ? json(schema) : html,
 })
 
@@ -18,20 +18,19 @@ export const writePage = (writer: Writer, page: PageOperation) => ({
   summary: toHeading(page.summary),
   description: page.description,
   security: [],
-  parameters: [
-    ...Object.entries(page.params ?? {}).map(([name, { description, example, words }]) =>
-      pathParameter(name, description, example, { enum: words }),
-    ),
-    ...referToParameters(commonHeaders),
-  ],
+  parameters: Object.entries(page.params ?? {}).map(([name, { description, example, schema }]) => ({
+    ...pathParameter(name, description, example),
+    schema: writer.write(schema),
+  })),
   responses: {
     ...Object.fromEntries(
       Object.entries(page.responses).map(([status, response]) => [status, buildResponse(writer, response)]),
     ),
-    ...writer.errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])]),
+    ...writer.errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])], buildExamplePath(page.path, page.params)),
   },
+  'x-error-codes': getOwnErrors(page.errors ?? []),
 })
 
 const html = {
-  'text/html': { schema: { type: 'string', examples: ['<!doctype html>…'] }, example: '<!doctype html>…' },
+  'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' },
 }

@@ -1,6 +1,7 @@
 import { LocalDate, OneOf } from '../../domain/values/fields.ts'
-import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
+import type { ErrorCode } from '../../errors/api-error.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
+import { Code } from '../problem.ts'
 import type { Tag } from '../routing/operation.ts'
 import type { ResponseHeader } from './headers.ts'
 import { DataResponse } from './responses.ts'
@@ -19,7 +20,7 @@ export interface PageOperation {
   operationId: string
   summary: string
   description: string
-  params?: Record<string, { description: string; example: string; words: readonly string[] }>
+  params?: Record<string, { description: string; example: string; schema: TSchema }>
   responses: Record<number, PublicPageResponse>
   errors?: readonly ErrorCode[]
 }
@@ -93,7 +94,7 @@ export const pages: readonly PageOperation[] = [
     summary: 'Get an error page',
     description: 'An HTML page with the meaning of the error and its remedy.',
     params: {
-      code: { description: 'The code of the error.', example: 'not_found', words: Object.keys(errorCodes) },
+      code: { description: 'The code of the error.', example: 'not_found', schema: Code },
     },
     responses: {
       200: { description: 'The error page as HTML.', headers: ['Content-Security-Policy', 'Referrer-Policy'] },

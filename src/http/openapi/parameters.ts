@@ -1,10 +1,7 @@
 import { timestampFormats } from '../../domain/values/timestamp.ts'
-import type { Operation, RequestHeaders } from '../routing/operation.ts'
+import type { Operation, Params, RequestHeaders } from '../routing/operation.ts'
 import type { headerParameters } from './headers.ts'
 import type { Schema } from './schema.ts'
-
-/** Headers that every request can have. */
-export const commonHeaders = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
 
 /** Returns the headers of an operation's requests. */
 export const getRequestHeaders = ({
@@ -18,18 +15,23 @@ export const getRequestHeaders = ({
   ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
   ...(repeatable ? (['IdempotencyKey'] as const) : []),
   ...(supportsStrict ? (['Prefer'] as const) : []),
-  ...(method === 'GET' ? [] : (['Trial'] as const)),
-  ...commonHeaders,
+  ...(method === 'GET' ? [] : (['DryRun'] as const)),
 ]
 
-export const pathParameter = (name: string, description: string, example: string, keywords: Schema = {}) => ({
+export const pathParameter = (name: string, description: string, example: string) => ({
   name,
   in: 'path',
   description,
   required: true,
-  schema: { type: 'string', minLength: 1, maxLength: 250, ...keywords, examples: [example] },
+  schema: { type: 'string', minLength: 1, maxLength: 250 },
   example,
 })
+
+/** Returns a path with the examples of its parameters: `/customers/65432`. */
+export const buildExamplePath = (path: string, params: Params = {}) =>
+  path.replace(/:(\w+)|\{(\w+)\}/g, (_, name, templateName) =>
+    encodeURIComponent(params[name ?? templateName]?.example ?? ''),
+  )
 
 const anyString = { type: 'string' }
 
@@ -40,17 +42,16 @@ export const headerParameter = (
   name,
   in: 'header',
   description,
-  required,
-  schema: { ...schema, examples: [example] },
-  example,
+  ...(required && { required }),
+  schema,
+  ...(example !== undefined && { example }),
 })
 
 export function queryParameter(name: string, schema: Schema, required: boolean, isTimestamp: boolean) {
-  const { description = '', ...keywords } = schema
+  const { description = '', examples, ...keywords } = schema
   const about = isTimestamp ? { description: `${description} Format: ${timestampFormats}.` } : { description }
-  const shown = isTimestamp ? { examples: timestampExamples } : { example: keywords.examples?.[0] }
-  const example = keywords.examples ? shown : {}
-  return { name, in: 'query', ...about, required, schema: keywords, ...example }
+  const shown = isTimestamp ? { examples: timestampExamples } : { example: examples?.[0] }
+  return { name, in: 'query', ...about, ...(required && { required }), schema: keywords, ...(examples ? shown : {}) }
 }
 
 const timestampExamples = {

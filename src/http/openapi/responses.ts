@@ -1,6 +1,5 @@
 import { getSchemaName } from '../../domain/values/fields.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
-import { buildExample } from './examples.ts'
 import type { Schema } from './schema.ts'
 
 /** The response of one record, or of a list without pages. For `Customer` its name is `CustomerResponse`. */
@@ -20,9 +19,9 @@ export const ResponseWithWarnings = (schema: TSchema) =>
   )
 
 /** Returns the content of a bulk export. The description says what a line is, because OpenAPI 3.1 has no schema for NDJSON. */
-export function ndjsonContent(line: Schema, components: Record<string, Schema>) {
-  const example = `${JSON.stringify(buildExample(line, components))}\n`
-  const name = line.$ref?.split('/').at(-1)
-  const description = `Bulk export: the complete list as NDJSON (https://github.com/ndjson/ndjson-spec), oldest first. Each line is ${name ? `a \`${name}\`` : 'a record'}. An interrupted response is incomplete.`
-  return { schema: { type: 'string', description, examples: [example] }, example }
-}
+export const ndjsonContent = ({ $ref }: Schema) => ({
+  schema: {
+    type: 'string',
+    description: `Bulk export: one ${$ref ? `\`${$ref.split('/').at(-1)}\`` : 'record'} per line.`,
+  },
+})

@@ -59,7 +59,6 @@ export const pagingParameters = (withoutLimit = 100) => ({
       description: 'The `endCursor` of the previous page. All other parameters except `limit` must be the same.',
       format: 'cursor',
       maxLength: 2_000,
-      examples: [exampleCursor],
     }),
   ),
 })

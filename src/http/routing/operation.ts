@@ -69,8 +69,8 @@ export interface Operation {
   response: TSchema
   /** The media types that it can return. */
   media: Media
-  /** Present if the operation has a bulk export. */
-  bulkExport?: BulkExportFormat
+  /** The schema of each line of the bulk export, if the operation has one. */
+  exportLine?: TSchema
   /** The status codes of success. */
   statuses: readonly number[]
   /** True if an empty string in an optional field of the body differs from null. */
@@ -89,20 +89,14 @@ export interface Operation {
   errors: readonly ErrorCode[]
 }
 
-export interface BulkExportFormat {
-  /** The schema of each line. */
-  item: TSchema
-  /** True if a header has the end cursor. Such an export has no headers about syncs or warnings. */
-  hasEndCursor?: boolean
-}
-
 /** The parameters of a path, by name. */
 export type Params = Record<string, { description: string; example: string }>
 export type RequestHeaders = Record<string, RequestHeader>
 
 interface RequestHeader {
   description: string
-  example: string
+  /** Leave it out if a tool that sends it would get another response. */
+  example?: string
   /** Default true. */
   required?: boolean
   /** Default: any string. */

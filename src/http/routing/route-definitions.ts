@@ -12,7 +12,7 @@ import type { Media } from '../negotiation/accept.ts'
 import { PageResponse, type PageResult, pagingParameters } from '../pagination/lists.ts'
 import type { BulkExport } from '../streaming/bulk-export.ts'
 import type { LongRequest } from '../streaming/long-poll.ts'
-import type { BulkExportFormat, Operation, Params, ReadContext, RouteOptions } from './operation.ts'
+import type { Operation, Params, ReadContext, RouteOptions } from './operation.ts'
 import type { AcceptedUpload, UploadContext, UploadRouteOptions } from './uploads.ts'
 import {
   toWriteOptions,
@@ -35,7 +35,11 @@ export interface GetOptions<Q extends TObject = TObject, P extends Params = Para
   /** Sends an ETag and handles `If-None-Match`. */
   etag?: boolean
   /** The bulk export of a list. */
-  bulkExport?: BulkExportFormat & { of: (context: ReadContext<Static<Q>, P>, limit: RunLimited) => Promise<BulkExport> }
+  bulkExport?: {
+    /** The schema of each line. */
+    item: TSchema
+    of: (context: ReadContext<Static<Q>, P>, limit: RunLimited) => Promise<BulkExport>
+  }
 }
 
 interface ListOptions<Q extends TObject = TObject, P extends Params = Params> extends ReadOptions<Q, P> {
@@ -108,10 +112,7 @@ const listMedia: Media = ['json', 'lines']
 function readOperation(
   path: string,
   options: RouteOptions<Params> & Pick<GetOptions, 'query' | 'response' | 'etag'>,
-  {
-    bulkExport,
-    media = bulkExport ? listMedia : ['json'],
-  }: { bulkExport?: BulkExportFormat | undefined; media?: Media } = {},
+  { exportLine, media = exportLine ? listMedia : ['json'] }: { exportLine?: TSchema | undefined; media?: Media } = {},
 ): Operation {
   const { operationId, tag, summary, description, supportsStrict, response } = options
   const { params = {}, headers = {}, errors = [], query = noQuery, etag = false, role = 'visitor' } = options
@@ -134,7 +135,7 @@ function readOperation(
     repeatable: false,
     warns: false,
     ...(supportsStrict && { supportsStrict }),
-    ...(bulkExport && { bulkExport }),
+    ...(exportLine && { exportLine }),
   }
 }
 
@@ -144,9 +145,7 @@ export const get = <Q extends TObject, P extends Params>(
   options: GetOptions<Q, P>,
   handler: GetHandler<Q, P>,
 ): GetRoute => {
-  const { bulkExport } = options
-  const exportFormat = bulkExport && { item: bulkExport.item, ...(bulkExport.hasEndCursor && { hasEndCursor: true }) }
-  const operation = readOperation(path, options, { bulkExport: exportFormat })
+  const operation = readOperation(path, options, { exportLine: options.bulkExport?.item })
   return { type: 'get', operation, options: options as never, handler: handler as never }
 }
 
@@ -158,7 +157,7 @@ export const list = <Q extends TObject, P extends Params>(
 ): ListRoute => {
   const { item, defaultLimit = 100, query: filters } = options
   const query = Type.Object({ ...(filters?.properties ?? {}), ...pagingParameters(defaultLimit) })
-  const operation = readOperation(path, { ...options, query, response: PageResponse(item) }, { bulkExport: { item } })
+  const operation = readOperation(path, { ...options, query, response: PageResponse(item) }, { exportLine: item })
   return { type: 'list', operation, options: options as never, query, handler: handler as never }
 }
 

@@ -142,7 +142,6 @@ export const changeRoutes = [
       validate: ({ kinds }) => validateKinds(kinds),
       bulkExport: {
         item: RecordChange,
-        hasEndCursor: true,
         of: ({ db, service, keys, query }, runLimited) =>
           exportChanges(db, createSubscription(service, keys, query), query.records ?? false, runLimited),
       },
@@ -174,7 +173,6 @@ export const changeRoutes = [
       headers: {
         'Last-Event-ID': {
           description: 'The `id` of the last received event. It overrides `after_cursor`. An empty header is ignored.',
-          example: 'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
           required: false,
         },
       },

@@ -6,8 +6,9 @@ export interface Operation {
   id: string
   method: string
   path: string
-  /** The codes of 403. */
-  forbidden: string[]
+  role: string
+  /** The codes that not every operation has. */
+  errors: string[]
   query: Record<string, string>
   headers: Record<string, string>
   body: Node | undefined
@@ -40,14 +41,13 @@ export const operationsOf = (document: Node): Operation[] => {
             .filter((each: Node) => each.in === place && !leftOut.includes(each.name) && exampleOf(each) !== undefined)
             .map((each: Node) => [each.name, String(exampleOf(each))]),
         )
-      const { content = {} } = resolved(responses['403'] ?? {})
-      const { examples = {} } = content['application/problem+json'] ?? {}
       const isStream = 'text/event-stream' in (resolved(responses['200'] ?? {}).content ?? {})
       return {
         id,
         method: isStream ? 'HEAD' : method.toUpperCase(),
         path,
-        forbidden: Object.values<Node>(examples).map(({ value }) => value.code),
+        role: operation['x-required-role'],
+        errors: operation['x-error-codes'],
         query: input('query'),
         headers: input('header'),
         body: requestBody?.content['application/json']?.example,

@@ -90,8 +90,17 @@ const operations = () =>
     Object.entries<Node>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
 
+/** Resolves a reference to a component. */
+const resolved = (node: Node): Node =>
+  node.$ref
+    ? node.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Node, step: string) => at[step], document)
+    : node
+
 const verbs =
-  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|apply|start|undo)[A-Z][A-Za-z]+$/
+  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|apply|start|undo|cancel)[A-Z][A-Za-z]+$/
 
 test('each operation has its own name that starts with a verb', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)
@@ -101,9 +110,9 @@ test('each operation has its own name that starts with a verb', () => {
 
 test('only order_number and the import type are required query parameters', () => {
   const needed = operations().flatMap(({ path, operation }) =>
-    operation.parameters.flatMap(({ in: place, name, required }: Node) =>
-      place === 'query' && required ? [`${path} ${name}`] : [],
-    ),
+    operation.parameters
+      .map(resolved)
+      .flatMap(({ in: place, name, required }: Node) => (place === 'query' && required ? [`${path} ${name}`] : [])),
   )
   assert.deepEqual(needed, ['/orders order_number', '/imports type'])
 })
@@ -113,7 +122,7 @@ test('every operation has a one-sentence summary and every JSON schema a name', 
     assert.match(operation.description, /\.$/, `${method} ${path}`)
     for (const { content = {} } of [...Object.values<Node>(operation.responses), operation.requestBody ?? {}])
       for (const [type, { schema }] of Object.entries<Node>(content))
-        assert.equal(Boolean(schema.$ref), type === 'application/json', `${method} ${path}: ${type}`)
+        assert.equal(Boolean(schema.$ref), /\bjson$/.test(type), `${method} ${path}: ${type}`)
   }
 })
 
@@ -149,21 +158,14 @@ function* places(node: Node, key: string, pointer = ''): Generator<[string, Node
   }
 }
 
-/** Each excludes another: examples of one operation can be sent together (`requests.test.ts`). */
-const excluding = ['/paths/~1customers/get/parameters/2', '/paths/~1customers~1search/get/parameters/2']
-
-const schemasWithValues = () => [
-  ...Object.entries(document.components.schemas).map(
+const componentSchemas = () =>
+  Object.entries(document.components.schemas).map(
     ([name, schema]) => [toPointer('components', 'schemas', name), schema] as const,
-  ),
-  ...[...places(document, 'schema')]
-    .filter(([pointer]) => !excluding.includes(pointer))
-    .map(([pointer, node]) => [`${pointer}/schema`, node.schema] as const),
-]
+  )
 
-test('every value has an example that matches its schema', () => {
+test('every property has an example that matches its schema', () => {
   const faultsOf = compileSchemas(document)
-  const leaves = schemasWithValues().flatMap(([pointer, schema]) => leavesOf(schema, pointer))
+  const leaves = componentSchemas().flatMap(([pointer, schema]) => leavesOf(schema, pointer))
   assert.ok(leaves.length > 150, `${leaves.length} were found`)
   for (const { pointer, schema } of leaves) {
     assert.ok(schema.examples?.length, `${pointer} has no example`)
@@ -171,15 +173,36 @@ test('every value has an example that matches its schema', () => {
   }
 })
 
-test('every parameter, header and body has an example that matches its schema', () => {
+/** Tools send every example of an operation together. A cursor is invalid elsewhere, and these headers change the effect of a write. */
+const withoutExample = ['after_cursor', 'Last-Event-ID', 'If-Match', 'Idempotency-Key', 'Prefer']
+/** A parameter that excludes another one has no example either. */
+const excludingExamples = ['updated_after', 'name']
+
+test('every parameter, header and file has one example that matches its schema', () => {
   const faultsOf = compileSchemas(document)
-  const shown = [...places(document, 'schema')].filter(([pointer]) => !excluding.includes(pointer))
+  const shown = [...places(document, 'schema')].filter(
+    ([pointer, { schema }]) => !schema.$ref && !/x-ndjson$/.test(pointer),
+  )
   assert.ok(shown.length > 80, `${shown.length} were found`)
-  for (const [pointer, { example, examples = { only: { value: example } } }] of shown)
-    for (const { value } of Object.values<Node>(examples)) {
-      assert.notEqual(value, undefined, `${pointer} has no example`)
-      assert.deepEqual(faultsOf(`${pointer}/schema`, value), [], pointer)
-    }
+  for (const [pointer, { name, schema, example, examples }] of shown) {
+    const values: unknown[] = examples ? Object.values<Node>(examples).map(({ value }) => value) : [example]
+    const [first] = values
+    if (withoutExample.includes(name)) assert.equal(first, undefined, pointer)
+    else if (!excludingExamples.includes(name)) assert.notEqual(first ?? schema.examples?.[0], undefined, pointer)
+    assert.ok(first === undefined || !schema.examples, `${pointer} has two examples`)
+    for (const value of values)
+      if (value !== undefined) assert.deepEqual(faultsOf(`${pointer}/schema`, value), [], pointer)
+  }
+})
+
+test('only requests and errors have examples of whole objects', () => {
+  const faultsOf = compileSchemas(document)
+  for (const [pointer, { example, schema }] of places(document, 'schema')) {
+    if (!schema.$ref || !/\/content\//.test(pointer)) continue
+    const hasExample = /\/requestBody\/|\/application~1problem\+json$/.test(pointer)
+    assert.equal(example !== undefined, hasExample, pointer)
+    if (hasExample) assert.deepEqual(faultsOf(`${pointer}/schema`, example), [], pointer)
+  }
 })
 
 test('every parameter, header and response has a description', () => {
@@ -195,29 +218,35 @@ test('exactly the operations with credentials require X-Service-Name', () => {
 })
 
 test('an error example has its own status and matches the real response', () => {
-  for (const { content } of Object.values<Node>(document.components.responses))
-    for (const [code, { value }] of Object.entries<Node>(content['application/problem+json'].examples)) {
-      const expected = errorCodes[code as keyof typeof errorCodes]
-      assert.equal(value.code, code)
-      assert.deepEqual([value.status, value.title], [expected.status, expected.title])
-    }
-  for (const { path, operation } of operations())
-    for (const [status, { $ref }] of Object.entries<Node>(operation.responses)) {
-      if (!$ref) continue
-      const examples =
-        document.components.responses[$ref.split('/').at(-1)].content['application/problem+json'].examples
-      for (const { value } of Object.values<Node>(examples)) assert.equal(String(value.status), status, path)
+  for (const { path, method, operation } of operations())
+    for (const [status, response] of Object.entries<Node>(operation.responses)) {
+      const { example } = resolved(response).content?.['application/problem+json'] ?? {}
+      if (!example) continue
+      const expected = errorCodes[example.code as keyof typeof errorCodes]
+      assert.deepEqual([example.status, example.title], [expected.status, expected.title], `${method} ${path}`)
+      if (status !== 'default') assert.equal(String(example.status), status, `${method} ${path}`)
+      if (!response.$ref) assert.match(example.instance, new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
     }
 })
 
-test('every possible error of an operation is documented', () => {
-  const shown = new Set(
-    Object.values<Node>(document.components.responses).flatMap(({ content }) =>
-      Object.keys(content['application/problem+json'].examples),
-    ),
-  )
+test('every possible error of an operation is documented and explained', () => {
+  const listed = new Set<string>()
+  for (const { path, method, operation } of operations()) {
+    const responses = Object.values<Node>(operation.responses).map(resolved)
+    const explained = responses.map(({ description }) => description).join()
+    const codes: string[] = [...operation['x-error-codes'], ...responses.flatMap(each => each['x-error-codes'] ?? [])]
+    for (const code of codes) {
+      listed.add(code)
+      const { status, title } = errorCodes[code as keyof typeof errorCodes]
+      assert.ok(operation.responses[status] ?? operation.responses.default, `${method} ${path}: ${code}`)
+      const isShared = Object.values<Node>(document.components.responses).some(({ description }) =>
+        description.includes(`\`${code}\``),
+      )
+      assert.ok(isShared || explained.includes(`\`${code}\` | ${title}`), `${method} ${path}: ${code}`)
+    }
+  }
   // No documented operation ends in it: it is what other methods get.
-  const missing = Object.keys(errorCodes).filter(code => !shown.has(code))
+  const missing = Object.keys(errorCodes).filter(code => !listed.has(code))
   assert.deepEqual(missing, ['method_not_allowed'])
 })
 

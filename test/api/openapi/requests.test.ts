@@ -14,11 +14,18 @@ const faultsOf = compileSchemas(document)
 /** A parameter as the document has it, wherever it stands. */
 const resolved = (node: Node): Node => (node.$ref ? document.components.parameters[node.$ref.split('/').at(-1)] : node)
 
-/** True if the document allows the value for a parameter of GET. */
-function isDocumented(path: string, name: string, value: string) {
-  const place = document.paths[path].get.parameters.findIndex((each: Node) => resolved(each).name === name)
-  return faultsOf(toPointer('paths', path, 'get', 'parameters', place, 'schema'), value).length === 0
+/** Returns a parameter and the pointer to it. */
+function findParameter(path: string, method: string, name: string) {
+  const { parameters } = document.paths[path][method]
+  const index = parameters.findIndex((each: Node) => resolved(each).name === name)
+  const { $ref } = parameters[index]
+  const pointer = $ref?.slice(1) ?? toPointer('paths', path, method, 'parameters', index)
+  return { parameter: resolved(parameters[index]), pointer }
 }
+
+/** True if the document allows the value for a parameter of GET. */
+const isDocumented = (path: string, name: string, value: string) =>
+  faultsOf(`${findParameter(path, 'get', name).pointer}/schema`, value).length === 0
 
 interface Judges {
   documented(value: string): boolean
@@ -149,11 +156,9 @@ test("a shopper's address is optional and must be an IP address", () => {
     ['/vouchers/{number}/lock', 'put'],
     ['/vouchers/{number}/lock', 'post'],
   ] as const) {
-    const { parameters } = document.paths[path][method]
-    const place = parameters.findIndex((each: Node) => each.name === 'X-Shopper-IP')
-    assert.equal(parameters[place].required, false)
-    const allows = (value: string) =>
-      faultsOf(toPointer('paths', path, method, 'parameters', place, 'schema'), value).length === 0
+    const { parameter, pointer } = findParameter(path, method, 'X-Shopper-IP')
+    assert.ok(!parameter.required)
+    const allows = (value: string) => faultsOf(`${pointer}/schema`, value).length === 0
     assert.deepEqual(['203.0.113.7', '2001:db8::1', 'localhost', '203.0.113.7:80'].map(allows), [
       true,
       true,
@@ -168,12 +173,11 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
     test(`the examples of ${method.toUpperCase()} ${path} form a valid request`, async () => {
       const parameters: Node[] = operation.parameters.map(resolved)
       const exampleOf = ({ example, examples }: Node) => example ?? Object.values<Node>(examples ?? {})[0]?.value
-      // A cursor is one that an answer had, and a stream has no end.
-      const cursors = ['after_cursor', 'Last-Event-ID']
+      // A stream has no end.
       const isStream = 'text/event-stream' in (resolved(operation.responses['200'] ?? {}).content ?? {})
       const input = (place: string) =>
         parameters
-          .filter(each => each.in === place && !cursors.includes(each.name) && each.name !== 'X-Service-Name')
+          .filter(each => each.in === place && each.name !== 'X-Service-Name')
           .flatMap(each => (exampleOf(each) === undefined ? [] : [[each.name, String(exampleOf(each))] as const]))
       const query = String(new URLSearchParams(input('query').map(pair => [...pair])))
       const inPath = Object.fromEntries(input('path'))

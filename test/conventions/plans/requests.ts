@@ -15,16 +15,26 @@ export interface ListRequest {
   url: string
 }
 
+interface Parameter {
+  $ref?: string
+  in?: string
+  name?: string
+}
 interface Described {
-  get?: { parameters?: { in?: string; name?: string }[] }
+  get?: { parameters?: Parameter[] }
 }
-const { paths } = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
+const { paths, components } = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Described>
+  components: { parameters: Record<string, Parameter> }
 }
+
+const resolveParameter = (parameter: Parameter) =>
+  components.parameters[parameter.$ref?.split('/').at(-1) ?? ''] ?? parameter
 
 /** All lists of the API: what has pages. */
 export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => {
-  const query = (get?.parameters ?? []).flatMap(parameter => (parameter.in === 'query' ? [parameter.name ?? ''] : []))
+  const parameters = (get?.parameters ?? []).map(resolveParameter)
+  const query = parameters.flatMap(parameter => (parameter.in === 'query' ? [parameter.name ?? ''] : []))
   const filters = query.filter(name => !['after_cursor', 'limit', 'wait'].includes(name))
   return query.includes('after_cursor') && query.includes('limit') ? [{ path, filters }] : []
 })
