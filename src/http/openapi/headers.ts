@@ -102,7 +102,7 @@ export const commonResponseHeaders = {
     `The remaining requests (\`r\`) and the seconds until the window ends (\`t\`), per process. ${rateLimitNote}`,
     stringValue(exampleRateLimit.ratelimit, { pattern: '^"(read|write)";r=\\d+;t=\\d+$' }),
   ),
-  ...Object.fromEntries(constantHeaders),
+  ...Object.fromEntries<(typeof constantHeaders)[number][1]>(constantHeaders),
 }
 
 /** Headers of every bulk export. The document describes them once. */

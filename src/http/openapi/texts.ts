@@ -1,6 +1,12 @@
 import { defaultSettings } from '../../domain/tenancy/service-settings.ts'
+import { commonResponseHeaders, exportHeaders } from './headers.ts'
 
 const { readsPerMinute, writesPerMinute } = defaultSettings
+
+const describeHeaders = (headers: Record<string, { description: string }>) =>
+  Object.entries(headers)
+    .map(([name, { description }]) => `| \`${name}\` | ${description} |`)
+    .join('\n')
 
 /** Returns the introduction of the OpenAPI document, in Markdown. */
 export const buildIntroduction =
@@ -38,6 +44,21 @@ A record of another service returns 404, like a record that doesn't exist.
 | \`HEAD\` | Supported if \`GET\` is. |
 | Unsupported methods | 405 with an \`Allow\` header. |
 
+## Headers
+
+Two request headers are optional in every operation:
+
+| Request header | Value |
+|---|---|
+| \`X-Request-Id\` | Your ID for this request: 1 to 128 letters, digits, \`_\`, \`.\`, \`:\` or \`-\`. Otherwise Tillbridge generates one. |
+| \`traceparent\` | The trace that this request belongs to (W3C Trace Context). A malformed header is ignored. |
+
+These headers are in every response. \`x-response-headers\` of this document has their schemas.
+
+| Response header | Value |
+|---|---|
+${describeHeaders(commonResponseHeaders)}
+
 ## Lists
 
 A page has at most 100 records. If \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`. Cursors of lists don't expire.
@@ -52,7 +73,11 @@ To receive the changes of all kinds of records, including removals, use one of t
 | \`GET /changes/stream\` | Receive changes as server-sent events. |
 | Webhooks | Receive changes at an HTTPS endpoint. |
 
-To download a complete list in one response (bulk export), send \`Accept: application/x-ndjson\`. The response is interrupted if an error occurs, so check that it ended normally.
+To download a complete list in one response (bulk export), send \`Accept: application/x-ndjson\`. The response is interrupted if an error occurs, so check that it ended normally. Its headers have the fields of \`meta\`:
+
+| Response header | Value |
+|---|---|
+${describeHeaders(exportHeaders)}
 
 ## Caching
 
@@ -109,6 +134,8 @@ Errors are \`application/problem+json\` (RFC 9457).
 | \`errors\` | See all errors of the request. |
 | \`requestId\` | Ask for help. |
 | \`type\` | Read what the error means and what to do. |
+
+The response components describe the errors of all operations. \`x-error-codes\` of an operation lists its other codes.
 
 ## Limits
 
