@@ -66,6 +66,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'v' || i, 50, 'AUD' ${upTo(times(8_000))}`,
     'sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)': sql`
       select ${service}, 'r' || i, ${moment}, ${moment}, ${one('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
+    'shipment (service_id, id, changed_at, order_id, source_key, tracking_number, lines)': sql`
+      select ${service}, 's' || i, ${moment}, ${one('o', orders)}, i::text, i::text, '[]' ${upTo(returns)}`,
     'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`

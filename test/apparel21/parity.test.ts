@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { routes } from '../../simulator/api/routes.ts'
+
+const document = readFileSync(new URL('../../docs/connect/apparel21.md', import.meta.url), 'utf8')
+const [, section = ''] = document.split('## Calls of the Retail API')
+const rows = (section.split('\n## ', 1)[0] ?? '').split('\n').filter(line => line.startsWith('| `'))
+const calls = rows.flatMap(row =>
+  [...(row.split('|')[1] ?? '').matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, call = '']) => call),
+)
+const normalize = (call: string) => call.replaceAll(/\{[^}]*\}/g, '{}').toLowerCase()
+
+test('the table of calls has every call of the simulator', () => {
+  const listed = new Set(calls.map(normalize))
+  const missing = routes.map(({ method, path }) => normalize(`${method} ${path}`)).filter(call => !listed.has(call))
+  assert.deepEqual(missing, [])
+})
+
+/** Calls that are to be used: carts, freight options, coupons and redemptions of rewards. */
+const maxOpen = 10
+
+test('each call is used or has a reason, and few are open', () => {
+  const isOpen = (row: string) => /not used yet/.test(row)
+  const open = rows.filter(isOpen).flatMap(row => (row.split('|')[1] ?? '').split(',')).length
+  assert.ok(open <= maxOpen, `${open} of ${calls.length} calls are not used yet`)
+  for (const row of rows) assert.ok((row.split('|')[2] ?? '').trim().length > 5, row)
+})
