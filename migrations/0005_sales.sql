@@ -153,7 +153,7 @@ create table shipment (
   lines json not null,
   cartons json not null default '[]',
   primary key (service_id, id),
-  unique (service_id, order_id, source_key),
+  unique (service_id, source_key, order_id),
   foreign key (service_id, order_id) references sales_order on delete cascade
 );
 create index shipment_changed on shipment (service_id, changed_at, id);

@@ -717,7 +717,7 @@ create table shipment (
   cartons json not null default '[]'::json,  -- The content by carton, if the back office knows it: [{"number", "lines": [{"sku",
                                              -- "quantity"}]}].
   primary key (service_id, id),
-  unique (service_id, order_id, source_key),
+  unique (service_id, source_key, order_id),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade
 );
 create index shipment_changed on shipment (service_id, changed_at, id);

@@ -77,7 +77,12 @@ async function startSimulator(running: Running[]) {
     if (!response.ok) throw new Error(`the simulator: ${response.status} ${await response.text()}`)
   }
   return {
-    environment: { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: url, BACK_OFFICE_COUNTRY: 'AU' },
+    environment: {
+      BACK_OFFICE: 'apparel21',
+      BACK_OFFICE_URL: url,
+      BACK_OFFICE_COUNTRY: 'AU',
+      BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
+    },
     settings: [
       'gateways=visa',
       'vouchersEnabled=true',

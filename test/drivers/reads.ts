@@ -8,7 +8,7 @@ import type { Shop } from './shop.ts'
 export function readContract(shop: () => Shop) {
   test('stores are listed and found by number', async () => {
     const { api, simulator } = shop()
-    const { data } = (await api.get('/stores')).json
+    const { data } = (await api.get('/stores?kind=store')).json
     const shops = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
     assert.deepEqual(
       data.map(({ storeId }: { storeId: string }) => storeId).sort(),

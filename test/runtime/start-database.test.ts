@@ -141,6 +141,7 @@ test('access.json is created without DATA_DIR and names the serving process', as
       BACK_OFFICE: 'apparel21',
       BACK_OFFICE_URL: simulator.url,
       BACK_OFFICE_COUNTRY: 'AU',
+      BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
       RUN_JOBS: 'false',
       DATA_DIR: join(createDirectory(), 'data'),
       DATABASE_URL: fresh.connection,

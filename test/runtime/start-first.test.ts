@@ -60,10 +60,18 @@ test('the server is not ready while several processes create the shop', async ()
 test('start and doctor report lost back office settings', async () => {
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   const environment = await install(installation())
-  const settings = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' }
+  const settings = {
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: simulator.url,
+    BACK_OFFICE_COUNTRY: 'AU',
+    BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
+  }
   const missing =
     /The service shop .*apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
   try {
+    const zoneless = await runCommand(['start'], { ...environment, ...settings, BACK_OFFICE_TIME_ZONE: '' })
+    assert.equal(zoneless.code, 1)
+    assert.match(zoneless.err, /BACK_OFFICE_TIME_ZONE must be set before the first start/)
     const first = await serve([], { ...environment, ...settings, RUN_JOBS: 'false' })
     assert.equal(first.err, '')
     await stopServer(first)

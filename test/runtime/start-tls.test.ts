@@ -169,6 +169,7 @@ test('a first request is printed with a custom certificate too', async t => {
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: simulator.url,
     BACK_OFFICE_COUNTRY: 'AU',
+    BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
     RUN_JOBS: 'false',
   }
   const settings = { ...makeCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }

@@ -59,6 +59,10 @@ export function backOfficeCommand(program: Command) {
         const settings = await db.transaction(tx => merge(tx, keys, service, change, choices))
         console.log(formatSettings(settings, 'own connection', service).join('\n'))
         for (const line of await options.findUnlistedGateways(choices, db, service)) console.log(line)
+        if (settings.driver !== embeddedName && settings.timeZone === undefined && service.settings.timeZone === 'UTC')
+          console.log(
+            `The time zone is the service's, UTC. If the back office has another one, set timeZone= before the first sync: stored times can't be corrected later.`,
+          )
         console.log(
           `Connection saved. Every process uses it within 5 seconds.\nNext: tillbridge back-office test ${name}`,
         )

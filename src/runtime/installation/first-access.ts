@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { demoSettings, fillDemoShop } from '../../../seed/shop.ts'
 import { createSignIn } from '../../auth/sign-in.ts'
 import type { BackOffices } from '../../backoffice/back-offices.ts'
-import type { Config } from '../../config/config.ts'
+import { type Config, ConfigError } from '../../config/config.ts'
 import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { accountExists, addAccount, addPassword } from '../../store/accounts/accounts.ts'
@@ -118,8 +118,13 @@ const isServed = (baseUrl: string) =>
 /** Creates a service for the back office of the environment, with an account. Returns undefined if another process has created it. */
 async function createFirstService(config: Config, { db, keys }: Pick<Installation, 'db' | 'keys'>) {
   const timeZone = config.backOfficeTimeZone
+  // The back office doesn't report its time zone, and times that are stored in the wrong one can't be corrected later.
+  if (timeZone === undefined)
+    throw new ConfigError(
+      'BACK_OFFICE_TIME_ZONE must be set before the first start with a back office, for example BACK_OFFICE_TIME_ZONE=Australia/Melbourne.',
+    )
   return db.transaction(async tx => {
-    const service = await addService(tx, firstName, timeZone === undefined ? {} : { timeZone })
+    const service = await addService(tx, firstName, { timeZone })
     return service && { service, password: await addAccount(tx, keys, firstName, service, 'admin') }
   })
 }

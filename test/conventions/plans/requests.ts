@@ -48,7 +48,7 @@ const found = ['unmapped']
 
 /** Values that `shop.ts` has created, by list and filter. */
 const values: Record<string, Record<string, readonly string[]>> = {
-  '/stores': { ecommerce_location_id: ['l7'] },
+  '/stores': { ecommerce_location_id: ['l7'], kind: ['store'] },
   '/staff': { email: ['f7@example.com'], code: ['f7'] },
   '/inventory': { sku: ['sku7'], store_number: ['7'], updated_after },
   '/products': { code: ['code7'], sku: ['sku7'], updated_after, removed: ['true'] },

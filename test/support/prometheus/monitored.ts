@@ -33,6 +33,7 @@ export async function startMonitoredServer(more: Environment = {}) {
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: simulator.url,
     BACK_OFFICE_COUNTRY: 'AU',
+    BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
     LOG_LEVEL: 'silent',
     ...more,
   }
