@@ -15,7 +15,7 @@ import type { Reservation, WriteRequest } from '../store/writes/intents.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { type Claim, createClaim, outcomeUnknown } from './claim.ts'
 import { type TransactionContext, transact } from './commit.ts'
-import { findKeyConflict, type Identity, inProgress } from './idempotency.ts'
+import { findKeyConflict, type Identity, inProgress, isInProgress } from './idempotency.ts'
 import { createReservations, LeaseLost, type Reservations } from './reservations.ts'
 import type { CommitPhase, Write } from './write.ts'
 
@@ -47,6 +47,8 @@ interface WriteExecution {
   keyed: KeyedWrite | undefined
   claim: Claim
   reservations: Reservations
+  /** True if the connection broke during a commit of the last transaction. */
+  isCommitUnknown?: boolean
 }
 
 /**
@@ -121,7 +123,10 @@ async function commitWrite(
   let proposed: StoredResponse | ApiError | undefined
   const inTransaction = async (tx: Db, previousError: unknown) => {
     // A response counts only if its transaction may have been committed.
-    if (previousError instanceof CommitUnknown) unconfirmed = proposed ?? unconfirmed
+    if (previousError instanceof CommitUnknown) {
+      execution.isCommitUnknown = true
+      unconfirmed = proposed ?? unconfirmed
+    }
     proposed = undefined
     const [areReserved, isEnded] = await Promise.all([reservations.renew(tx), claim.isStored && claim.end(tx)])
     if (claim.isStored && !isEnded) {
@@ -165,7 +170,11 @@ async function handleFailure(execution: WriteExecution, error: unknown): Promise
     keyed,
     claim,
   } = execution
-  if (keyed && isKeyUsed(error)) return findKeyConflict(db, keys, service, keyed)
+  if (keyed && isKeyUsed(error)) {
+    const conflict = await findKeyConflict(db, keys, service, keyed)
+    // The key is locked by this execution's own commit, which still waits for a synchronous standby.
+    return execution.isCommitUnknown && isInProgress(conflict) ? outcomeUnknown(conflict) : conflict
+  }
   if (error instanceof LeaseLost) return keyed && !claim.isRecovering ? inProgress() : outcomeUnknown(error)
   await claim.release(db, error)
   return claim.toCallerError(error)

@@ -75,3 +75,5 @@ export async function findKeyConflict(db: Db, keys: Keys, service: Service, writ
 }
 
 export const inProgress = () => new ApiError('idempotency_in_progress', undefined, { retryAfter: 1 })
+
+export const isInProgress = (error: unknown) => error instanceof ApiError && error.code === 'idempotency_in_progress'

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
 import {
   createDirectory,
   createServiceAccess,
@@ -11,7 +13,9 @@ import {
   sendGet,
   serve,
   stopServer,
+  waitUntil,
 } from '../support/processes.ts'
+import { buildAuthorization, createRequester } from '../support/servers.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 describe('a primary and its standby', () => {
@@ -23,6 +27,10 @@ describe('a primary and its standby', () => {
     return more.reduce((all, server) => all.replace('@', `@${server},`), url)
   }
   const settings = (url: string) => ({ DATABASE_URL: url, DATA_DIR: join(home, 'data') })
+  async function setSynchronousStandby(name: string) {
+    await primary.db.pool.query(`alter system set synchronous_standby_names = '${name}'`)
+    await primary.db.pool.query('select pg_reload_conf()')
+  }
 
   before(async () => {
     primary = await ownDatabase(join(home, 'primary'), { max_wal_senders: '10' })
@@ -49,6 +57,49 @@ describe('a primary and its standby', () => {
     const server = await serve(['--no-demo'], environment)
     const statuses = await Promise.all(Array.from({ length: 10 }, () => sendGet(server, '/stores', access)))
     assert.deepEqual(new Set(statuses.map(({ status }) => status)), new Set([200]))
+    await stopServer(server)
+  })
+
+  test('a write that waits for a lost synchronous standby is answered 504', async () => {
+    const port = pickPort()
+    const environment = settings(urlWith([primary.postgres, standby]))
+    const access = await createServiceAccess(environment, 'third')
+    const server = await serve(['--no-demo'], { ...environment, METRICS_PORT: port })
+    const { username, password, serviceName } = access
+    const caller = {
+      url: server.baseUrl,
+      ca: readFileSync(server.caFile ?? '', 'utf8'),
+      headers: {
+        authorization: buildAuthorization({ username }, password),
+        'x-service-name': serviceName,
+        'content-type': 'application/json',
+      },
+    }
+    const ask = createRequester({ baseUrl: caller.url, ca: caller.ca })
+    const create = (key: string, body: string) =>
+      ask('/customers', { method: 'POST', headers: { ...caller.headers, 'idempotency-key': key }, body })
+    assert.equal((await create('before', JSON.stringify(buildCustomer()))).status, 201)
+    const body = JSON.stringify(buildCustomer())
+    // A standby of this name never connects.
+    await setSynchronousStandby('lost')
+    try {
+      const writing = create('during', body)
+      await waitUntil(async () => (await ask('/health/ready')).json.data.writes === 'waiting', 'it is shown', 15_000)
+      assert.match(
+        await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+        /^tillbridge_commits_waiting_seconds [1-9]/m,
+      )
+      assert.equal((await ask('/stores', { headers: caller.headers })).status, 200)
+      const response = await writing
+      assert.deepEqual([response.status, response.json.code], [504, 'outcome_unknown'])
+      const repeat = await create('during', body)
+      assert.deepEqual([repeat.status, repeat.json.code], [409, 'idempotency_in_progress'])
+    } finally {
+      await setSynchronousStandby('')
+    }
+    await waitUntil(async () => (await ask('/health/ready')).json.data.writes === 'ready', 'commits end', 15_000)
+    const repeat = await create('during', body)
+    assert.deepEqual([repeat.status, repeat.headers['idempotent-replayed']], [201, 'true'])
     await stopServer(server)
   })
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sql } from '../../database/db.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
+import { readCommitWaitSeconds } from '../../store/stats/sync-status.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { AppContext } from '../app-context.ts'
 import { buildOpenApiDocument } from '../openapi/openapi.ts'
@@ -8,6 +9,9 @@ import type { Operation } from '../routing/operation.ts'
 import { changelog } from './changelog.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { buildErrorPageHeaders, errorPage } from './error-page.ts'
+
+/** Seconds after which a commit that waits for a synchronous standby shows in `/health/ready`. */
+const maxCommitWaitSeconds = 5
 
 interface Public {
   appContext: AppContext
@@ -29,7 +33,10 @@ export function registerPublicPages(
   server.get('/health/ready', async (_, reply) => {
     const database = ready() && (await ignoreError(appContext.db.row(sql`select 1 as answer`), 'health check failed'))
     if (!database) return json(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
-    return json(reply, { data: { status: 'ready' } })
+    // Every process waits for the same standby, so a 503 would only end the reads too.
+    const commitWaitSeconds = await ignoreError(readCommitWaitSeconds(appContext.db), 'health check failed')
+    const writes = (commitWaitSeconds ?? 0) > maxCommitWaitSeconds ? 'waiting' : 'ready'
+    return json(reply, { data: { status: 'ready', writes } })
   })
 
   // Building the document takes a few milliseconds, and anyone can request it, so it is cached by URL.
