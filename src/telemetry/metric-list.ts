@@ -143,7 +143,7 @@ export const metrics = {
   },
   tillbridge_backup_timestamp_seconds: {
     type: 'gauge',
-    help: 'Time of the newest backup of `control` or of a shard, in seconds since 1970. 0 if there is none.',
+    help: 'Time of the newest backup of `control` or of a shard, in seconds since 1970. 0 without a backup.',
     labels: ['database'],
     largest: true,
   },

@@ -24,7 +24,7 @@ const at = (name: string) => join(place, name)
 
 const exporting = ({ service }: Caller, kind: string, file: string) =>
   runCommand(['export', kind, '--service', service.name, '--out', at(file)], environment)
-/** The lines of a whole list, in an order of their own. */
+/** Returns the lines of a bulk export, sorted. */
 const reported = async (caller: Caller, path: string) =>
   sorted((await caller.get(path, { accept: 'application/x-ndjson' })).text)
 const sorted = (text: string) => text.split('\n').sort().join('\n')
@@ -134,7 +134,7 @@ test('an interrupted or killed export keeps the existing file', async () => {
   )
   const file = at('large.ndjson')
   const parts = async () => (await readdir(place)).filter(name => name.endsWith('.part'))
-  /** Whether it was ended while it wrote: it may have been too fast for us. */
+  /** True if the signal ended the export while it wrote. The export can be faster than the signal. */
   async function endsBy(signal: 'SIGINT' | 'SIGKILL') {
     await writeFile(file, 'before\n')
     const one = startCommand(['export', 'customers', '--service', large.service.name, '--out', file], environment)
@@ -152,7 +152,7 @@ test('an interrupted or killed export keeps the existing file', async () => {
   }
   const [draft = ''] = await parts()
   assert.ok(draft.startsWith(`.large.ndjson.${hostname()}.`), draft)
-  // Of a container with the same volume, whose process may run.
+  // A draft of another container with the same volume: its process may still run.
   const elsewhere = draft.replace(`.${hostname()}.`, '.elsewhere.')
   await writeFile(at(elsewhere), '')
   assert.equal((await exporting(api, 'stores', 'large.ndjson')).code, 0)

@@ -4,14 +4,14 @@ import { parse } from 'csv-parse/sync'
 import { createDirectory, runCommand } from '../support/processes.ts'
 import type { Caller, TestService } from '../support/service.ts'
 
-/** What `tillbridge import` has come to. */
+/** The result of `tillbridge import`. */
 export interface ImportRun {
   code: number | null
   out: string
   err: string
-  /** The text of the CSV that it says the rejected lines are in; empty where there is none. */
+  /** The content of the CSV file with rejected lines. Empty if it does not exist. */
   rejectedFile: string
-  /** Why each rejected line is, behind its columns. */
+  /** The columns and the reason of each rejected line. */
   reasons: string[]
   /** read, new, changed, unchanged, rejected. */
   counts: number[]
@@ -40,7 +40,7 @@ export function importing(installation: TestService) {
   }
 }
 
-/** What a command needs to know of an installation. */
+/** Returns the environment of a command for an installation. */
 export const environmentOf = ({ database: { connection }, secret }: TestService, place: string) => ({
   DATA_DIR: join(place, 'data'),
   DATABASE_URL: urlOf(connection),

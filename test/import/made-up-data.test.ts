@@ -11,7 +11,7 @@ import { openShop } from './real-data/shop.ts'
 import { sumOf } from './real-data/tally.ts'
 import { uci } from './real-data/uci.ts'
 
-// A made-up file that has what is odd about the real data, line by line: for whoever has not got that.
+// An invented file with the peculiarities of the real data, line by line. It runs without the real data.
 
 const lines = [
   ['900001', '10001A', 'RED LANTERN', 6, '2010-12-01 08:26:00', '2.55', '17001.0', 'United Kingdom'],
@@ -19,7 +19,7 @@ const lines = [
   // The same line twice is two lines.
   ['900002', '20002', 'TIN "BOX", LARGE', 1, '2010-12-01 08:28:00', '7.65', '17002.0', 'France'],
   ['900002', '20002', 'TIN "BOX", LARGE', 1, '2010-12-01 08:28:00', '7.65', '17002.0', 'France'],
-  // The largest and the dearest, nobody's, and their return.
+  // The largest and the most expensive sale, without a customer, and their returns.
   ['900003', '30003', 'PAPER CRAFT, LITTLE BIRDIE', 80_995, '2010-12-02 09:15:00', '2.08', '17003.0', 'United Kingdom'],
   [
     'C900004',

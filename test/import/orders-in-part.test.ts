@@ -12,7 +12,7 @@ after(() => shop.api.stop())
 const act = (work: typeof shipOrder, { service }: Caller, number: string) =>
   shop.api.db.transaction(tx => work(tx, service, number))
 
-/** A shop with an order of 60.00, which a voucher has paid, of which one line was sent, one called off, and one is to be sent: 20.00 and 5.00 freight. */
+/** Creates a shop with an order of 60.00, paid by a voucher. One line is shipped, one cancelled, and one open: 20.00 and 5.00 freight. */
 async function withMixed(status: string) {
   const at = await shop.createShop()
   await joinRewards(shop.api, at)

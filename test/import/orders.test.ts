@@ -154,7 +154,7 @@ test('an order is rejected completely wherever its rejected line is', async () =
   const { counts } = await orders(at, ...others, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
   assert.deepEqual(counts, [1_001, 999, 0, 0, 2])
   assert.equal((await at.get('/orders/EDGE')).status, 404)
-  // What stands between them cannot be read.
+  // The lines between them cannot be parsed.
   const torn = await orders(at, ...others, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
   assert.deepEqual(torn.counts, [1_002, 0, 0, 999, 3])
   assert.equal((await at.get('/orders/EDGE')).status, 404)

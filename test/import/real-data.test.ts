@@ -11,7 +11,7 @@ import { auditAside, convertAside } from './real-data/thread.ts'
 
 const skip = withoutRealData()
 
-/** What a source says, held against the numbers that its README publishes. */
+/** Compares the counts of a source with the numbers that its README publishes. */
 function facts(counted: Record<string, number> | undefined, published: Record<string, number>) {
   assert.ok(counted)
   const found = Object.fromEntries(Object.keys(published).map(name => [name, counted[name]]))
@@ -145,7 +145,7 @@ describe('a shop with real data', { skip }, () => {
       staffCodes: 290,
       models: 119,
       withoutTitle: 130,
-      // 90 customers have accented names; 39 of them have accented e-mail addresses.
+      // 90 customers have accented names; 39 of them have accented email addresses.
       namesBeyondAscii: 90,
       emailsBeyondAscii: 39,
       emailsTwice: 0,

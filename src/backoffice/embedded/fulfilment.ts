@@ -53,7 +53,7 @@ export async function shipOrder(
     trackingNumber: trackingNumber ?? null,
     trackingUrl: trackingUrl ?? null,
     shippedAt: change.at,
-    // An order can be shipped again only if lines were added, so the time tells its shipments apart.
+    // An order can be shipped again only if lines were added, so the time distinguishes its shipments.
     key: change.at,
     lines: unshipped.map(({ sequence, sku, quantity }) => ({ orderSequence: sequence, sku, quantity })),
     cartons: [],

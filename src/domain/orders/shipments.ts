@@ -60,7 +60,7 @@ export interface ReportedShipment {
   cartons: { number: string | null; contents: { skuId: string; quantity: number }[] }[]
 }
 
-/** A shipment with its content by order line, ready to be stored. `key` tells the shipments of the order apart. */
+/** A shipment with its content by order line, ready to be stored. `key` distinguishes the shipments of the order. */
 export interface AllocatedShipment
   extends Pick<ReportedShipment, 'carrier' | 'trackingNumber' | 'trackingUrl' | 'shippedAt'> {
   key: string

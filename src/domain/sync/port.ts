@@ -98,7 +98,7 @@ export interface OpenOrder {
   lines: { sequence: number; skuId: string; quantity: number; isOpen: boolean }[]
 }
 
-/** A return that is neither refunded nor cancelled, with the IDs by which the back office can be asked for it. */
+/** A return that is neither refunded nor cancelled, with the IDs under which the back office has it. */
 export interface OpenReturn {
   id: string
   backOfficeId: string

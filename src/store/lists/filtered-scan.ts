@@ -34,8 +34,8 @@ const initialLimits: ScanLimits = { maxSortedRecords: 2_000, maxScannedRows: 10_
  * Reads one page of a scan that has one order and a filter on another column: `asc=true` with `updated_after`. No index serves two ranges at
  * once, so the work of a page is bounded instead, at any depth. Few matching records are found by the filter's index and sorted. If many
  * records match, a fixed number of index rows is scanned, and the matching ones are the page. Such a page can have fewer records than `limit`,
- * even none, although it is not the last page. Clients take an empty first page for an empty list, so the first page alone continues with
- * growing limits until it has a record: its work grows with the smaller of the matching records and the rows before the first of them.
+ * even none, although it is not the last page. Clients take an empty first page for an empty list. Therefore the first page continues with
+ * growing limits until it has a record. Its work grows with the rows before the first match, or with the number of matches if that is smaller.
  */
 export async function readFilteredScan(
   db: Db,

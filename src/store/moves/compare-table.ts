@@ -25,7 +25,7 @@ const keysPerQuery = 1_000
 /** Number of parts into which the rows of a table are divided by a hash of their keys. Digests of parts are compared first. */
 const partCount = 65_536
 
-/** What is known of tables. Of json, which has no hash, the text is compared. */
+/** Loads the keys and column types of tables. `json` has no hash, so its text is compared. */
 export const loadTables = (db: Db, names: readonly string[]) =>
   db.rows<Table>(sql`
     select c.oid::regclass::text as name, k.key, k.types,

@@ -132,7 +132,7 @@ test('tracking comes from the order if the back office lists no shipment', async
   )
 })
 
-test('an order that has not moved for days is asked for less often', async () => {
+test('an order without changes for days is requested less often', async () => {
   const { id } = await order()
   await api.db.pool.query("update sales_order set changed_at = now() - interval '10 days'")
   await shop.sync('orders', { full: false })

@@ -17,7 +17,7 @@ export const importOrder = [
 /** The kinds of feed files that the conversion writes. */
 export type Kind = (typeof importOrder)[number]
 
-/** What one feed file holds. Sums are text of whole numbers, so that none is rounded. */
+/** The content of one import file. Sums are integers as strings, so that none is rounded. */
 export interface FileAccount {
   kind: Kind
   file: string
@@ -30,7 +30,7 @@ export interface FileAccount {
   beyondCurrency: number
 }
 
-/** What was read, what became of it, and what was odd about it. */
+/** The lines that were read, the files that were written, and the peculiarities of the data. */
 export interface Accounts {
   /** Lines of each source file, its header apart. */
   linesRead: Record<string, number>

@@ -5,7 +5,7 @@ import { parseAmount } from '../../../src/domain/values/money.ts'
 import { timesPrice, toCents } from './accounts.ts'
 import { type Folders, openFile, readSource } from './csv.ts'
 
-/** What a transaction line says of its product. */
+/** The product fields of a transaction line. */
 type Item = Pick<
   Static<typeof TransactionRow>,
   'sku' | 'productCode' | 'productName' | 'colourName' | 'sizeCode' | 'price'
@@ -92,7 +92,7 @@ interface Sold {
   left: number
 }
 
-/** What the lines of a transaction share. */
+/** The fields that all lines of a transaction share. */
 interface Head {
   id: string
   number: string
@@ -201,8 +201,8 @@ async function returns(folders: Folders, sold: Sales, write: Write) {
 }
 
 /**
- * The lines that units come back from: the newest of that day or before which has as many left, and where none has,
- * the newest ones until the units are used up. The units are taken from them. `lines` are in order of time.
+ * Finds the sold lines that a return belongs to, and reduces their remaining units: the newest line of that day or earlier with enough units.
+ * If no line has enough, the newest lines until the units are used up. `lines` are in order of time.
  */
 function assign(lines: readonly Sold[], date: string, quantity: number): { line: Sold; units: number }[] {
   const before = lines.filter(line => line.date <= date && line.left > 0)

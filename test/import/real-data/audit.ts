@@ -8,7 +8,7 @@ import { lists, type Seen } from './records.ts'
 import type { Shop } from './shop.ts'
 import { count, emptyTallies, type Tallies } from './tally.ts'
 
-/** What the import was given, what it rejected, and what the lists then answered. */
+/** The results of the imports, the rejected lines, and the records of the lists afterwards. */
 export interface Audit {
   /** By file name. */
   summaries: Record<string, ImportSummary>
@@ -25,7 +25,7 @@ export interface Audit {
   wrongTotals: number
 }
 
-/** Imports the feed files of `folder`, walks every list from its first page to its last, and tells what was seen. */
+/** Imports the files of `folder` and reads every list from its first page to its last. Returns the results. */
 export async function audit(shop: Shop, accounts: Accounts, folder: string): Promise<Audit> {
   const summaries: Audit['summaries'] = {}
   const reasons: Audit['reasons'] = {}

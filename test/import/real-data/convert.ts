@@ -10,12 +10,12 @@ import { type Folders, openFile } from './csv.ts'
 import { magento } from './magento.ts'
 import { uci } from './uci.ts'
 
-/** Where the real data lies: beside the repository, or in `REAL_DATA_DIR`. */
+/** The directory of the real data: next to the repository, or `REAL_DATA_DIR`. */
 export const realData = process.env.REAL_DATA_DIR ?? join(import.meta.dirname, '../../../../shared/data')
 
 /**
- * Why tests of the real data are skipped, or false; said on standard error too, so that nobody takes a run without it for one with it. A
- * `REAL_DATA_DIR` in which there is nothing is a mistake of whoever has set it, and fails.
+ * Returns the reason to skip the tests with real data, or false. Prints the reason to standard error too, so that a run without real data
+ * is not mistaken for one with it. Throws if `REAL_DATA_DIR` is set and has no data.
  */
 export function withoutRealData(): string | false {
   if (existsSync(realData)) return false
@@ -28,8 +28,8 @@ export function withoutRealData(): string | false {
 }
 
 /**
- * Turns the real data into the feed files of a whole shop, with `accounts.json` beside them. The sources keep apart by
- * the prefixes of their identifiers; all amounts are taken to be in the one currency that the shop has, with two decimals.
+ * Converts the real data to import files of one shop, and writes `accounts.json` next to them. Prefixes keep the identifiers of the sources
+ * distinct. All amounts are read as amounts in the currency of the shop, with two decimals.
  */
 export async function convertRealData(from: string, to: string): Promise<Accounts> {
   await mkdir(to, { recursive: true })

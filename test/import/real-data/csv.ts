@@ -8,7 +8,7 @@ import { type Parser, parse } from 'csv-parse'
 import { stringify } from 'csv-stringify/sync'
 import type { FileAccount, Kind } from './accounts.ts'
 
-/** Where the sources are, where the feed files go, and how many lines of each source have been read. */
+/** The directory of the sources, the directory of the import files, and the number of lines read from each source. */
 export interface Folders {
   from: string
   to: string
@@ -51,7 +51,7 @@ function pipeToParser(path: string, parser: Parser) {
   reading.catch(() => {})
 }
 
-/** What a row adds to the sums of its file; amounts are in minor units, undefined where the currency cannot hold the amount. */
+/** The values that a row adds to the sums of its file. Amounts are in minor units; undefined if the currency has too few decimals. */
 export interface Sums {
   quantity?: number
   value?: bigint | undefined

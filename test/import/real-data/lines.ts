@@ -13,7 +13,7 @@ const columns =
   (...names: string[]) =>
   (line: Line): Said => ({ cells: names.map(name => text(line, name)) })
 
-/** What a line of each kind of feed says, as `records.ts` finds it again in the answers. */
+/** The comparable cells of a line, by import type. `records.ts` extracts the same from responses. */
 export const saidBy: Record<Kind, (line: Line) => Said> = {
   references: columns('type', 'referenceValueId', 'name'),
   stores: columns(

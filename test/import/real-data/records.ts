@@ -14,7 +14,7 @@ export interface Part extends Said {
   kind: Kind
 }
 
-/** What a walk remembers of the lists before: the reference values, and the buffers of stores by their numbers. */
+/** The reference values, and the buffers of stores by their numbers, from the lists read before. */
 export interface Seen {
   references: Set<string>
   buffers: Map<string, number>

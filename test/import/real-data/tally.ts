@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseAmount } from '../../../src/domain/values/money.ts'
 import { importOrder, type Kind } from './accounts.ts'
 
-/** What one line of a feed says, or one part of a record. The sums are of what is sold, or in stock. */
+/** The comparable cells of one line, or of one part of a record, with the units and the amount for the sums. */
 export interface Said {
   cells: readonly (string | number | boolean | null | undefined)[]
   quantity?: number
@@ -42,5 +42,5 @@ export const sumOf = (one: RunCounts, other: RunCounts): RunCounts => ({
   fingerprint: BigInt.asUintN(64, one.fingerprint + other.fingerprint),
 })
 
-/** An amount as every writing of it is told: "2.5" and "2.50" are one. */
+/** Normalises an amount: "2.5" and "2.50" are equal. */
 export const money = (text: string) => String(parseAmount(text, 2) ?? text)

@@ -5,7 +5,7 @@ import { type Audit, audit } from './audit.ts'
 import { convertRealData, realData } from './convert.ts'
 import { openShop } from './shop.ts'
 
-/** Where the feed files are, and once they are written, what is in them. */
+/** The directory of the import files, and their content once they are written. */
 interface Work {
   folder: string
   accounts?: Accounts

@@ -19,7 +19,7 @@ interface Invoice {
   times: Set<string>
 }
 
-/** What is sold besides products: postage, manual entries, discounts, samples, fees, donations, pads and bad debt. */
+/** Codes that are not products: postage, manual entries, discounts, samples, fees, donations, pads and bad debt. */
 const nonProducts = new Set('POST DOT M C2 D S AMAZONFEE CRUK PADS B'.split(' ').concat('BANK CHARGES'))
 
 const style = /^(\d{5})[A-Za-z]$/
@@ -87,7 +87,7 @@ export class UciCounts {
     return this.#countInvoice(invoice, time)
   }
 
-  /** The rows are in order of time, so equal ones stand in the same moment: no more need be kept. */
+  /** The rows are in order of time, so equal rows have the same time, and only rows of the current time are kept. */
   #countDuplicate(line: Line) {
     if (line.time < this.#moment) this.#rows.rowsBackInTime++
     if (line.time !== this.#moment) this.#sameMoment.clear()

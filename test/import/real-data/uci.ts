@@ -9,18 +9,17 @@ import { type Line, UciCounts } from './uci-counts.ts'
 
 const path = 'uci-online-retail/online_retail.csv.gz'
 
-/** What a stock code is sold as. */
+/** The name and price of a stock code. */
 interface Item {
   name: string
   price: string
-  /** Whether name and price are those of a sale, not of a correction. */
+  /** True if name and price are from a sale, not from a correction. */
   ofSale: boolean
 }
 
 /**
- * Each row as a line of a transaction, credit notes and corrections as well: nothing is left out or mended. Amounts that
- * the currency cannot hold stand as they are, so that the import has to reject them. What a row says of its invoice as a
- * whole, its time, is that of the invoice's first row.
+ * Converts each row to a line of a transaction, including credit notes and corrections. Nothing is left out or corrected. Amounts with too
+ * many decimals stay unchanged, so that the import must reject them. The time of an invoice is that of its first row.
  */
 export async function uci(folders: Folders) {
   const feed = openFile<Static<typeof TransactionRow>>(folders, 'transactions-uci.csv.gz', 'transactions', [

@@ -104,7 +104,7 @@ export async function adoptCurrentOrder(
   return order && updateLines(tx, context.service, order, current)
 }
 
-/** What is stored of an order that isn't stored itself: the sale of its voucher, and the customers of its sales. */
+/** Finds traces of an order that is not stored: the sale of its voucher, and the customers of its sales. */
 const findHints = async (db: Db, service: Service, number: string) => ({
   sale: await findVoucherSale(db, service, number),
   buyers: await findBuyers(db, service, number),
