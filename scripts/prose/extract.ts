@@ -76,6 +76,6 @@ function collectStrings(root: Node): Literal[] {
 /** True if a literal is a sentence or a label rather than a name, a path, SQL or markup. */
 const looksLikeProse = (text: string) =>
   /[a-z]{2,} [a-z]{2,}/i.test(text) &&
-  !/^\s*(select|insert|update|delete|with|create|alter|drop|set|lock|begin|grant|copy)\b/i.test(text) &&
+  !/^\s*(select|insert|update|delete|with|create|alter|drop|set|lock|begin|grant|copy|where)\b/i.test(text) &&
   !/^\s*</.test(text) &&
   !/^[\w.-]+\/[\w/.-]+$/.test(text)

@@ -12,7 +12,7 @@ const cellsIn = (rejectedFile = '') =>
     .slice(1)
     .map(cells => cells.slice(3))
 
-/** Texts, and what stands in the rejected file for each. */
+/** Cells, and their form in the rejected file. */
 const texts = [
   ['=1+1', "'=1+1"],
   ['=HYPERLINK("http://x")', `'=HYPERLINK("http://x")`],
@@ -22,7 +22,7 @@ const texts = [
   ['-', "'-"],
   ["'=x", "''=x"],
   ["''-5", "'''-5"],
-  // What a spreadsheet does not take for a formula.
+  // A spreadsheet does not interpret these as formulas.
   ['-5', '-5'],
   ['-5.00', '-5.00'],
   ['+61', '+61'],

@@ -79,7 +79,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
   )
   assert.deepEqual(await shown(`record::json->>'id' = store_id || '-E-k0007'`, since), { shown: 3, told: 3 })
 
-  // The lease of the one that was killed ends by itself, twenty seconds later.
+  // The lease of the killed process would end automatically after twenty seconds.
   await shop.rows(`update job set leased_until = now() where name = 'render-stock'`)
   const worker = startCommand(['worker'], environment)
   try {

@@ -9,7 +9,7 @@ before(async () => {
 })
 after(() => shop.close())
 
-/** What became of cells of a column of sales: what is stored, or why it is rejected. */
+/** Imports sales with these cells in a column. Returns the stored value of each, or the reason of its rejection. */
 async function read(column: string, cells: readonly string[], options: ImportOptions = {}) {
   const columns = ['saleDate', 'quantity', 'price']
   const usual: Record<string, string> = { saleDate: '2024-05-26', quantity: '1', price: '1' }

@@ -24,7 +24,7 @@ function stockOf(count: number) {
   return ['storeNumber,skuId,freeStock', ...stores.flatMap(store => skus.map(sku => `${store},${sku},${count}`))]
 }
 
-/** What has been read of the stock, and how many rows of it were written, as PostgreSQL counts them once a connection has ended. */
+/** Returns how many stock rows were read and written. PostgreSQL counts them when a connection ends. */
 const counted = () =>
   shop.db.row<{ read: number; written: number }>(sql`
     select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read, (n_tup_ins + n_tup_upd)::integer as written

@@ -110,7 +110,7 @@ test('a value released by a line is free for later lines', async () => {
   const letGo = await holdLocks(shop.db, firstStore)
   const lines = (from: number, count: number, at = '') =>
     Array.from({ length: count }, (_, i) => `c${from + i},L,c${from + i}@example.com,${at}`)
-  // Of the second batch each one joined the store that is held, and its first line gives up what the third batch begins with.
+  // Every line of the second batch refers to the locked store. Its first line frees the email that the third batch begins with.
   const batches = [
     lines(0, 2_000),
     ['c0,L,other@example.com,1', ...lines(2_000, 1_999, '1')],

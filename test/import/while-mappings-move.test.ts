@@ -13,7 +13,7 @@ after(() => shop.close())
 
 const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
-/** Carries out a write, then imports a file that has to wait for it, and then what else the write does. */
+/** Starts a write, imports a file that must wait for it, then runs `then` in the same transaction. */
 async function whileItWaits(write: (tx: Db) => Promise<unknown>, feed: [string, string], then = async (_: Db) => {}) {
   let imported: Promise<unknown> | undefined
   await shop.db.transaction(async tx => {

@@ -1,6 +1,6 @@
 import { RowError } from './row-error.ts'
 
-/** A day (`YYYY-MM-DD`) and what clock (`HH:MM:SS`) is told with it. */
+/** A day (`YYYY-MM-DD`) and its time of day (`HH:MM:SS`). */
 interface Moment {
   day: string
   clock?: string | undefined
@@ -11,7 +11,7 @@ type ReadMoment = (text: string) => Moment | undefined
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** What the letters of a format stand for. `MM` behind an hour are minutes. */
+/** The pattern of each part of a format. `MM` after an hour means minutes. */
 const formatParts: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
   YY: '(?<year>\\d{2})',
