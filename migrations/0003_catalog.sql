@@ -119,6 +119,8 @@ create table stock (
   record text not null,
   free_stock integer not null,
   buffer integer,
+  allocated integer not null default 0 check (allocated >= 0),
+  reserved integer not null default 0 check (reserved >= 0),
   id text collate "C" not null generated always as (store_id || ' ' || sku_id) stored,
   primary key (service_id, store_id, sku_id),
   foreign key (service_id, store_id) references store on delete cascade,
@@ -132,6 +134,9 @@ comment on column stock.changed_at is 'Change timestamp.';
 comment on column stock.record is 'Also shows the store, the SKU and the effective buffer.';
 comment on column stock.free_stock is 'Units. Negative if more were sold than the store had.';
 comment on column stock.buffer is 'Units kept from online sale. Null: the store''s inventory_buffer.';
+comment on column stock.allocated is
+  'Units of orders that are not shipped. `free_stock` still contains them, so that a stock file of a till can''t make them sellable again.';
+comment on column stock.reserved is 'Units of reservations that have not expired.';
 comment on column stock.id is 'Store and SKU as one value. Orders stock with the same change timestamp in lists.';
 
 create table stock_rerender (

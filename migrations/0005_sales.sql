@@ -103,6 +103,7 @@ create table order_line (
   discounts json not null,
   value numeric(16, 4) not null check (value >= 0),
   store_id text collate "C",
+  is_allocated boolean not null default false,
   returned integer not null default 0,
   refunded numeric(16, 4) not null default 0,
   primary key (service_id, order_id, sequence),
@@ -117,6 +118,7 @@ comment on column order_line.status is 'A line is `returned` if all its units ar
 comment on column order_line.price is 'Per unit, before discounts.';
 comment on column order_line.discounts is 'Discounts on the line: [{"type", "reason", "amount", "percentage"}].';
 comment on column order_line.value is 'Amount paid for the line: all units, less discounts.';
+comment on column order_line.is_allocated is 'True if the units count in stock.allocated, until the line is shipped or cancelled.';
 comment on column order_line.store_id is 'Store whose stock was reduced. Null: no stock was reduced here.';
 comment on column order_line.returned is
   'Returned or announced units: the sum of its return lines that are not cancelled, plus units returned before an import.';

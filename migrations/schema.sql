@@ -430,15 +430,20 @@ create table stock (
   service_id integer not null,
   store_id text collate "C" not null,
   sku_id text collate "C" not null,
-  changed_at timestamptz not null,  -- Change timestamp.
-  record text not null,             -- Also shows the store, the SKU and the effective buffer.
-  free_stock integer not null,      -- Units. Negative if more were sold than the store had.
-  buffer integer,                   -- Units kept from online sale. Null: the store's inventory_buffer.
+  changed_at timestamptz not null,       -- Change timestamp.
+  record text not null,                  -- Also shows the store, the SKU and the effective buffer.
+  free_stock integer not null,           -- Units. Negative if more were sold than the store had.
+  buffer integer,                        -- Units kept from online sale. Null: the store's inventory_buffer.
+  allocated integer not null default 0,  -- Units of orders that are not shipped. `free_stock` still contains them, so that a stock file of
+                                         -- a till can't make them sellable again.
+  reserved integer not null default 0,   -- Units of reservations that have not expired.
   id text collate "C" not null generated always as ((store_id || ' ') || sku_id) stored,  -- Store and SKU as one value. Orders stock with
                                                                                           -- the same change timestamp in lists.
   primary key (service_id, store_id, sku_id),
   foreign key (service_id, sku_id) references variant(service_id, sku_id) on delete cascade,
-  foreign key (service_id, store_id) references store(service_id, store_id) on delete cascade
+  foreign key (service_id, store_id) references store(service_id, store_id) on delete cascade,
+  check (allocated >= 0),
+  check (reserved >= 0)
 );
 create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
@@ -657,8 +662,8 @@ create index sales_order_placed on sales_order (service_id, placed_at) include (
 create table order_line (
   service_id integer not null,
   order_id text collate "C" not null,
-  sequence integer not null,                  -- From 1.
-  status text collate "C" not null,           -- A line is `returned` if all its units are returned.
+  sequence integer not null,                    -- From 1.
+  status text collate "C" not null,             -- A line is `returned` if all its units are returned.
   sku_id text collate "C" not null,
   sku text collate "C" not null,
   product_code text not null,
@@ -667,13 +672,14 @@ create table order_line (
   colour_name text,
   size_code text not null,
   quantity integer not null,
-  price numeric(16,4) not null,               -- Per unit, before discounts.
-  discounts json not null,                    -- Discounts on the line: [{"type", "reason", "amount", "percentage"}].
-  value numeric(16,4) not null,               -- Amount paid for the line: all units, less discounts.
-  store_id text collate "C",                  -- Store whose stock was reduced. Null: no stock was reduced here.
-  returned integer not null default 0,        -- Returned or announced units: the sum of its return lines that are not cancelled, plus units
-                                              -- returned before an import.
-  refunded numeric(16,4) not null default 0,  -- Refunded amount: the returned units' share of `value`.
+  price numeric(16,4) not null,                 -- Per unit, before discounts.
+  discounts json not null,                      -- Discounts on the line: [{"type", "reason", "amount", "percentage"}].
+  value numeric(16,4) not null,                 -- Amount paid for the line: all units, less discounts.
+  store_id text collate "C",                    -- Store whose stock was reduced. Null: no stock was reduced here.
+  is_allocated boolean not null default false,  -- True if the units count in stock.allocated, until the line is shipped or cancelled.
+  returned integer not null default 0,          -- Returned or announced units: the sum of its return lines that are not cancelled, plus
+                                                -- units returned before an import.
+  refunded numeric(16,4) not null default 0,    -- Refunded amount: the returned units' share of `value`.
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
   check (quantity > 0),

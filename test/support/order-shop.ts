@@ -171,13 +171,13 @@ export function getCreated({ status, json, text }: TestResponse) {
   return json.data
 }
 
-/** Free stock by store and SKU: `{ '1001 HOOD-S': 10 }`. */
+/** Returns the units of each stock level that no order has, by store ID and SKU. */
 export async function getStock(caller: Caller): Promise<Record<string, number>> {
   const { json } = await caller.get('/inventory')
   return Object.fromEntries(
-    json.data.map((each: { storeId: string; sku: string; freeStock: number }) => [
+    json.data.map((each: { storeId: string; sku: string; freeStock: number; allocated: number }) => [
       `${each.storeId} ${each.sku}`,
-      each.freeStock,
+      each.freeStock - each.allocated,
     ]),
   )
 }

@@ -19,8 +19,12 @@ export interface StockLevel {
   freeStock: number
   /** Units that are not sold online: the buffer of the SKU at the store, otherwise of the store, otherwise of the service, otherwise 0. */
   buffer: number
-  /** Units that can be sold online: the free stock minus the buffer, at least 0. */
+  /** Units that can be sold online: the free stock minus the buffer, `reserved` and `allocated`, at least 0. */
   sellable: number
+  /** Units of reservations that have not expired. */
+  reserved: number
+  /** Units of orders that are not shipped and that `freeStock` still contains. */
+  allocated: number
   /** When the record last changed. */
   updateTimeStamp: string
 }

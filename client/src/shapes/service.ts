@@ -11,6 +11,7 @@ export interface SettingsChange {
   /** The inventory buffer of the service: units of each SKU that are not sold online, unless the SKU at the store or the store has its own buffer. */
   inventoryBuffer?: number | null | undefined
   fulfilment?: 'automatic' | 'manual' | null | undefined
+  allocated?: 'excluded' | 'included' | null | undefined
   /** The return reasons (`GET /return-reasons`). */
   returnReasons?: {
     /** The code that a return uses. */
@@ -141,6 +142,8 @@ export interface Settings {
   inventoryBuffer: number
   /** `automatic`: the embedded back office ships an order when it is placed. `manual`: `tillbridge order ship` does. */
   fulfilment: Open<'automatic' | 'manual'>
+  /** How the stock of the embedded back office treats units of unshipped orders. `excluded`: stock files don't know web orders, so the units are subtracted from `sellable` until they are shipped. `included`: stock files have these units taken off already. */
+  allocated: Open<'excluded' | 'included'>
   /** The return reasons (`GET /return-reasons`). */
   returnReasons: {
     /** The code that a return uses. */

@@ -36,7 +36,7 @@ type ShippedLine = Pick<LockedLine, 'sequence' | 'value'>
 
 const sumValues = (lines: readonly ShippedLine[]) => sum(lines.map(line => line.value))
 
-/** Ships the unshipped lines of an order as one shipment. Returns the order. Throws if it has none. */
+/** Ships the unshipped lines of an order as one shipment. Their allocated units leave the stock. Returns the order. Throws if it has none. */
 export async function shipOrder(
   tx: Db,
   service: Service,
@@ -44,9 +44,13 @@ export async function shipOrder(
   { carrier, trackingNumber, trackingUrl }: Tracking = {},
 ): Promise<LockedOrder> {
   const { order, unshipped } = await lockUnshippedLines(tx, service, number, 'shipped')
-  const [account, change] = await Promise.all([
+  const moves = unshipped.flatMap(({ storeId, skuId, quantity, isAllocated }) =>
+    storeId !== null && isAllocated ? [{ storeId, skuId, quantity: -quantity, allocated: -quantity }] : [],
+  )
+  const [, account, change] = await Promise.all([
+    lockStock(tx, service, moves),
     lockRewardAccount(tx, service, order.customerId),
-    beginChange(tx, service, ['retail_transaction', 'sales_order', 'shipment']),
+    beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'shipment']),
   ])
   const shipment = {
     carrier: carrier ?? null,
@@ -59,6 +63,7 @@ export async function shipOrder(
     cartons: [],
   }
   await Promise.all([
+    moveStock(tx, service, change, moves),
     advanceLines(tx, service, order, lineTransitions.ship),
     writeShipments(tx, service, change, order, [shipment]),
     recordShipment(tx, service, change, { order, account, lines: unshipped }),
@@ -75,8 +80,8 @@ export async function cancelOrder(tx: Db, service: Service, number: string): Pro
   const { order, unshipped, isUnsent } = await lockUnshippedLines(tx, service, number, 'cancelled')
   const charges = isUnsent ? await readCharges(tx, service, order) : 0n
   await refundVouchers(tx, service, order, sumValues(unshipped) + charges)
-  const moves = unshipped.flatMap(({ storeId, skuId, quantity }) =>
-    storeId === null ? [] : [{ storeId, skuId, quantity }],
+  const moves = unshipped.flatMap(({ storeId, skuId, quantity, isAllocated }) =>
+    storeId === null ? [] : [{ storeId, skuId, ...(isAllocated ? { allocated: -quantity } : { quantity }) }],
   )
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'sales_order'])

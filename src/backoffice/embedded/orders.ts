@@ -20,7 +20,7 @@ import { redeemVoucher } from './vouchers/redeem.ts'
 /** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, stock, reward account. */
 export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
-  const { currency, fulfilment } = service.settings
+  const { currency, fulfilment, allocated } = service.settings
   const decimals = getDecimals(currency)
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
@@ -44,12 +44,14 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   }
   const placing = place()
   if (input.payments.some(({ voucher }) => voucher)) await redeemVouchers(write, await placing, input)
+  const isShipped = fulfilment === 'automatic'
+  const isAllocated = !isShipped && allocated === 'excluded'
   const moves = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
     const storeId = sources.get(sku)
-    return storeId === undefined ? [] : [{ storeId, skuId, quantity: -quantity }]
+    if (storeId === undefined) return []
+    return [{ storeId, skuId, ...(isAllocated ? { allocated: quantity } : { quantity: -quantity }) }]
   })
-  const isShipped = fulfilment === 'automatic'
   const [order, , account, change] = await Promise.all([
     placing,
     lockStock(tx, service, moves),
@@ -61,6 +63,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
       sources,
       status: isShipped ? lineTransitions.ship.to : lineTransitions.ship.from,
+      isAllocated,
     }),
     insertPayments(tx, service, order, input.payments),
     moveStock(tx, service, change, moves),

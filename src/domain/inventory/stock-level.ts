@@ -25,9 +25,13 @@ export const StockLevel = Type.Object(
     ecommerceLocationId: Nullable(Text('The mapped location of the store.', '6884556842', 100)),
     freeStock,
     buffer,
-    sellable: Integer('Units that can be sold online: the free stock minus the buffer, at least 0.', 29, {
-      minimum: 0,
-    }),
+    sellable: Integer(
+      'Units that can be sold online: the free stock minus the buffer, `reserved` and `allocated`, at least 0.',
+      26,
+      { minimum: 0 },
+    ),
+    reserved: Integer('Units of reservations that have not expired.', 1, { minimum: 0 }),
+    allocated: Integer('Units of orders that are not shipped and that `freeStock` still contains.', 2, { minimum: 0 }),
     updateTimeStamp: LocalTime('When the record last changed.'),
   },
   { $id: 'StockLevel', additionalProperties: false },

@@ -68,6 +68,12 @@ export const Settings = Type.Object(
       default: 'automatic',
       examples: ['manual'],
     }),
+    allocated: Type.Enum(['excluded', 'included'], {
+      description:
+        "How the stock of the embedded back office treats units of unshipped orders. `excluded`: stock files don't know web orders, so the units are subtracted from `sellable` until they are shipped. `included`: stock files have these units taken off already.",
+      default: 'excluded',
+      examples: ['included'],
+    }),
     returnReasons: Type.Array(
       Type.Object(
         {

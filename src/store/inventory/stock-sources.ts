@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /**
  * Returns the store that each SKU is taken from, by e-commerce SKU: the store with this number if it keeps the SKU, otherwise the store
- * with the most stock. A SKU that no store keeps has no entry.
+ * with the most stock that no order or reservation has. A SKU that no store keeps has no entry.
  */
 export async function findStockSources(
   tx: Db,
@@ -17,7 +17,7 @@ export async function findStockSources(
       from variant v
      cross join lateral (
        select store_id from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
-        order by store_id = (${named}) desc nulls last, free_stock desc, store_id limit 1) s
+        order by store_id = (${named}) desc nulls last, free_stock::bigint - allocated - reserved desc, store_id limit 1) s
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
   return new Map(rows.map(row => [row.sku, row.store_id]))
 }

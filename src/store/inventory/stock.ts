@@ -33,13 +33,17 @@ const stock: MergeTable = {
  * JSON of stock `s` of variant `v` in store `c`, without closing brace. The buffer of the stock precedes that of the store, and that of
  * the service.
  */
-const body = (service: Service) =>
+const body = (service: Service, { allocated, reserved } = { allocated: sql`s.allocated`, reserved: sql`s.reserved` }) =>
   withoutClosingBrace(sql`
   select row_to_json(r) from (select
      c.store_id || '-' || v.sku as id, v.sku, v.sku_id as "skuId", c.store_id as "storeId", c.store_number as "storeNumber",
      c.name as "storeName", c.ecommerce_location_id as "ecommerceLocationId", s.free_stock as "freeStock", b.buffer,
-     greatest(0, s.free_stock - b.buffer) as sellable
-     from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r`)
+     greatest(0, s.free_stock::bigint - b.buffer - b.reserved - b.allocated)::integer as sellable, b.reserved, b.allocated
+     from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer,
+                  ${reserved} as reserved, ${allocated} as allocated) b) r`)
+
+/** The units that merging stock keeps: they are those of orders and reservations, and no source has them. */
+const keptUnits = { allocated: sql`coalesce(old.allocated, 0)`, reserved: sql`coalesce(old.reserved, 0)` }
 
 /** Merges rows (`StockRow` with resolved `storeId` and `skuId`) into the stock. */
 export const upsertStock = (db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> =>
@@ -54,7 +58,7 @@ export async function mergeStock(tx: Db, service: Service, rows: readonly Row[])
     tx,
     sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
-      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, t.new_timestamp, ${withChangeTimestamp(body(service), sql`t.new_timestamp`, service, change)}
+      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, t.new_timestamp, ${withChangeTimestamp(body(service, keptUnits), sql`t.new_timestamp`, service, change)}
         from ${mergeRows(service, stock, changed, 's')}
         join store c on c.service_id = ${opaqueServiceId(service)} and c.store_id = s.store_id
         join variant v on v.service_id = ${opaqueServiceId(service)} and v.sku_id = s.sku_id
@@ -183,9 +187,14 @@ const selectKeys = (stocks: readonly StockKey[]) => {
 /** The ID that a row of `stock` shows. */
 export const stockId = sql`(record::json->>'id')`
 
-/** Units that are added to a store's stock. Negative quantities remove units; the stock can fall below zero. */
+/** Units that are added to a store's stock. Negative numbers remove units; the free stock can fall below zero. */
 export interface StockMove extends StockKey {
-  quantity: number
+  /** Units of free stock. Default: none. */
+  quantity?: number
+  /** Units of orders that are not shipped. Default: none. */
+  allocated?: number
+  /** Units of reservations. Default: none. */
+  reserved?: number
 }
 
 /** Locks the stock that is about to move, in key order, so that no two transactions can deadlock. Call before `beginChange`. */
@@ -198,21 +207,26 @@ export const lockStock = (tx: Db, service: Service, moves: readonly StockMove[])
 /** Moves stock, which can fall below zero. Ignores stock that no longer exists. */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
   const goneIds = selectRenamedIds(service, isAmong(moves))
-  // Clamped to the range of an integer, because an overflow must not prevent an order.
+  const clamp = (value: Sql, minimum: Sql) => sql`least(greatest(${value}, ${minimum}), 2147483647)::integer`
+  // Clamped to the range of an integer, because an overflow must not prevent an order. Stock that was removed and added again has lost its
+  // allocated units, so they can't fall below 0 either.
   await tx.run(sql`
     with removed as (${insertTombstones(service, change, 'stock', goneIds)})
-    update stock set free_stock = r.free_stock, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
-      from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
-              from (select "storeId", "skuId", sum(quantity) as quantity from ${selectMoves(moves)} group by 1, 2) m
-              cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock
+    update stock set free_stock = r.free_stock, allocated = r.allocated, reserved = r.reserved, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
+      from (select s.store_id, s.sku_id, s.free_stock, s.allocated, s.reserved, ${body(service)} as body
+              from (select "storeId", "skuId", coalesce(sum(quantity), 0) as quantity, coalesce(sum(allocated), 0) as allocated, coalesce(sum(reserved), 0) as reserved
+                      from ${selectMoves(moves)} group by 1, 2) m
+              cross join lateral (select service_id, store_id, sku_id, buffer, ${clamp(sql`free_stock + m.quantity`, sql`-2147483648`)} as free_stock,
+                                         ${clamp(sql`stock.allocated + m.allocated`, sql`0`)} as allocated, ${clamp(sql`stock.reserved + m.reserved`, sql`0`)} as reserved
                                     from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
               cross join lateral ${materialized(sql`select * from store where service_id = s.service_id and store_id = s.store_id`)} c
               cross join lateral ${materialized(sql`select * from variant where service_id = s.service_id and sku_id = s.sku_id`)} v) r
-     where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
+     where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
+       and (stock.free_stock, stock.allocated, stock.reserved) <> (r.free_stock, r.allocated, r.reserved)`)
 }
 
 const selectMoves = (moves: readonly StockMove[]) =>
-  sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint)`
+  sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint, allocated bigint, reserved bigint)`
 
 interface Filters {
   skuId?: string | undefined

@@ -13,6 +13,8 @@ export interface LockedLine extends SoldLine {
   skuId: string
   /** The store that the item came from. Null if no store keeps the item. */
   storeId: string | null
+  /** True if the units are allocated: the free stock still contains them. */
+  isAllocated: boolean
 }
 
 export const readLines = async (tx: Db, service: Service, order: LockedOrder): Promise<LockedLine[]> =>
@@ -34,7 +36,7 @@ export async function lockOrderWithLines(
 type StoredLine = Omit<LockedLine, 'value' | 'refunded'> & { value: string; refunded: string }
 
 const selectLines = (service: Service, where: Sql) => sql`
-  select sequence, sku, sku_id as "skuId", store_id as "storeId", status, quantity, returned, value::text, refunded::text
+  select sequence, sku, sku_id as "skuId", store_id as "storeId", is_allocated as "isAllocated", status, quantity, returned, value::text, refunded::text
     from order_line where service_id = ${service.id} and ${where} order by sequence`
 
 const toLockedLine = ({ decimals }: LockedOrder, row: StoredLine): LockedLine => ({
@@ -43,10 +45,10 @@ const toLockedLine = ({ decimals }: LockedOrder, row: StoredLine): LockedLine =>
   refunded: toMinorUnits(row.refunded, decimals),
 })
 
-/** Sets the next status of all lines of an order that have the status `from`. */
+/** Sets the next status of all lines of an order that have the status `from`. Their units are no longer allocated: see `moveStock`. */
 export const advanceLines = (tx: Db, service: Service, order: LockedOrder, { from, to }: LineStep) =>
   tx.run(
-    sql`update order_line set status = ${to} where service_id = ${service.id} and order_id = ${order.id} and status = ${from}`,
+    sql`update order_line set status = ${to}, is_allocated = false where service_id = ${service.id} and order_id = ${order.id} and status = ${from}`,
   )
 
 /** Sets the status of lines that are still `processing`. */

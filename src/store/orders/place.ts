@@ -146,7 +146,11 @@ export function insertLines(
   input: OrderInput['lines'],
   priced: PricedOrder['lines'],
   variants: ReadonlyMap<string, SoldVariant>,
-  { sources = new Map(), status = 'processing' }: { sources?: ReadonlyMap<string, string>; status?: LineStatus } = {},
+  {
+    sources = new Map(),
+    status = 'processing',
+    isAllocated = false,
+  }: { sources?: ReadonlyMap<string, string>; status?: LineStatus; isAllocated?: boolean } = {},
 ) {
   const rows = input.map(({ sku, quantity, discounts }, i) => {
     const variant = variants.get(sku)
@@ -166,8 +170,8 @@ export function insertLines(
     }
   })
   return tx.run(sql`
-    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id)
-    select ${service.id}, ${order.id}, sequence, ${status}, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId"
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id, is_allocated)
+    select ${service.id}, ${order.id}, sequence, ${status}, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId", ${isAllocated} and "storeId" is not null
       from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "skuId" text, sku text, "productCode" text, "productName" text, "colourCode" text,
            "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text)`)
 }

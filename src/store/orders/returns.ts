@@ -5,7 +5,6 @@ import type { Allocation } from '../../domain/orders/return-rules.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
-import type { StockMove } from '../inventory/stock.ts'
 import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
@@ -162,7 +161,7 @@ const selectReturn = (tx: Db, service: Service, condition: Sql) =>
 
 /** Returns the stock that a return adds. */
 export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
-  tx.rows<StockMove>(sql`
+  tx.rows<{ storeId: string; skuId: string; quantity: number }>(sql`
     select l.store_id as "storeId", l.sku_id as "skuId", b.quantity
       from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
      where b.service_id = ${service.id} and b.return_id = ${returnId} and l.store_id is not null`)

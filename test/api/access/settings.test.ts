@@ -23,6 +23,7 @@ const everything = {
   currency: 'AUD',
   inventoryBuffer: 2,
   fulfilment: 'manual',
+  allocated: 'included',
   returnReasons: [{ code: 'SMALL', name: 'Too small' }],
   defaultReturnReason: 'SMALL',
   vouchersEnabled: true,

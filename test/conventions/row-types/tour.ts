@@ -70,7 +70,7 @@ import { getDatabaseEnvironment } from '../../support/database.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
 import { createMember } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
-import { post } from '../../support/write.ts'
+import { post, put } from '../../support/write.ts'
 import { tookAFile } from './files.ts'
 import { renderStale } from './stock.ts'
 import { deliverToWebhook } from './webhooks.ts'
@@ -186,6 +186,8 @@ export async function tour(api: TestService) {
   await mergeImportedOrders(db, service, [])
   const noOrder = { id: '', number: '', customerId: '', pickupStoreNumber: null, currency: 'AUD', decimals: 2 }
   await Promise.all([readVoucherPayments(db, service, noOrder), readCharges(db, service, noOrder)])
+  const [store] = (await api.get('/stores?limit=1')).json.data
+  assert.equal((await put(api, `/stores/${store.storeNumber}`, { inventoryBuffer: store.inventoryBuffer })).status, 200)
   await findCurrencyEffect(db, service, service.settings.currency, { currency: 'XAF' })
   const mapped = { type: 'newsletter', yes: '1', no: '2' }
   await findMappedReferences(db, service, { subscriptionMapping: { email: mapped } })

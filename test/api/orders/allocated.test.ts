@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { cancelOrder, shipOrder } from '../../../src/backoffice/embedded/fulfilment.ts'
+import { importing } from '../../import/import-command.ts'
+import { placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import type { Caller } from '../../support/service.ts'
+
+const { api, createShop } = await startOrderShop()
+after(() => api.stop())
+const load = importing(api)
+
+const getStock = async (shop: Caller) => {
+  const { data } = (await shop.get('/inventory?sku=TEE')).json
+  const { freeStock, sellable, allocated, reserved } = data[0]
+  assert.equal(reserved, 0)
+  return { freeStock, sellable, allocated }
+}
+const importStock = async (shop: Caller, freeStock: number) => {
+  const { code } = await load(shop, 'stock', `storeNumber,sku,freeStock\n102,TEE,${freeStock}\n`)
+  assert.equal(code, 0)
+}
+const lines = [{ sku: 'TEE', quantity: 3 }]
+
+test('units of unshipped orders are not sellable, also after a stock file', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 5, allocated: 0 })
+  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
+  const { orderNumber } = await placeOrder(shop, lines)
+  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 2, allocated: 3 })
+  const changes = (await shop.get(`/inventory?updated_after=${asOf}`)).json.data
+  assert.deepEqual(
+    changes.map(({ sku, sellable }: { sku: string; sellable: number }) => [sku, sellable]),
+    [['TEE', 2]],
+  )
+  await importStock(shop, 5)
+  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 2, allocated: 3 })
+  await importStock(shop, 10)
+  assert.deepEqual(await getStock(shop), { freeStock: 10, sellable: 7, allocated: 3 })
+  await api.db.transaction(tx => shipOrder(tx, shop.service, orderNumber))
+  assert.deepEqual(await getStock(shop), { freeStock: 7, sellable: 7, allocated: 0 })
+})
+
+test('cancelling an unshipped order makes its units sellable', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  const first = await placeOrder(shop, lines)
+  await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 1, allocated: 4 })
+  await api.db.transaction(tx => cancelOrder(tx, shop.service, first.orderNumber))
+  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 4, allocated: 1 })
+})
+
+test('an order that ships at once takes its units off the stock', async () => {
+  const shop = await createShop()
+  await placeOrder(shop, lines)
+  assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
+})
+
+test('stock files that have orders taken off replace the stock', async () => {
+  const shop = await createShop({ fulfilment: 'manual', allocated: 'included' })
+  const { orderNumber } = await placeOrder(shop, lines)
+  assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
+  await importStock(shop, 2)
+  await api.db.transaction(tx => shipOrder(tx, shop.service, orderNumber))
+  assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
+})
+
+test('an order keeps its allocation when the setting changes', async () => {
+  const shop = await createShop({ fulfilment: 'manual', allocated: 'included' })
+  const before = await placeOrder(shop, lines)
+  const excluded = { ...shop.service, settings: { ...shop.service.settings, allocated: 'excluded' as const } }
+  await api.db.transaction(tx => cancelOrder(tx, excluded, before.orderNumber))
+  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 5, allocated: 0 })
+})
+
+test('an order is taken from the store with the most units that no order has', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 25 }])
+  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 7 }])
+  const { data } = (await shop.get('/inventory?sku=HOOD-S')).json
+  assert.deepEqual(
+    data.map(({ storeNumber, sellable }: { storeNumber: string; sellable: number }) => [storeNumber, sellable]).sort(),
+    [
+      ['101', 3],
+      ['102', 5],
+    ],
+  )
+})
