@@ -16,6 +16,7 @@ import { purgeTombstones } from './purge-tombstones.ts'
 import { reapStaleInitialLoads } from './reap-stale-loads.ts'
 import { reconcileWrites } from './reconcile-writes.ts'
 import { recoverMoves } from './recover-moves.ts'
+import { refreshStock } from './refresh-stock.ts'
 import { renderStock } from './render-stock.ts'
 import { runSync } from './run-sync.ts'
 import { scheduleDeliveries } from './schedule-deliveries.ts'
@@ -77,6 +78,7 @@ export const backOfficeJobs = (
 ): Readonly<Record<string, Job>> => ({
   'schedule-syncs': scheduleSyncs(offices),
   'run-sync': runSync(offices),
+  'refresh-stock': refreshStock(offices),
   'import-exports': importExports(offices),
   'reconcile-writes': reconcileWrites(offices, routes),
 })

@@ -67,6 +67,12 @@ const exceptions: Exception[] = [
   { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
   { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
   {
+    list: '/orders/{id}/shipments',
+    filters: [],
+    faults: ['a sort'],
+    why: 'By id or by number, an order is one of two.',
+  },
+  {
     list: '/syncs/{sync}/runs',
     filters: [],
     faults: ['a whole table', 'a sort'],

@@ -25,6 +25,7 @@ import { createRewardReads } from './operations/reward-accounts.ts'
 import { findGiftCard, resolveGiftCardSkuId } from './operations/voucher-sale.ts'
 import { createVoucherWrites } from './operations/vouchers.ts'
 import { createUpstream, type Upstream } from './queries/upstream.ts'
+import { fetchStockOfSkus } from './syncs/stock.ts'
 import { buildSyncs } from './syncs/syncs.ts'
 import { findElements, readText } from './xml/values.ts'
 
@@ -95,6 +96,7 @@ export function openApparel21(
       return breaker
     },
     probe: () => probe(client, release),
+    fetchStock: (skuIds, signal) => fetchStockOfSkus(client, skuIds, signal),
     close: client.close,
   }
 }

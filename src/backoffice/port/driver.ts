@@ -37,6 +37,14 @@ export interface Driver {
   readonly breaker: 'closed' | 'open' | undefined
   /** Reads the release, and a list that requires valid credentials and a valid country. Throws `ApiError`. */
   probe(): Promise<ProbeResult>
+  /**
+   * Returns the current stock of these SKUs in all locations that have some. Absent: stock doesn't change in another system.
+   * Throws `ApiError`s.
+   */
+  fetchStock?(
+    skuIds: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ storeId: string; skuId: string; freeStock: number }[]>
   close(): void
 }
 

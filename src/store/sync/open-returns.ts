@@ -3,6 +3,7 @@ import { findReturnPath } from '../../domain/orders/returns.ts'
 import type { OpenReturn, SyncRows } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
+import { addJob } from '../jobs/jobs.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { touchOrder } from '../orders/lines.ts'
 import { lockOrder } from '../orders/orders.ts'
@@ -51,6 +52,7 @@ export async function followReturns(
       for (const next of path)
         hasReturnedLines = (await setReturnStatus(tx, service, returnId, next, change.at)) > 0 || hasReturnedLines
       if (status === 'cancelled') await subtractReturnLines(tx, service, returnId)
+      else await addJob(tx, service.id, 'refresh-stock', { subject: orderId })
       if (status === 'cancelled' || hasReturnedLines) await touchOrder(tx, service, order, change)
       return 1
     })

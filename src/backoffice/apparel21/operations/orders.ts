@@ -10,6 +10,7 @@ import { ApiError, asApiError, type FieldError, toApiError } from '../../../erro
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { findCustomer } from '../../../store/customers/customers.ts'
+import { addJob } from '../../../store/jobs/jobs.ts'
 import { lockOrder, orderRecord } from '../../../store/orders/orders.ts'
 import {
   findVariants,
@@ -178,6 +179,7 @@ async function storeOrder(
   if (inserted) {
     await insertLines(tx, service, inserted, input.lines, priced.lines, variants)
     await insertPayments(tx, service, inserted, input.payments)
+    await addJob(tx, service.id, 'refresh-stock', { subject: id })
   }
   const record = await orderRecord(tx, service, id)
   if (!record) throw new Error(`order ${id} is missing after its insert`)

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { fetchStockOfSkus } from '../../../src/backoffice/apparel21/syncs/stock.ts'
+import type { Driver } from '../../../src/backoffice/port/driver.ts'
+import { sql } from '../../../src/database/db.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
+import { refreshStock } from '../../../src/jobs/refresh-stock.ts'
+import { behind } from '../../drivers/apparel21.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { tee, buy } = await ordersOf(shop)
+const { client } = behind(simulator)
+
+/** Runs the jobs that an order has added, as a worker does. */
+async function runJobs() {
+  const { db, service } = api
+  const fetchStock: Driver['fetchStock'] = (skuIds, until) => fetchStockOfSkus(client, skuIds, until)
+  const job = refreshStock({ getDriver: () => ({ fetchStock }) as Driver })
+  const due = await db.rows<{ subject: string }>(
+    sql`delete from job where name = 'refresh-stock' and service_id = ${service.id} returning subject`,
+  )
+  const { signal } = new AbortController()
+  for (const { subject } of due)
+    await job.run({ db, service, subject, signal, log: pino({ level: 'silent' }) } as unknown as JobRun)
+  return due.length
+}
+const stockOf = async () => {
+  const { data } = (await api.get(`/inventory?sku=${tee.sku}`)).json
+  return new Map(data.map((row: { storeId: string; freeStock: number }) => [row.storeId, row.freeStock]))
+}
+const actual = () => {
+  const { skus, stores, stock } = simulator.state
+  const row = skus.get(Number(tee.sku))?.row ?? -1
+  return new Map([...stores.values()].map(({ id, column }) => [String(id), stock.at(row, column)]))
+}
+
+test('the stock of an order is read at once, also if it is sold out', async t => {
+  t.after(() => client.close())
+  const [warehouse] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'warehouse')
+  assert.ok(warehouse)
+  simulator.change({ kind: 'set-stock', skuId: Number(tee.sku), storeId: warehouse.id, quantity: 2 })
+  await shop.sync('stock')
+  assert.equal((await stockOf()).get(String(warehouse.id)), 2)
+  await buy([{ sku: tee.sku, quantity: 1 }])
+  assert.equal(await runJobs(), 1)
+  assert.equal((await stockOf()).get(String(warehouse.id)), 1)
+  await buy([{ sku: tee.sku, quantity: 1 }])
+  assert.equal(await runJobs(), 1)
+  for (const [storeId, freeStock] of await stockOf())
+    assert.equal(freeStock, Math.max(0, actual().get(String(storeId)) ?? 0), String(storeId))
+})
