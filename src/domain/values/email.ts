@@ -12,10 +12,9 @@ const form = new RegExp(emailForm, 'u')
 export const canBeEmail = (text: string) => form.test(text)
 
 /**
- * True if the text is an email address as web shops accept it: a subset of RFC 5321, with the letters of RFC 6531.
- *
- * In quotation marks, the part before the `@` can have dots anywhere: NTT docomo issued such addresses until 2009. It can have the same
- * characters as without quotation marks.
+ * True if the text is an email address as web shops accept it: a subset of RFC 5321 with the letters of RFC 6531 in both parts.
+ * In quotation marks, the part before the `@` can have dots anywhere, because NTT docomo issued such addresses until 2009. It can have the
+ * same characters as without quotation marks.
  */
 export function isEmail(text: string) {
   const [, unquoted, quoted, domain = ''] =
