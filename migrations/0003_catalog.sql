@@ -4,6 +4,7 @@ create table store (
   service_id integer not null references service on delete cascade,
   store_id text collate "C" not null,
   changed_at timestamptz not null,
+  source_changed_at timestamp,
   record text not null,
   store_number text collate "C" not null,
   kind text collate "C" not null default 'store' check (kind in ('store', 'warehouse', 'web')),
@@ -26,6 +27,7 @@ create index store_changed on store (service_id, changed_at, store_id);
 create index store_mapped on store (service_id, store_id) where ecommerce_location_id is not null;
 create index store_unmapped on store (service_id, store_id) where ecommerce_location_id is null;
 comment on table store is 'Stores, as GET /stores shows them. If a store changes, the stock and customers that show it are rendered again.';
+comment on column store.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column store.changed_at is 'Change timestamp.';
 comment on column store.store_number is 'The retailer''s number of the store. Text, because leading zeros are significant.';
 comment on column store.inventory_buffer is 'Units of each SKU that this store keeps from online sale. Null: the setting inventoryBuffer.';
@@ -35,6 +37,7 @@ create table staff (
   service_id integer not null references service on delete cascade,
   id text collate "C" not null,
   changed_at timestamptz not null,
+  source_changed_at timestamp,
   record text not null,
   code text collate "C" not null,
   firstname text,
@@ -48,6 +51,7 @@ create table staff (
 create index staff_changed on staff (service_id, changed_at, id);
 create index staff_email on staff (service_id, lower(email));
 comment on table staff is 'Staff members, as GET /staff shows them.';
+comment on column staff.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column staff.changed_at is 'Change timestamp.';
 comment on column staff.code is 'Code with which they sign in to the till.';
 comment on column staff.active is 'False if they have left.';
@@ -92,6 +96,7 @@ create table variant (
   sku_id text collate "C" not null,
   product_id text collate "C" not null,
   colour_id text collate "C" not null,
+  source_changed_at timestamp,
   sku text collate "C" not null,
   size_code text not null,
   sequence integer,
@@ -106,6 +111,7 @@ create index variant_product on variant (service_id, product_id, colour_id);
 create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
 create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
 comment on table variant is 'A size of a colour: the unit that is sold and stocked.';
+comment on column variant.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column variant.sku_id is 'The back office''s identifier of the SKU.';
 comment on column variant.sku is 'The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.';
 comment on column variant.sequence is 'Position of the size among the sizes of its colour.';
@@ -116,6 +122,7 @@ create table stock (
   store_id text collate "C" not null,
   sku_id text collate "C" not null,
   changed_at timestamptz not null,
+  source_changed_at timestamp,
   record text not null,
   free_stock integer not null,
   buffer integer,
@@ -130,6 +137,7 @@ create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
 create index stock_store on stock (service_id, store_id, changed_at, id);
 comment on table stock is 'Stock of each SKU in each store, as GET /inventory shows it.';
+comment on column stock.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column stock.changed_at is 'Change timestamp.';
 comment on column stock.record is 'Also shows the store, the SKU and the effective buffer.';
 comment on column stock.free_stock is 'Units. Negative if more were sold than the store had.';

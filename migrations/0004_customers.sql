@@ -12,6 +12,10 @@ create table customer (
   service_id integer not null,
   id text collate "C" not null,
   changed_at timestamptz not null,
+  source_changed_at timestamp,
+  privacy_changed_at timestamp,
+  email_subscription_changed_at timestamp,
+  sms_subscription_changed_at timestamp,
   record text not null,
   ecommerce_ids text not null,
   code text,
@@ -48,6 +52,10 @@ create unique index customer_email on customer (service_id, lower(normalize(emai
 create index customer_name on customer (service_id, (customer_name_key(surname, firstname) collate "C"), id);
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 comment on table customer is 'Customers, as GET /customers and /customers/search show them: from the back office, or created here.';
+comment on column customer.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
+comment on column customer.privacy_changed_at is 'The same time of this flag: an older line can''t give consent that was withdrawn later.';
+comment on column customer.email_subscription_changed_at is 'The same time of this flag: an older line can''t give consent that was withdrawn later.';
+comment on column customer.sms_subscription_changed_at is 'The same time of this flag: an older line can''t give consent that was withdrawn later.';
 comment on column customer.changed_at is 'Change timestamp.';
 comment on column customer.record is 'Without the e-commerce identifiers and the closing brace, because one of the lists leaves them out.';
 comment on column customer.ecommerce_ids is 'End of the record in lists that show the e-commerce identifiers, with the closing brace.';
@@ -118,8 +126,8 @@ create table consent_change (
   primary key (service_id, customer_id, change_number)
 );
 comment on table consent_change is
-  'History of consent per customer: evidence of when it was given and withdrawn. Append-only. Written by API writes, not by imports, '
-  'which have no account and no request. It stays when a customer leaves, and is deleted when they are erased.';
+  'History of consent per customer: evidence of when it was given and withdrawn. Append-only. Written by API writes, imports and syncs. '
+  'An import that creates a customer writes nothing. It stays when a customer leaves, and is deleted when they are erased.';
 comment on column consent_change.channel is '`marketing` is the inverse of the customer''s privacy.';
 comment on column consent_change.old_value is 'Consent before the change. Null: the customer is new.';
 

@@ -16,6 +16,7 @@ create table retail_transaction (
   order_number text collate "C",
   sale_date timestamp not null,
   changed_at timestamptz not null,
+  source_changed_at timestamp,
   record text not null,
   primary key (service_id, id)
 );
@@ -29,6 +30,7 @@ comment on table retail_transaction is
   'of the day of the sale.';
 comment on column retail_transaction.customer_id is 'Null: the customer is unknown or was erased.';
 comment on column retail_transaction.changed_at is 'Change timestamp.';
+comment on column retail_transaction.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column retail_transaction.record is 'The whole transaction. Its lines have no table; they are merged into this record.';
 
 create table order_counter (

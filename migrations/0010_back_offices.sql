@@ -115,6 +115,7 @@ create table sync_run (
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
+  outdated bigint not null default 0,
   skipped bigint not null default 0,
   rejected bigint not null default 0,
   notes jsonb not null default '{}',

@@ -27,6 +27,7 @@ interface Options extends DialectOptions {
   dryRun?: boolean
   stopAfter?: number
   resume?: boolean
+  forceOlder?: boolean
 }
 
 /** `tillbridge import`. Exit codes: 0 all lines accepted, 2 some lines rejected, 1 failure, 130 and 143 stopped by a signal. */
@@ -45,6 +46,7 @@ export const importCommand = (program: Command) =>
     .option('--overwrite-rejected', 'overwrite rejected lines of an earlier import, even if they were edited')
     .option('--dry-run', 'validate without importing')
     .option('--stop-after <n>', 'stop after this many rejected lines', parseCount)
+    .option('--force-older', 'import lines that are older than the stored record, which are skipped otherwise')
     .option('--resume', 'resume an interrupted import')
     .addHelpText(
       'after',
@@ -117,6 +119,7 @@ async function importOneFile(file: string, importing: Importing) {
     edited: options.overwriteRejected ? 'overwritten' : 'kept',
     dryRun: options.dryRun,
     resume: options.resume,
+    forceOlder: options.forceOlder,
     stopAfter: options.stopAfter,
     signal,
     onProgress: progress => display.show(progress),

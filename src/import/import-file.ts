@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable, DiskFull } from '../database/errors.ts'
+import type { Actor } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { openCheckpoint, skipLines } from './checkpoint.ts'
@@ -17,6 +18,9 @@ import { findImportType, importTypes } from './pipeline/import-types.ts'
 import type { Sheet } from './pipeline/sheet.ts'
 import { openRejectedFile, saveDraft } from './rejected-file.ts'
 import type { Source } from './sources/file.ts'
+
+/** The author of changes by the command line. */
+const importer = 'tillbridge (command line)'
 
 /** The result of an import. The header isn't counted. */
 export interface ImportSummary extends ImportCounts, ImportResult {
@@ -50,6 +54,10 @@ export interface ImportOptions extends Dialect {
   dryRun?: boolean | undefined
   /** Continue after the last imported line of an interrupted import of the same file. */
   resume?: boolean | undefined
+  /** Import lines that are older than the stored record. */
+  forceOlder?: boolean | undefined
+  /** The author of the import. Default: the command line. */
+  actor?: Actor | undefined
   /** Stop after this many rejected lines. */
   stopAfter?: number | undefined
   /** Receives remarks before the end of the import. */
@@ -74,7 +82,15 @@ export async function importFile(
   source: Omit<Source, 'stream'> & Partial<Pick<Source, 'stream'>>,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const { keys, rejectedPath: path, edited, dryRun = false, resume = false, stopAfter = Infinity } = options
+  const {
+    keys,
+    rejectedPath: path,
+    edited,
+    dryRun = false,
+    resume = false,
+    forceOlder = false,
+    stopAfter = Infinity,
+  } = options
   const { onProgress, onWait, onRemark = () => {} } = options
   const type = findImportType(typeName)
   if (!type)
@@ -123,7 +139,8 @@ export async function importFile(
       const remainder = resumedAfter ? skipLines(resumedAfter, sheet) : sheet
       const end = dryRun ? undefined : await type.open?.(db, service)
       const canStop = stopAfter < Infinity
-      const importing = { db, service, type, keys, dryRun, rejectedFile, onBatch, canStop, signal }
+      const context = { actor: options.actor ?? { username: importer, requestId: run.id }, skipOutdated: !forceOlder }
+      const importing = { db, service, type, keys, context, dryRun, rejectedFile, onBatch, canStop, signal }
       const result = await importSheet(remainder, importing, counts).catch(async error => {
         // If the database is unavailable too, the next import of the file does this.
         if (end) await ignoreError(end({ isComplete: false, hasImportedLines: false }), 'stale loads are reaped later')
@@ -135,7 +152,8 @@ export async function importFile(
       const isComplete = isAtEnd && !resumedAfter && !sheet.isRejectedFile && counts.rejected === 0
       const removed = await end?.({ isComplete, hasImportedLines: isAtEnd && counts.read > counts.rejected })
       if (removed) note(counts.notes, 'removed because they are no longer in the file', removed)
-      const unchanged = counts.read - counts.skipped - counts.rejected - counts.inserted - counts.changed
+      const unchanged =
+        counts.read - counts.skipped - counts.outdated - counts.rejected - counts.inserted - counts.changed
       return { ...counts, ...result, unchanged, resumedAfter, canResume: checkpoint !== undefined }
     } finally {
       await sheet?.close?.()

@@ -59,6 +59,13 @@ export const imports = [
           'windows-1252',
           50,
         ),
+        force_older: Type.Optional(
+          Type.Boolean({
+            description:
+              'Imports lines that are older than the stored record. Otherwise, they are skipped (`outdated`).',
+            examples: [true],
+          }),
+        ),
         stop_after: Type.Optional(
           Type.Integer({
             description: 'Stops the import after this many rejected lines.',
@@ -114,6 +121,8 @@ export const imports = [
         run: run.id,
         dryRun: isDryRun,
         stopAfter: query.stop_after,
+        forceOlder: query.force_older,
+        actor: { username, requestId },
         signal: AbortSignal.any([shutdownSignal, AbortSignal.timeout(maxImportMs)]),
         open: (reading: Parameters<typeof openSheetInThread>[1]) =>
           openSheetInThread({ handle, name: source.name, format, typeName }, reading),

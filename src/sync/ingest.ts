@@ -10,6 +10,7 @@ import { upsertLocations, upsertStores } from '../store/catalog/stores.ts'
 import { type StaleRowGuard, upsertCustomers, upsertCustomersUnlessNewer } from '../store/customers/customers.ts'
 import { upsertStock } from '../store/inventory/stock.ts'
 import type { List, Upserted } from '../store/lists/change-timestamp.ts'
+import type { WriteContext } from '../store/lists/outdated.ts'
 import { replaceShipments } from '../store/orders/shipments.ts'
 import { upsertBackOfficeSales } from '../store/orders/transactions.ts'
 import { replaceRewardLots, upsertGifts, upsertPrograms, upsertRewardAccounts } from '../store/rewards/rewards.ts'
@@ -23,14 +24,26 @@ import {
 import { updateOrders } from '../store/sync/open-orders.ts'
 import { followReturns } from '../store/sync/open-returns.ts'
 
+/** Rows of a back office are never outdated: it decides which record is newer. `requestId`: the run. */
+export const syncContext = (requestId: string): WriteContext => ({
+  actor: { username: 'tillbridge (sync)', requestId },
+  skipOutdated: false,
+})
+
 /** How synced rows of a type are stored. */
 export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows[K]> {
   /** Set if the seen records are known only after `prepare`. */
   // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
   shows?: { list: FullSyncList; idOf(input: any): string }
   /** Like `write`, for rows that can be older than the stored records. */
-  // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
-  writeUnlessNewer?(db: Database, service: Service, inputs: readonly any[], guard: StaleRowGuard): Promise<Upserted>
+  writeUnlessNewer?(
+    db: Database,
+    service: Service,
+    // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
+    inputs: readonly any[],
+    guard: StaleRowGuard,
+    context: WriteContext,
+  ): Promise<Upserted>
 }
 
 /** Resolves the store and the SKU of stock rows. Skips rows without them. The last of several rows for one store and SKU counts. */
@@ -77,7 +90,7 @@ function getItem({ productCode, colourCode, sizeCode }: SyncRows['transactions']
 
 /** For rows that are stored unchanged. */
 const storeUnchanged = <R extends object>(
-  write: (db: Database, service: Service, rows: readonly R[]) => Promise<Upserted>,
+  write: (db: Database, service: Service, rows: readonly R[], context: WriteContext) => Promise<Upserted>,
   list?: List,
 ) => ({ prepare: unchangedRows, write, ...(list && { list }) })
 

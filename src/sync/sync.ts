@@ -64,7 +64,16 @@ export async function runSync(
   const leased = await leaseSync(db, service, sync.name)
   if (!leased) return
   const lease: SyncLease = { sync: sync.name, run: leased.run }
-  const counts: RunCounts = { read: 0, inserted: 0, changed: 0, removed: 0, skipped: 0, rejected: 0, notes: {} }
+  const counts: RunCounts = {
+    read: 0,
+    inserted: 0,
+    changed: 0,
+    removed: 0,
+    skipped: 0,
+    outdated: 0,
+    rejected: 0,
+    notes: {},
+  }
   const lost = new AbortController()
   const keep = async () => {
     if (!(await heartbeat(db, service, lease, counts))) lost.abort(leaseLost())

@@ -64,7 +64,7 @@ test("all errors of a line are reported under the file's names", async () => {
   const [header, line] = rejectedFile?.split('\n') ?? []
   assert.equal(header, 'line,column,reason,id,Verkauft,lineId,quantity,price,channel,customerId')
   assert.match(line ?? '', /^2,channel; Verkauft; quantity; price,/)
-  assert.match(line ?? '', /channel must be one of store, headOffice, web; Verkauft is no day|Verkauft is no time/)
+  assert.match(line ?? '', /channel must be one of store, headOffice, web; Verkauft must be a time/)
   assert.match(line ?? '', /quantity must be a number: [^;]+; price must have at most 4 decimals/)
   assert.match(line ?? '', /,1,2023-02-30,1,1.5kg,2.99999,phone,$/)
 })
@@ -83,7 +83,7 @@ test('a corrected rejected file completes the import', async () => {
 
 test('a rejected file is deleted once nothing is rejected', async () => {
   const bad = await shop.importFile('payment-gateways', 'name\n"a\tb"\nstripe\n')
-  assert.match(bad.rejectedFile ?? '', /has a tab: character 2/)
+  assert.match(bad.rejectedFile ?? '', /can't contain a tab: character 2/)
   assert.equal((await shop.importFile('payment-gateways', 'name\nstripe\n')).rejectedFile, undefined)
 })
 

@@ -30,6 +30,8 @@ export interface ImportRun {
   removed: number
   /** Records that were neither stored nor rejected. `notes` has the reasons. */
   skipped: number
+  /** Lines of a file that were skipped because they are older than the stored record. */
+  outdated: number
   /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
   rejected: number
   /** Remarks about the run, most frequent first. */

@@ -59,6 +59,8 @@ export interface Sync {
     removed: number
     /** Records that were neither stored nor rejected. `notes` has the reasons. */
     skipped: number
+    /** Lines of a file that were skipped because they are older than the stored record. */
+    outdated: number
     /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
     rejected: number
     /** Remarks about the run, most frequent first. */
@@ -94,6 +96,8 @@ export interface Sync {
     removed: number
     /** Records that were neither stored nor rejected. `notes` has the reasons. */
     skipped: number
+    /** Lines of a file that were skipped because they are older than the stored record. */
+    outdated: number
     /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
     rejected: number
     /** Remarks about the run, most frequent first. */
@@ -132,6 +136,8 @@ export interface SyncRun {
   removed: number
   /** Records that were neither stored nor rejected. `notes` has the reasons. */
   skipped: number
+  /** Lines of a file that were skipped because they are older than the stored record. */
+  outdated: number
   /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
   rejected: number
   /** Remarks about the run, most frequent first. */

@@ -7,10 +7,19 @@ const maxReasons = 12
 
 /** Formats the result of an import as a table with remarks. */
 export function formatImportReport(name: string, summary: ImportSummary, dryRun = false) {
-  const { read, inserted, changed, unchanged, skipped, rejected, notes, rejections, rejectedPath, edited } = summary
+  const { read, inserted, changed, unchanged, skipped, outdated, rejected, notes, rejections, rejectedPath, edited } =
+    summary
   const counts = dryRun
     ? { read, valid: read - rejected, rejected }
-    : { read, new: inserted, changed, unchanged, ...(skipped > 0 && { skipped }), rejected }
+    : {
+        read,
+        new: inserted,
+        changed,
+        unchanged,
+        ...(skipped > 0 && { skipped }),
+        ...(outdated > 0 && { outdated }),
+        rejected,
+      }
   const cells = Object.values(counts).map(formatCount)
   const remarks = [
     ...(rejectedPath
@@ -19,6 +28,11 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
     ...(edited
       ? [
           `${edited} was edited or belongs to another import, so it was not changed. To overwrite it: --overwrite-rejected`,
+        ]
+      : []),
+    ...(outdated
+      ? [
+          `${formatCount(outdated)} lines are older than the stored records, so they were skipped. To import them: --force-older`,
         ]
       : []),
     ...formatEnding(name, summary, dryRun),

@@ -33,6 +33,7 @@ const run = {
   unchanged: Count('Records that were already up to date.', 1219),
   removed: Count('Records removed.', 0),
   skipped: Count('Records that were neither stored nor rejected. `notes` has the reasons.', 0),
+  outdated: Count('Lines of a file that were skipped because they are older than the stored record.', 0),
   rejected: Count('Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`.', 1),
   notes: Type.Array(Note, { description: 'Remarks about the run, most frequent first.' }),
   detail: Nullable(

@@ -9,10 +9,20 @@ export interface ImportCounts extends Upserted {
   /** Rows that were neither stored nor rejected. `notes` has the reasons. */
   skipped: number
   rejected: number
+  /** Rows that were skipped because they are older than the stored record. */
+  outdated: number
   notes: Notes
 }
 
-export const noCounts = (): ImportCounts => ({ read: 0, inserted: 0, changed: 0, skipped: 0, rejected: 0, notes: {} })
+export const noCounts = (): ImportCounts => ({
+  read: 0,
+  inserted: 0,
+  changed: 0,
+  skipped: 0,
+  rejected: 0,
+  outdated: 0,
+  notes: {},
+})
 
 export function note(notes: Notes, text: string, times = 1) {
   notes[text] = (notes[text] ?? 0) + times
@@ -22,11 +32,15 @@ export function addNotes(sum: Notes, notes: Readonly<Notes> = {}) {
   for (const [text, times] of Object.entries(notes)) note(sum, text, times)
 }
 
-export function addCounts(sum: ImportCounts, { read, inserted, changed, skipped, rejected, notes }: ImportCounts) {
+export function addCounts(
+  sum: ImportCounts,
+  { read, inserted, changed, skipped, rejected, outdated, notes }: ImportCounts,
+) {
   sum.read += read
   sum.inserted += inserted
   sum.changed += changed
   sum.skipped += skipped
   sum.rejected += rejected
+  sum.outdated += outdated
   addNotes(sum.notes, notes)
 }

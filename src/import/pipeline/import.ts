@@ -2,6 +2,7 @@ import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { withInitialLoad } from '../../store/lists/initial-load.ts'
+import type { WriteContext } from '../../store/lists/outdated.ts'
 import { analyzeGrownTables } from '../../store/lists/statistics.ts'
 import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { createRecordKey, splitIntoBatches } from './batches.ts'
@@ -40,6 +41,7 @@ interface Importing {
   db: Database
   service: Service
   type: ImportType
+  context: WriteContext
   /** Required for import types with secrets. */
   keys?: Keys | undefined
   /** Validate without writing. */
@@ -72,7 +74,19 @@ async function importBatches(
   importing: Importing & { isInitialLoad: boolean },
   counts: ImportCounts,
 ): Promise<ImportResult> {
-  const { db, service, type, keys, dryRun = false, rejectedFile, onBatch, canStop, signal, isInitialLoad } = importing
+  const {
+    db,
+    service,
+    type,
+    keys,
+    dryRun = false,
+    rejectedFile,
+    context,
+    onBatch,
+    canStop,
+    signal,
+    isInitialLoad,
+  } = importing
   let lastLine = 0
   let batches = 0
   const rejections = countRejections(sheet.fields)
@@ -96,10 +110,11 @@ async function importBatches(
       const validated = valid[at]
       if (validated?.row) validated.errors = [toRowError(validated.row)]
     }
-    const { inserted, changed, skipped, notes } = await ingestPrepared(await prepared, {
+    const { inserted, changed, skipped, outdated, notes } = await ingestPrepared(await prepared, {
       db,
       service,
       ingestion: type,
+      context,
       dryRun,
       // The previous batch may release a unique value that a row needs.
       retry: isConcurrent ? previous : undefined,
@@ -107,7 +122,7 @@ async function importBatches(
     })
     await previous
     const rejected = await writeRejections(batch, rejectedFile, rejections)
-    addCounts(counts, { read: batch.length, inserted, changed, skipped, rejected, notes })
+    addCounts(counts, { read: batch.length, inserted, changed, skipped, rejected, outdated, notes })
     // After the second batch, the fourth, the eighth …, because a table can't double sooner.
     if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine

@@ -1,6 +1,7 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { WriteContext } from '../../store/lists/outdated.ts'
 import { addNotes, type ImportCounts, noCounts } from './counts.ts'
 import type { Ingestion, Prepared } from './ingest.ts'
 import { merge } from './merge.ts'
@@ -11,6 +12,7 @@ interface IngestOptions<R> {
   db: Database
   service: Service
   ingestion: Ingestion<R>
+  context: WriteContext
   /** Required for rows with secrets. */
   keys?: Keys | undefined
   /** Do everything except writing. */
@@ -32,15 +34,16 @@ export async function ingest<R>(rows: readonly R[], options: IngestOptions<R>) {
 /** Like `ingest`, for rows that are already prepared. */
 export async function ingestPrepared<R>(
   { inputs, notes, skipped = {} }: Prepared,
-  { db, service, ingestion, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
+  { db, service, ingestion, context, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
 ): Promise<ImportCounts & { inputs: readonly object[] }> {
   const corrected = [...inputs]
   const inputsAt = (places: readonly number[]) => places.map(at => corrected[at])
   const counts = noCounts()
   async function write(places: readonly number[], maxRows?: number) {
-    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some)), maxRows)
+    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some), context), maxRows)
     counts.inserted += merged.inserted
     counts.changed += merged.changed
+    counts.outdated += merged.outdated
     return merged.rejected
   }
   const valid: number[] = []

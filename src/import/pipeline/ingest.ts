@@ -2,6 +2,7 @@ import type { Keys } from '../../crypto/keys.ts'
 import type { Database, Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { List, Upserted } from '../../store/lists/change-timestamp.ts'
+import type { WriteContext } from '../../store/lists/outdated.ts'
 import type { Notes } from './counts.ts'
 import type { RowError } from './row-error.ts'
 
@@ -27,7 +28,7 @@ export interface Ingestion<R> {
   prepare: Prepare<R>
   /** Stores the inputs of `prepare`. Equal records aren't counted. */
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
-  write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
+  write(db: Database, service: Service, inputs: readonly any[], context: WriteContext): Promise<Upserted>
   /**
    * The keys and unique values of an input. Two batches of an initial load with disjoint claims are written concurrently. Later loads have
    * no concurrency, because a row can need a value that another row releases.

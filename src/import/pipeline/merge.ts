@@ -2,7 +2,7 @@ import { retryOnContention } from '../../database/pg/contention.ts'
 import type { Upserted } from '../../store/lists/change-timestamp.ts'
 import { toViolation, type Violation } from './violations.ts'
 
-interface Merged<Input> extends Upserted {
+interface Merged<Input> extends Required<Upserted> {
   /** The inputs that the database rejects, in their order. */
   rejected: { input: Input; violation: Violation }[]
 }
@@ -13,12 +13,13 @@ export async function merge<Input>(
   write: (some: readonly Input[]) => Promise<Upserted>,
   maxInputs = inputs.length,
 ): Promise<Merged<Input>> {
-  const merged: Merged<Input> = { inserted: 0, changed: 0, rejected: [] }
+  const merged: Merged<Input> = { inserted: 0, changed: 0, outdated: 0, rejected: [] }
   async function writeOrHalve(some: readonly Input[]): Promise<void> {
     try {
-      const { inserted, changed } = await retryOnContention(() => write(some))
+      const { inserted, changed, outdated = 0 } = await retryOnContention(() => write(some))
       merged.inserted += inserted
       merged.changed += changed
+      merged.outdated += outdated
     } catch (error) {
       const violation = toViolation(error)
       const [input] = some

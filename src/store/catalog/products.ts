@@ -13,6 +13,7 @@ import {
   onConflictUpdate,
   upsertMerged,
 } from '../lists/merge.ts'
+import { contentTime, dropOutdated, type WriteContext } from '../lists/outdated.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
@@ -77,8 +78,17 @@ interface ProductParts {
 }
 
 /** Merges rows, one per colour and size, into the products. Renders the stock of renamed SKUs again. Returns counts of rows. */
-export const upsertProducts = (db: Database, service: Service, rows: readonly ProductParts[]): Promise<Upserted> =>
-  db.transaction(tx => mergeProducts(tx, service, rows))
+export const upsertProducts = (
+  db: Database,
+  service: Service,
+  rows: readonly ProductParts[],
+  context?: WriteContext,
+): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const dated = rows.map(row => ({ ...row, skuId: row.variant.skuId, updateTimeStamp: row.product.updateTimeStamp }))
+    const { current, outdated } = await dropOutdated(tx, service, variants, dated, context)
+    return { ...(await mergeProducts(tx, service, current)), outdated }
+  })
 
 /** Like `upsertProducts`, within a transaction. */
 export async function mergeProducts(tx: Db, service: Service, rows: readonly ProductParts[]): Promise<Upserted> {
@@ -101,15 +111,15 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
       select ${productContent.of('p')}, 'epoch', '' from ${mergeRows(service, products, productRows, 'p')} where ${isDifferent(products, 'p')}
       ${onConflictUpdate(products, [])}
       returning product_id`)
-  const variantRows = rows.map(row => row.variant)
+  const variantRows = rows.map(({ variant, product }) => ({ ...variant, updateTimeStamp: product.updateTimeStamp }))
   const changedColours = await tx.rows<Merged<'product_id' | 'colour_id'>>(upsertMerged(service, colours, colourRows))
   // A SKU that moves to another product must leave its previous product.
   const storedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string }>(sql`
       select sku_id, product_id, sku from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
   const changedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string; inserted: boolean }>(sql`
-      insert into variant (${variantContent.list})
-      select ${variantContent.of('v')} from ${mergeRows(service, variants, variantRows, 'v')} where ${isDifferent(variants, 'v')}
-      ${onConflictUpdate(variants, [])}
+      insert into variant (${variantContent.list}, source_changed_at)
+      select ${variantContent.of('v')}, greatest(old.source_changed_at, ${contentTime(sql`source.source_changed_at`, service, change)}) from ${mergeRows(service, variants, variantRows, 'v')} where ${isDifferent(variants, 'v')}
+      ${onConflictUpdate(variants, ['source_changed_at'])}
       returning product_id, sku_id, sku, (xmax = 0) as inserted`)
   const skus = changedVariants.map(row => row.sku_id)
   const changedSkus = new Set(skus)
@@ -126,6 +136,15 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
         selectSourceTime(productRows),
       )
     : affectedProducts
+  // The time of a row is stored with its SKU, also if only its product or colour has changed.
+  const unwritten = rows.filter(
+    ({ product, variant }) => rendered.has(product.productId) && !changedSkus.has(variant.skuId),
+  )
+  if (unwritten.length)
+    await tx.run(sql`
+      update variant v set source_changed_at = greatest(v.source_changed_at, ${contentTime(sql`dated.time`, service, change)})
+        from unnest(${unwritten.map(row => row.variant.skuId)}::text[], ${unwritten.map(row => row.product.updateTimeStamp ?? null)}::timestamp[]) dated (sku_id, time)
+       where v.service_id = ${opaqueServiceId(service)} and v.sku_id = dated.sku_id`)
   const names = new Map(storedVariants.map(row => [row.sku_id, row.sku]))
   const renamed = changedVariants.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
   if (renamed.length) await rerenderStock(tx, service, change, 'sku_id', renamed)

@@ -3,6 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../lists/back-date.ts'
 import { countUpsert, type Upserted } from '../lists/change-timestamp.ts'
 import { columnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
+import { dropOutdated, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const staff: MergeTable = {
@@ -14,20 +15,27 @@ const staff: MergeTable = {
 const content = columnLists(staff)
 
 /** Merges rows (`StaffRow`) into the staff. */
-export function upsertStaff(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
+export function upsertStaff(
+  db: Database,
+  service: Service,
+  rows: readonly object[],
+  context?: WriteContext,
+): Promise<Upserted> {
   return db.transaction(async tx => {
-    const change = await beginSourceDatedChange(tx, service, 'staff', rows)
-    return countUpsert(
+    const { current, outdated } = await dropOutdated(tx, service, staff, rows, context)
+    const change = await beginSourceDatedChange(tx, service, 'staff', current)
+    const counts = await countUpsert(
       tx,
       sql`
-        insert into staff (${content.list}, changed_at, record)
-        select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)},
+        insert into staff (${content.list}, changed_at, source_changed_at, record)
+        select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)}, ${mergedContentTime(staff, 'c', service, change)},
                (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
-          from ${mergeRows(service, staff, rows, 'c')}
+          from ${mergeRows(service, staff, current, 'c')}
          where ${isDifferent(staff, 'c')}
-        ${onConflictUpdate(staff, ['changed_at', 'record'])}
+        ${onConflictUpdate(staff, ['changed_at', 'source_changed_at', 'record'])}
         returning (xmax = 0) as inserted`,
     )
+    return { ...counts, outdated }
   })
 }
 

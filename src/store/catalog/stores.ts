@@ -7,6 +7,7 @@ import { address, addressColumns } from '../lists/address.ts'
 import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../lists/back-date.ts'
 import { countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import { columnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
+import { dropOutdated, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 
@@ -21,6 +22,8 @@ const stores: MergeTable = {
   fresh: { kind: 'store' },
 }
 const content = columnLists(stores)
+/** Set by mappings, so a change of them is no new content of the source. */
+const mappingColumns = ['inventory_buffer', 'ecommerce_location_id']
 
 /** JSON of a row `c` of `store`. */
 const body = sql`
@@ -30,26 +33,36 @@ const body = sql`
      c.ecommerce_location_id as "ecommerceLocationId", c.inventory_buffer as "inventoryBuffer") r)`
 
 /** Merges rows (`StoreRow`, `StoreMappingRow`) into the stores, and renders the stock and customers that show them. */
-export const upsertStores = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  db.transaction(tx => mergeStores(tx, service, rows))
+export const upsertStores = (
+  db: Database,
+  service: Service,
+  rows: readonly object[],
+  context?: WriteContext,
+): Promise<Upserted> => db.transaction(tx => mergeStores(tx, service, rows, context))
 
 /** Like `upsertStores`, within a transaction. */
-export async function mergeStores(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const ids = (rows as readonly { storeId: string }[]).map(({ storeId }) => storeId)
+export async function mergeStores(
+  tx: Db,
+  service: Service,
+  allRows: readonly object[],
+  context?: WriteContext,
+): Promise<Upserted> {
+  const ids = (allRows as readonly { storeId: string }[]).map(({ storeId }) => storeId)
   // Otherwise a concurrent change would be lost, and the records that show it would stay outdated.
   await lockRows(
     tx,
     sql`select from store where service_id = ${opaqueServiceId(service)} and store_id = any(${ids}) order by store_id for no key update`,
   )
+  const { current: rows, outdated } = await dropOutdated(tx, service, stores, allRows, context)
   const change = await beginSourceDatedChange(tx, service, 'store', rows, ['stock', 'customer'])
   const written = await tx.rows<{ store_id: string; inserted: boolean; inStock: boolean; inCustomers: boolean }>(sql`
     with merged as ${materialized(sql`
-      select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp, ${body} as body,
+      select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp, ${mergedContentTime(stores, 'c', service, change, mappingColumns)} as new_content_time, ${body} as body,
              old.store_id is not null and ${isDifferentIn(stockColumns)} as "inStock", ${isDifferentIn(['code'])} as "inCustomers"
         from ${mergeRows(service, stores, rows, 'c')}
        where ${isDifferent(stores, 'c')}`)}, written as (
-      insert into store (${content.list}, changed_at, record) select ${content.of('merged')}, new_timestamp, body from merged
-      ${onConflictUpdate(stores, ['changed_at', 'record'])}
+      insert into store (${content.list}, changed_at, source_changed_at, record) select ${content.of('merged')}, new_timestamp, new_content_time, body from merged
+      ${onConflictUpdate(stores, ['changed_at', 'source_changed_at', 'record'])}
       returning store_id, (xmax = 0) as inserted
     )
     select written.*, "inStock", "inCustomers" from written join merged using (store_id)`)
@@ -57,7 +70,7 @@ export async function mergeStores(tx: Db, service: Service, rows: readonly objec
   const [inStock, inCustomers] = [getIds('inStock'), getIds('inCustomers')]
   if (inStock.length) await rerenderStock(tx, service, change, 'store_id', inStock)
   if (inCustomers.length) await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${inCustomers})`)
-  return countUpserted(written)
+  return { ...countUpserted(written), outdated }
 }
 
 /** A location that has stock but is not in the back office's list of stores. Missing fields keep the stored values. */

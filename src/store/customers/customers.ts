@@ -1,4 +1,5 @@
-import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
+import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Consent } from '../../domain/customers/consent.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import {
@@ -19,10 +20,13 @@ import {
   withTimestamp,
 } from '../lists/change-timestamp.ts'
 import { columnLists, isDifferent, type MergeTable, mergeRows, newRow, onConflictUpdate } from '../lists/merge.ts'
+import { contentTime, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { lockStores } from '../lists/store-locks.ts'
+import { recordConsentChanges } from './consent.ts'
+import { dropOlderFields } from './outdated.ts'
 import { requireCustomers, restoreKeptFields } from './removal.ts'
 
 const customers: MergeTable = {
@@ -68,11 +72,26 @@ export interface StaleRowGuard {
   onNewer(id: string): void
 }
 
-/** Merges rows (`CustomerRow`) into the customers. */
-export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+/** Merges rows (`CustomerRow`) into the customers. Of rows that are older than the stored customer, only newer consent is merged. */
+export const upsertCustomers = (
+  db: Database,
+  service: Service,
+  rows: readonly object[],
+  context?: WriteContext,
+): Promise<Upserted> =>
   db.transaction(async tx => {
     await lockShownRows(tx, service, rows)
-    return mergeCustomers(tx, service, rows)
+    let outdated = 0
+    const selectRows = async (rowsToMerge: readonly CustomerRow[]) => {
+      const ids = rowsToMerge.flatMap(({ id, updateTimeStamp }) => (updateTimeStamp ? id : []))
+      if (!ids.length) return rowsToMerge
+      await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
+      const current = await dropOlderFields(tx, service, rowsToMerge)
+      outdated += rowsToMerge.length - current.length
+      return current
+    }
+    const counts = await mergeCustomers(tx, service, rows, context, context?.skipOutdated ? selectRows : undefined)
+    return { ...counts, outdated }
   })
 
 /**
@@ -85,10 +104,11 @@ export const upsertCustomersUnlessNewer = (
   service: Service,
   rows: readonly { id: string }[],
   { requestedAt, onNewer }: StaleRowGuard,
+  context?: WriteContext,
 ): Promise<Upserted> =>
   db.transaction(async tx => {
     await lockShownRows(tx, service, rows)
-    return mergeCustomers(tx, service, rows, async rowsToMerge => {
+    return mergeCustomers(tx, service, rows, context, async rowsToMerge => {
       const ids = rowsToMerge.map(({ id }) => id)
       await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
       const newerRows = await tx.rows<{ id: string }>(sql`
@@ -116,57 +136,77 @@ export const mapCustomers = (db: Database, service: Service, rows: readonly { id
     return mergeCustomers(tx, service, rows)
   })
 
-type CustomerRow = SourceDated & { id: string }
+export type CustomerRow = SourceDated & { id: string }
 
 /** Merges rows into the customers, within a transaction. `selectRows` selects the rows to merge. */
 export async function mergeCustomers(
   tx: Db,
   service: Service,
   rowsToMerge: readonly object[],
+  context?: WriteContext,
   selectRows = async (rows: readonly CustomerRow[]) => rows,
 ): Promise<Upserted> {
   const identified = rowsToMerge.length ? await selectRows(rowsToMerge as readonly CustomerRow[]) : []
   if (!identified.length) return { inserted: 0, changed: 0 }
   const ids = identified.map(({ id }) => id)
   const [lockedRows, change, rows] = await Promise.all([
-    tx.rows<{ id: string }>(selectForUpdate(service, sql`and c.id = any(${ids})`)),
+    tx.rows<Consent & { id: string }>(selectForUpdate(service, sql`and c.id = any(${ids})`)),
     beginSourceDatedChange(tx, service, 'customer', identified),
     restoreKeptFields(tx, service, identified),
   ])
   const lockedIds = new Set(lockedRows.map(({ id }) => id))
   const insert = async (batch: readonly CustomerRow[], onConflict: Sql) =>
-    batch.length ? tx.rows<{ id: string }>(insertMerged(service, change, batch, onConflict)) : []
+    batch.length ? tx.rows<Consent & { id: string }>(insertMerged(service, change, batch, onConflict)) : []
   const [existing, added] = [rows.filter(({ id }) => lockedIds.has(id)), rows.filter(({ id }) => !lockedIds.has(id))]
   const [changed, insertedRows] = await Promise.all([
-    insert(existing, onConflictUpdate(customers, ['changed_at', 'record', 'ecommerce_ids'])),
+    insert(existing, onConflictUpdate(customers, ['changed_at', ...contentTimes, 'record', 'ecommerce_ids'])),
     insert(added, sql`on conflict (service_id, id) do nothing`),
   ])
+  if (context) await recordConsentChanges(tx, service, context.actor, lockedRows, changed)
   const insertedIds = new Set(insertedRows.map(({ id }) => id))
   // Rows inserted by a concurrent transaction were invisible to our SELECT and could not be locked. Merge them again: they exist now.
   const retried = await mergeCustomers(
     tx,
     service,
     added.filter(({ id }) => !insertedIds.has(id)),
+    context,
     selectRows,
   )
   return { inserted: insertedRows.length + retried.inserted, changed: changed.length + retried.changed }
 }
 
+/** The times of a customer's content and of its consent (`dropOlderFields`). */
+const contentTimes = [
+  'source_changed_at',
+  'privacy_changed_at',
+  'email_subscription_changed_at',
+  'sms_subscription_changed_at',
+]
+
+/** The time of the last change of a flag in a row of `mergeRows`. */
+const flagTime = (flag: 'privacy' | 'email_subscription' | 'sms_subscription', service: Service, change: Change) =>
+  sql`case when ${raw(`c.${flag} is distinct from old.${flag}`)} then ${contentTime(sql`source.source_changed_at`, service, change)} else ${raw(`old.${flag}_changed_at`)} end`
+
+const consentFlags = sql`privacy, email_subscription as "emailSubscription", sms_subscription as "smsSubscription"`
+
 /** Inserts merged rows. `onConflict`: the `on conflict` clause. */
 const insertMerged = (service: Service, change: Change, rows: readonly object[], onConflict: Sql) => sql`
-  insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-  select ${content.of('c')}, at.new_timestamp, ${withChangeTimestamp(body, sql`at.new_timestamp`, service, change, '')}, ${ecommerceIds}
+  insert into customer (${content.list}, changed_at, ${raw(contentTimes.join(', '))}, record, ecommerce_ids)
+  select ${content.of('c')}, at.new_timestamp, ${mergedContentTime(customers, 'c', service, change, ['ecommerce_admin_id', 'ecommerce_legacy_id'])},
+         ${flagTime('privacy', service, change)}, ${flagTime('email_subscription', service, change)}, ${flagTime('sms_subscription', service, change)}, ${withChangeTimestamp(body, sql`at.new_timestamp`, service, change, '')}, ${ecommerceIds}
     from ${mergeRows(service, customers, rows, 'c')}
     cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp) at
    where ${isDifferent(customers, 'c')}
   ${onConflict}
-  returning id`
+  returning id, ${consentFlags}`
+
+const localNow = (service: Service) => sql`date_trunc('second', at at time zone ${service.settings.timeZone})`
 
 /** Inserts a customer with a new ID. Returns undefined if another customer has the email address. */
 export const addCustomer = (tx: Db, service: Service, row: object) =>
   tx.row<{ record: string }>(sql`
-    insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-    select ${content.of('c')}, at, ${withComputedTimestamp(body, sql`at`, service, '')}, ${ecommerceIds}
+    insert into customer (${content.list}, changed_at, ${raw(contentTimes.join(', '))}, record, ecommerce_ids)
+    select ${content.of('c')}, at, ${localNow(service)}, ${localNow(service)}, ${localNow(service)}, ${localNow(service)}, ${withComputedTimestamp(body, sql`at`, service, '')}, ${ecommerceIds}
       from ${nextChangeTimestamp(service, ['customer'])} at, ${newRow(service, customers, row, 'c')}
     on conflict do nothing
     returning ${customerJson} as record`)
@@ -175,7 +215,7 @@ export const addCustomer = (tx: Db, service: Service, row: object) =>
 const lockCustomers = (tx: Db, service: Service, where: Sql) => lockRows(tx, selectForUpdate(service, where))
 
 const selectForUpdate = (service: Service, where: Sql) =>
-  sql`select c.id from customer c where c.service_id = ${opaqueServiceId(service)} ${where} order by c.id for no key update`
+  sql`select c.id, ${consentFlags} from customer c where c.service_id = ${opaqueServiceId(service)} ${where} order by c.id for no key update`
 
 /** Renders customers `c` after a change of something they show. `where` must begin with `and`. */
 export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {

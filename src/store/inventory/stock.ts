@@ -18,6 +18,7 @@ import {
 } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
+import { dropOutdated, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
@@ -46,28 +47,39 @@ const body = (service: Service, { allocated, reserved } = { allocated: sql`s.all
 const keptUnits = { allocated: sql`coalesce(old.allocated, 0)`, reserved: sql`coalesce(old.reserved, 0)` }
 
 /** Merges rows (`StockRow` with resolved `storeId` and `skuId`) into the stock. */
-export const upsertStock = (db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> =>
-  db.transaction(tx => mergeStock(tx, service, rows))
+export const upsertStock = (
+  db: Database,
+  service: Service,
+  rows: readonly Row[],
+  context?: WriteContext,
+): Promise<Upserted> => db.transaction(tx => mergeStock(tx, service, rows, context))
 
 /** Like `upsertStock`, within a transaction that makes no other change. */
-export async function mergeStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
+export async function mergeStock(
+  tx: Db,
+  service: Service,
+  allRows: readonly Row[],
+  context?: WriteContext,
+): Promise<Upserted> {
+  const { current: rows, outdated } = await dropOutdated(tx, service, stock, allRows, context)
   const changed = await lockChangedRows(tx, service, mergeByKey(rows))
   const change = await beginSourceDatedChange(tx, service, 'stock', rows)
-  if (!changed.length) return { inserted: 0, changed: 0 }
-  return countUpsert(
+  if (!changed.length) return { inserted: 0, changed: 0, outdated }
+  const counts = await countUpsert(
     tx,
     sql`
-      insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
-      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, t.new_timestamp, ${withChangeTimestamp(body(service, keptUnits), sql`t.new_timestamp`, service, change)}
+      insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, source_changed_at, record)
+      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, t.new_timestamp, ${mergedContentTime(stock, 's', service, change)}, ${withChangeTimestamp(body(service, keptUnits), sql`t.new_timestamp`, service, change)}
         from ${mergeRows(service, stock, changed, 's')}
         join store c on c.service_id = ${opaqueServiceId(service)} and c.store_id = s.store_id
         join variant v on v.service_id = ${opaqueServiceId(service)} and v.sku_id = s.sku_id
         cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp) t
        where ${isDifferent(stock, 's')}
-      ${onConflictUpdate(stock, ['changed_at', 'record'])}
+      ${onConflictUpdate(stock, ['changed_at', 'source_changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
     insertTombstones(service, change, 'stock', selectRenamedIds(service, isAmong(changed))),
   )
+  return { ...counts, outdated }
 }
 
 /**

@@ -48,7 +48,7 @@ interface SourceTimes {
 }
 
 /** The times of a row of `mergeRows`. */
-export const mergedRowTimes: SourceTimes = { sourceTime: sql`source_changed_at`, previous: sql`old.changed_at` }
+export const mergedRowTimes: SourceTimes = { sourceTime: sql`source.source_changed_at`, previous: sql`old.changed_at` }
 
 /**
  * The new change timestamp of a record: the time of its source, or the nearest time that is neither in the future nor before `earliest`.

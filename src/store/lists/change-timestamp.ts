@@ -125,6 +125,8 @@ export const bodyOf = (record: Sql) => sql`left(${record}, ${raw(`-${timestampLe
 export interface Upserted {
   inserted: number
   changed: number
+  /** Rows that were skipped because they are older than the stored record. */
+  outdated?: number
 }
 
 export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted => {

@@ -7,6 +7,7 @@ import { findErased } from '../customers/erased.ts'
 import { beginSourceDatedChange, changeTimestamp, withChangeTimestamp } from '../lists/back-date.ts'
 import { type Change, type Upserted, withoutClosingBrace, withTimestamp } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
+import { contentTime, type WriteContext } from '../lists/outdated.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
 import { isOwnTransaction, replaceOwnSales } from './own-sales.ts'
@@ -20,8 +21,12 @@ const maxTransactionsPerBatch = 200
  * Merges rows, one per line, into the transactions. Replaces stored lines; other lines stay. Without a time of its source, a transaction
  * has its sale date as change time. Returns counts of rows.
  */
-export const upsertTransactions = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
-  mergeTransactions(db, service, rows, (_, batchRows) => batchRows, replaceSoldOrders)
+export const upsertTransactions = (
+  db: Database,
+  service: Service,
+  rows: readonly TransactionParts[],
+  context?: WriteContext,
+) => mergeTransactions(db, service, rows, (_, batchRows) => batchRows, replaceSoldOrders, context)
 
 /** Replaces Tillbridge's own sales of the orders that these rows sold. A row with a negative quantity is a return. */
 async function replaceSoldOrders(tx: Db, service: Service, change: Change, rows: readonly TransactionParts[]) {
@@ -41,6 +46,7 @@ function mergeTransactions(
   rows: readonly TransactionParts[],
   applySource: typeof withoutOtherSource,
   beforeMerge?: typeof replaceSoldOrders,
+  context?: WriteContext,
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: rows that a concurrent merge inserts could not be seen or locked.
@@ -48,11 +54,12 @@ function mergeTransactions(
     const changePromise = beginSourceDatedChange(tx, service, 'retail_transaction', rows.map(toDated))
     const erasedPromise = findErasedCustomers(tx, service, rows)
     const batches = splitIntoBatches(rows)
-    const readBatch = (i: number) => lockStored(tx, service, batches[i] ?? [])
+    const contentTimes = new Map<string, string>()
+    const readBatch = (i: number) => lockStored(tx, service, batches[i] ?? [], contentTimes)
     let [stored, nextStored] = [readBatch(0), readBatch(1)]
     const [change, erased] = await Promise.all([changePromise, erasedPromise, stored, nextStored])
     await beforeMerge?.(tx, service, change, rows)
-    const sum = { inserted: 0, changed: 0 }
+    const sum = { inserted: 0, changed: 0, outdated: 0 }
     for (const [i, batch] of batches.entries()) {
       const storedRows = await stored
       // The database answers these queries after the write of the current batch. Pipelining them now lets us merge while it works.
@@ -62,7 +69,11 @@ function mergeTransactions(
       const batchRows = applySource(
         storedRows,
         batch.map(row => withoutErased(row, erased)),
-      )
+      ).filter(row => {
+        const isOutdated = context?.skipOutdated === true && isOlderLine(row, storedRows, contentTimes, service)
+        if (isOutdated) sum.outdated++
+        return !isOutdated
+      })
       const { merged, inserted, changed } = mergeLines(storedRows, batchRows, service.settings.currency)
       if (merged.length) sendWithCommit(writeTransactions(tx, service, change, merged, batch))
       await yieldToSocket()
@@ -71,6 +82,19 @@ function mergeTransactions(
     }
     return sum
   })
+}
+
+/** True if the row changes a stored line, but is older than the stored transaction. New lines are never outdated. */
+function isOlderLine(
+  { header, line, updateTimeStamp }: TransactionParts,
+  stored: ReadonlyMap<string, StoredTransaction>,
+  contentTimes: ReadonlyMap<string, string>,
+  service: Service,
+) {
+  const [transaction, time] = [stored.get(header.id), contentTimes.get(header.id)]
+  if (!transaction || !time || !updateTimeStamp || updateTimeStamp >= time) return false
+  if (!transaction.lines.some(({ id }) => id === line.id)) return false
+  return mergeLines(new Map([[header.id, transaction]]), [{ header, line }], service.settings.currency).changed > 0
 }
 
 /** Splits rows into batches. All rows of a transaction are in the same batch. */
@@ -91,17 +115,19 @@ function findErasedCustomers(tx: Db, service: Service, rows: readonly Transactio
 const withoutErased = (row: TransactionParts, erased: ReadonlySet<string>): TransactionParts =>
   erased.has(row.header.customerId ?? '') ? { ...row, header: { ...row.header, customerId: null } } : row
 
-/** Locks and returns the stored transactions of these rows, by ID. */
+/** Locks and returns the stored transactions of these rows, by ID. Adds their `source_changed_at` to `contentTimes`. */
 async function lockStored(
   tx: Db,
   service: Service,
   rows: readonly TransactionParts[],
+  contentTimes: Map<string, string>,
 ): Promise<Map<string, StoredTransaction>> {
   if (!rows.length) return new Map()
   const ids = [...new Set(rows.map(({ header }) => header.id))]
-  const stored = await tx.rows<{ record: string }>(
-    sql`select record from retail_transaction where service_id = ${opaqueServiceId(service)} and id = any(${ids}) order by id for update`,
+  const stored = await tx.rows<{ id: string; record: string; contentTime: string | null }>(
+    sql`select id, record, source_changed_at::text as "contentTime" from retail_transaction where service_id = ${opaqueServiceId(service)} and id = any(${ids}) order by id for update`,
   )
+  for (const { id, contentTime: time } of stored) if (time !== null) contentTimes.set(id, time)
   return new Map(stored.map(({ record }) => parseStored(record)).map(transaction => [transaction.id, transaction]))
 }
 
@@ -118,16 +144,16 @@ function writeTransactions(
   // Not as JSON: PostgreSQL would parse it twice, for the fields and for the record. The records are lines of one string, because in an
   // array each quotation mark would have to be escaped.
   return tx.run(sql`
-    insert into retail_transaction (service_id, id, customer_id, order_number, sale_date, changed_at, record)
-    select ${service.id}, t.id, t.customer_id, t.order_number, t.sale_date, at.new_timestamp, ${withChangeTimestamp(sql`t.body`, sql`at.new_timestamp`, service, change)}
+    insert into retail_transaction (service_id, id, customer_id, order_number, sale_date, changed_at, source_changed_at, record)
+    select ${service.id}, t.id, t.customer_id, t.order_number, t.sale_date, at.new_timestamp, greatest(old.source_changed_at, ${contentTime(sql`t.source_time`, service, change)}), ${withChangeTimestamp(sql`t.body`, sql`at.new_timestamp`, service, change)}
       from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[], ${merged.map(({ orderNumber }) => orderNumber)}::text[],
                   ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${changeTimes}::timestamp[], string_to_array(${merged.map(withoutBrace).join('\n')}, chr(10)))
              as t (id, customer_id, order_number, sale_date, source_time, body)
       left join retail_transaction old on old.service_id = ${opaqueServiceId(service)} and old.id = t.id
       cross join lateral (select ${changeTimestamp({ sourceTime: sql`t.source_time`, previous: sql`old.changed_at` }, service, change)} as new_timestamp) at
     on conflict (service_id, id) do update
-      set (customer_id, order_number, sale_date, changed_at, record)
-        = (excluded.customer_id, excluded.order_number, excluded.sale_date, excluded.changed_at, excluded.record)`)
+      set (customer_id, order_number, sale_date, changed_at, source_changed_at, record)
+        = (excluded.customer_id, excluded.order_number, excluded.sale_date, excluded.changed_at, excluded.source_changed_at, excluded.record)`)
 }
 
 /** JSON without closing brace: the change timestamp isByChange. */

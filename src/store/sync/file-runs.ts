@@ -32,8 +32,8 @@ export const updateFileRun = (
   counts: Omit<RunCounts, 'removed'>,
 ) =>
   db.row<{ isCancelled: boolean }>(sql`
-    update sync_run set (read, inserted, changed, skipped, rejected, notes, heartbeat_at)
-         = (${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.skipped}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb, now())
+    update sync_run set (read, inserted, changed, skipped, outdated, rejected, notes, heartbeat_at)
+         = (${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.skipped}, ${counts.outdated}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb, now())
      where service_id = ${service.id} and sync = ${importType} and run_id = ${id} and ended_at is null
     returning cancelled_at is not null as "isCancelled"`)
 

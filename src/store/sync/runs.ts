@@ -47,8 +47,8 @@ export const runFields = sql`
   ${rfc3339(sql`sync_run.changed_at`)} as "startedAt", ${rfc3339(sql`sync_run.ended_at`)} as "endedAt",
   round(extract(epoch from coalesce(sync_run.ended_at, now()) - sync_run.changed_at), 1) as seconds,
   sync_run.read, sync_run.inserted as new, sync_run.changed,
-  greatest(0, sync_run.read - sync_run.inserted - sync_run.changed - sync_run.skipped - sync_run.rejected) as unchanged, sync_run.removed,
-  sync_run.skipped, sync_run.rejected,
+  greatest(0, sync_run.read - sync_run.inserted - sync_run.changed - sync_run.skipped - sync_run.outdated - sync_run.rejected) as unchanged, sync_run.removed,
+  sync_run.skipped, sync_run.outdated, sync_run.rejected,
   (select coalesce(json_agg(json_build_object('note', key, 'count', value::bigint) order by value::bigint desc, key), '[]') from jsonb_each_text(sync_run.notes)) as notes,
   sync_run.error as detail`
 

@@ -10,6 +10,8 @@ export interface RunCounts {
   changed: number
   removed: number
   skipped: number
+  /** Always 0 in syncs: the back office decides which record is newer. */
+  outdated: number
   rejected: number
   notes: Record<string, number>
 }

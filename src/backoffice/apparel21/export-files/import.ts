@@ -65,9 +65,11 @@ async function importPass(db: Database, service: Service, file: ExportSource, pa
     const header = fields.map(({ name }) => name)
     const draft = { run: `${service.id}-${pass.type}`, description: `${pass.type} of ${service.name}` }
     const sheet = { header, fields, sparse: true, lines: convertLines(file, pass, fields, signal) }
+    // The back office decides which of two exports is newer.
+    const context = { actor: { username: 'tillbridge (export files)', requestId: file.name }, skipOutdated: false }
     await importSheet(
       sheet,
-      { db, service, type, rejectedFile: openRejectedFile(file.rejectedPath, sheet, draft) },
+      { db, service, type, context, rejectedFile: openRejectedFile(file.rejectedPath, sheet, draft) },
       counts,
     )
     return counts

@@ -3,7 +3,7 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { ingest } from '../../../import/pipeline/ingest-rows.ts'
 import { findReadAt, recordDirectRead } from '../../../store/sync/refreshes.ts'
-import { ingestions } from '../../../sync/ingest.ts'
+import { ingestions, syncContext } from '../../../sync/ingest.ts'
 import type { HistoryReads } from '../../port/orders.ts'
 import { fetchHistory } from '../queries/history.ts'
 import type { Upstream } from '../queries/upstream.ts'
@@ -41,7 +41,15 @@ async function refreshHistory({ client }: Upstream, db: Database, service: Servi
   const { rows, rejected } = await fetchHistory(client, customerId, { currency, signal })
   const reasons = [...rejected]
   const reject = (_at: number, { note }: { note: string }) => reasons.push(note)
-  if (rows.length) await ingest(rows, { db, service, ingestion: ingestions.transactions, retry: true, reject })
+  if (rows.length)
+    await ingest(rows, {
+      db,
+      service,
+      ingestion: ingestions.transactions,
+      context: syncContext(sync),
+      retry: true,
+      reject,
+    })
   if (!reasons.length) {
     await recordDirectRead(db, service, sync, { id: customerId, at: readAt })
     return

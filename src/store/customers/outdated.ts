@@ -1,0 +1,42 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Consent } from '../../domain/customers/consent.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { opaqueServiceId } from '../lists/planner-fences.ts'
+import type { CustomerRow } from './customers.ts'
+
+/** The consent of a stored customer, and the times (`YYYY-MM-DD HH:MM:SS`) of the content and of each flag. */
+interface StoredContent extends Consent {
+  id: string
+  changedAt: string | null
+  privacyChangedAt: string | null
+  emailSubscriptionChangedAt: string | null
+  smsSubscriptionChangedAt: string | null
+}
+
+const flags = ['privacy', 'emailSubscription', 'smsSubscription'] as const satisfies (keyof Consent)[]
+
+/**
+ * Drops rows that are older than the content of the stored customer. A flag of consent has its own time: a row keeps the flags that changed
+ * after the stored flag did, so a withdrawal is never lost and an older opt-in never wins. Call it with the customers locked.
+ */
+export async function dropOlderFields(tx: Db, service: Service, rows: readonly CustomerRow[]): Promise<CustomerRow[]> {
+  const ids = rows.flatMap(({ id, updateTimeStamp }) => (updateTimeStamp ? id : []))
+  const stored = await tx.rows<StoredContent>(sql`
+    select id, privacy, email_subscription as "emailSubscription", sms_subscription as "smsSubscription",
+           source_changed_at::text as "changedAt", privacy_changed_at::text as "privacyChangedAt",
+           email_subscription_changed_at::text as "emailSubscriptionChangedAt", sms_subscription_changed_at::text as "smsSubscriptionChangedAt"
+      from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids})`)
+  const storedById = new Map(stored.map(customer => [customer.id, customer]))
+  return rows.flatMap(row => selectNewerFields(row, storedById.get(row.id)))
+}
+
+function selectNewerFields(row: CustomerRow & Partial<Consent>, stored: StoredContent | undefined): CustomerRow[] {
+  const { id, updateTimeStamp: time } = row
+  if (!time || !stored?.changedAt || time >= stored.changedAt) return [row]
+  const newer = flags.filter(
+    flag => row[flag] !== undefined && row[flag] !== stored[flag] && time > (stored[`${flag}ChangedAt`] ?? ''),
+  )
+  return newer.length
+    ? [{ id, updateTimeStamp: time, ...Object.fromEntries(newer.map(flag => [flag, row[flag]])) }]
+    : []
+}
