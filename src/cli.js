@@ -2,6 +2,9 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
+// By default, this signal would open Node's debugger, through which other processes of the machine can run code.
+process.on('SIGUSR1', () => {})
+
 // The young generation has 8 MB, here and in deploy/tillbridge. With Node's own limit, bulk exports take 90 MB more memory and no less CPU.
 
 // The compile cache saves half of the time of a short command. This file runs before the cache is enabled, so it is JavaScript: otherwise

@@ -1,6 +1,9 @@
 import { getServerName, parseServers } from '../database/endpoints.ts'
 import { InvalidSetting, integer, oneOf, type Setting } from './parsers.ts'
 
+/** The modes of libpq that never fall back to an unencrypted connection, and `disable`. */
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
+
 /** Returns the display names (host and port) of the servers in a connection URL. Never returns a part of its password. */
 function serverNamesIn(url: string): string[] {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new InvalidSetting('must begin with postgres://')
@@ -10,6 +13,9 @@ function serverNamesIn(url: string): string[] {
     const { pathname = '@', search = '', hash = '' } = URL.parse(connectionString) ?? {}
     if (`${pathname}${search}${hash}`.includes('@'))
       throw new InvalidSetting('must be a URL: write special characters in the password as %XX, for example %23 for #')
+    const mode = new URLSearchParams(search).get('sslmode')
+    if (mode !== null && !sslModes.includes(mode))
+      throw new InvalidSetting(`must have one of these values as sslmode: ${sslModes.join(', ')}`)
     try {
       return getServerName(server)
     } catch (error) {
@@ -22,8 +28,9 @@ function serverNamesIn(url: string): string[] {
 export const databaseSettings = {
   DATABASE_URL: {
     description:
-      'Your own PostgreSQL (15 or later). Separate several servers with commas: Tillbridge uses the primary. If unset, the bundled PostgreSQL runs under DATA_DIR.',
-    example: 'postgres://tillbridge:password@db-1.example.com,db-2.example.com/tillbridge',
+      'Your own PostgreSQL (15 or later). Separate several servers with commas: Tillbridge uses the primary. Without `sslmode`, connections are not encrypted. If unset, the bundled PostgreSQL runs under DATA_DIR.',
+    example:
+      'postgres://tillbridge:password@db-1.example.com,db-2.example.com/tillbridge?sslmode=verify-full&sslrootcert=/etc/tillbridge/db-ca.pem',
     read(value: string | undefined) {
       if (value !== undefined) serverNamesIn(value)
       return value

@@ -10,7 +10,9 @@ export type Connection = string | pg.ClientConfig
 export function parseServers(connection: Connection): pg.ClientConfig[] {
   if (typeof connection !== 'string') return [connection]
   const [, prefix = '', hosts = '', suffix = ''] = /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/s.exec(connection) ?? []
-  return hosts.split(',').map(host => ({ connectionString: `${prefix}${host}${suffix}` }))
+  // `sslmode` has the meaning of libpq, which also reads the URL when a service moves.
+  const compatibility = /[?&]sslmode=/.test(suffix) ? '&uselibpqcompat=true' : ''
+  return hosts.split(',').map(host => ({ connectionString: `${prefix}${host}${suffix}${compatibility}` }))
 }
 
 /** Returns host and port of a server, without credentials. */

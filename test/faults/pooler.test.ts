@@ -52,6 +52,20 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     }
   })
 
+  test('a pooler in session mode is rejected with the true reason', async () => {
+    const session = await startPgBouncer(direct.connection, ['pool_mode = session'])
+    try {
+      const { code, err } = await runCommand(['start', '--no-demo'], {
+        ...environment(),
+        DATABASE_URL: session.connection,
+      })
+      assert.equal(code, 1)
+      assert.match(err, /names a connection pooler that doesn't keep the session settings of a client/)
+    } finally {
+      await session.end()
+    }
+  })
+
   test('concurrent keyed writes are stored once and reach every reader', async () => {
     const bodies = Array.from({ length: 40 }, () => buildCustomer())
     const begun = await service.get('/customers/search?limit=1')

@@ -32,6 +32,7 @@ test('every setting has a default', () => {
     tlsKeyFile: undefined,
     http2: false,
     webConcurrency: 1,
+    maxMemoryMib: 1_024,
     databaseUrl: undefined,
     databaseReadUrl: undefined,
     databasePool: 6,
@@ -53,6 +54,7 @@ test('every setting has a default', () => {
     backOfficeSftpKeyFile: undefined,
     backOfficeSftpPassword: undefined,
     metricsPort: undefined,
+    metricsHost: '127.0.0.1',
     runJobs: true,
     accessLog: false,
     logLevel: 'info',
@@ -145,6 +147,15 @@ test('invalid headers are rejected without being repeated', () => {
     assert.deepEqual(findProblems({ OTEL_EXPORTER_OTLP_HEADERS: text }), [
       'OTEL_EXPORTER_OTLP_HEADERS must be a list such as name=value,name=value.',
     ])
+})
+
+test('an unknown sslmode is rejected', () => {
+  for (const mode of ['rubbish', 'prefer', ''])
+    assert.deepEqual(findProblems({ DATABASE_URL: `postgres://a:hunter2@one,two/c?sslmode=${mode}` }), [
+      'DATABASE_URL must have one of these values as sslmode: disable, require, verify-ca, verify-full.',
+    ])
+  for (const mode of ['disable', 'require', 'verify-full'])
+    assert.deepEqual(findProblems({ DATABASE_URL: `postgres://a:b@one,two/c?sslmode=${mode}` }), [])
 })
 
 test('a missing file is rejected by name', () => {

@@ -143,6 +143,15 @@ async function askSlowlyByHttp2(service: RunningServer) {
   return { other, stream, session }
 }
 
+test('SIGUSR1 does not open the debugger', async () => {
+  const service = await serve(['--no-demo'], environment)
+  service.child.kill('SIGUSR1')
+  await delay(500)
+  assert.equal((await sendGet(service, '/stores', await access)).status, 200)
+  assert.doesNotMatch(service.err, /Debugger/)
+  await stopServer(service)
+})
+
 test('a running HTTP/2 request is finished', async () => {
   const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
   const { other, stream, session } = await askSlowlyByHttp2(service)

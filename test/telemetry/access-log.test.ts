@@ -60,6 +60,7 @@ test('each request has one info line with caller, result and duration', async ()
     level: 30,
     msg: 'request',
     requestId: headers['x-request-id'],
+    clientAddress: '127.0.0.1',
     method: 'GET',
     route: '/customers/:id',
     service: 'luma',
@@ -99,6 +100,7 @@ test('malformed and plain HTTP requests have log lines too', async () => {
     const [, requestId = ''] = /"requestId":"([^"]+)"/.exec(response) ?? []
     const [line] = await linesAbout(requestId)
     assert.deepEqual([line?.status, line?.code], [status, code])
+    assert.match(line?.clientAddress, /^(127\.0\.0\.1|::1)$/)
   }
   assert.doesNotMatch(service.err, /canary/)
 })

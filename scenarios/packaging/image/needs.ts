@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { onMachine } from './machine.ts'
 import { ran } from './ran.ts'
 
-const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
+/** Not by exit code: `ip` of Debian 12 has no `--version`. */
+const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
 const noRoot =
   process.platform !== 'linux' || process.geteuid?.() !== 0 ? 'building an image needs root on Linux' : undefined
 

@@ -12,6 +12,7 @@ declare module 'fastify' {
 
 /** Returns the log fields of a request. Path, query and headers are left out, because they can have personal data. */
 export const getLogFields = (request: FastifyRequest) => ({
+  clientAddress: request.ip,
   method: request.method,
   route: request.routeOptions.url,
   service: request.assignment?.service.name,
@@ -67,6 +68,8 @@ export function logRejections(log: Logger, level: 'info' | 'debug'): LogRejectio
 /** Logs a malformed request, or one that was rejected before it was read. */
 export type LogRejection = (rejection: {
   requestId: string
+  /** The address of the connection, because the headers of a rejected request are not trusted. */
+  clientAddress: string | undefined
   method?: string | undefined
   status: number
   code: ErrorCode

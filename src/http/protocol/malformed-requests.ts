@@ -33,7 +33,7 @@ export const rejectMalformedRequest =
       const apiError = new ApiError(codesByNodeError[error.code ?? ''] ?? 'malformed_request')
       const requestId = randomUUIDv7()
       const { status, headers, body } = createProblemResponse(apiError, { publicUrl: publicUrl(), requestId })
-      logRejection({ requestId, status, code: apiError.code })
+      logRejection({ requestId, clientAddress: socket.remoteAddress, status, code: apiError.code })
       const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
     })
@@ -75,7 +75,8 @@ function sendRejection(
     requestId,
     instance: getRequestPath(request),
   })
-  logRejection({ requestId, method: request.method, status, code: error.code })
+  const { remoteAddress: clientAddress } = request.socket
+  logRejection({ requestId, clientAddress, method: request.method, status, code: error.code })
   response.writeHead(status, headers).end(body)
 }
 

@@ -68,7 +68,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
 class UnusableServer extends Error {}
 
 const describePooler = (named: string) =>
-  `${named} names a connection pooler that loses session settings and prepared statements. Set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL directly.`
+  `${named} names a connection pooler that doesn't keep the session settings of a client. Set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL directly.`
 
 const describeLocale = (named: string) =>
   `The database that ${named} names can't compare email addresses regardless of case: its LC_CTYPE is C or Turkish. Create it again: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`
