@@ -4,6 +4,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Dialect } from '../import/formats/dialect.ts'
+import { platformProfiles } from '../import/formats/platform-profiles.ts'
 import { mergeProfiles, readProfile, saveProfile, toDialect } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
 import { ImportError } from '../import/pipeline/import-error.ts'
@@ -40,7 +41,7 @@ export const importCommand = (program: Command) =>
       .argument('<file...>', 'CSV or NDJSON, optionally .gz or .zst; - is standard input')
       .option(...serviceOption),
   )
-    .option('--profile <file>', 'load saved options (other options override them)')
+    .option('--profile <file>', 'load saved options, or a platform profile by its name (other options override them)')
     .option('--save-profile <file>', 'save these options after a successful import')
     .option('--rejected <file>', 'write rejected lines to this file (default: <file>.rejected.csv or .ndjson)')
     .option('--overwrite-rejected', 'overwrite rejected lines of an earlier import, even if they were edited')
@@ -68,6 +69,9 @@ export const importCommand = (program: Command) =>
           'imports gift vouchers from another system; PINs are hashed',
         ],
       )}
+Platform profiles:
+${formatPlatformProfiles()}
+
 Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ctrl-C.
 `,
     )
@@ -134,6 +138,11 @@ async function isSameFile(file: string, other: string) {
   const [a, b] = await Promise.all([file, other].map(path => realpath(path).catch(() => undefined)))
   return a !== undefined && a === b
 }
+
+const formatPlatformProfiles = () =>
+  Object.entries(platformProfiles)
+    .map(([name, { profile, description }]) => `  ${name} (${profile.type})\n      ${description}`)
+    .join('\n')
 
 function parseCount(text: string) {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be an integer of at least 1.')

@@ -7,6 +7,7 @@ import { requireRole } from '../http/admission/admit.ts'
 import { NoBody } from '../http/body/body.ts'
 import { get, post, upload } from '../http/routing/route-definitions.ts'
 import { isEncoding } from '../import/formats/encoding.ts'
+import { platformProfiles } from '../import/formats/platform-profiles.ts'
 import { mergeProfiles, type Profile, parseProfile, toDialect } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
 import { openSheetInThread } from '../import/parsing/parse-thread.ts'
@@ -43,7 +44,11 @@ export const imports = [
         }),
         profile: Type.Optional(
           Type.String({
-            description: 'An import profile in JSON, as `tillbridge import --save-profile` writes it.',
+            description: `An import profile in JSON, as \`tillbridge import --save-profile\` writes it, or the name of a platform profile: ${Object.keys(
+              platformProfiles,
+            )
+              .map(name => `\`${name}\``)
+              .join(', ')}.`,
             format: 'multiline',
             maxLength: 4_000,
             examples: ['{"map":{"sku":"StockCode"}}'],

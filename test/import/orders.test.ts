@@ -139,8 +139,8 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
       'customerId must be an existing customer: 404',
       'returned must be at most the quantity',
       'returned must be 0 if the line is processing',
-      'must have a SKU or a paymentAmount',
-      'orderNumber must have a line with a SKU',
+      'must have a SKU, a productName with a quantity, or a paymentAmount',
+      'orderNumber must have a line with a SKU or a productName',
       'customerId is required in the first line of an order',
     ],
   )

@@ -22,13 +22,30 @@ export const toAddressColumn = (prefix: string, field: string) => `${prefix}${fi
 export const orderColumns = {
   id: Type.Optional(Id('The ID of the order in the API. Default: a new ID.', '8001')),
   customerId: Type.Optional(Id('The shopper.', '65432')),
+  customerEmail: Type.Optional(
+    Type.String({
+      description: 'The email address of the shopper, instead of `customerId`.',
+      format: 'email',
+      maxLength: 254,
+      examples: ['ann@example.com'],
+    }),
+  ),
   pickupStoreNumber: Type.Optional(Id('The store where the shopper collects the order.', '123')),
   placedAt: Type.Optional(LocalTime('When the order was placed.')),
   ...addressColumns('billing'),
   ...addressColumns('delivery'),
   freight: Type.Optional(Money('The delivery charge.', '9.95')),
-  tax: Type.Optional(Money('The sales tax on top of the prices. Leave it out if the prices include tax.', '0.00')),
+  tax: Type.Optional(
+    Money(
+      'The sales tax on top of the prices. If lines and freight already equal `total`, the prices include it.',
+      '0.00',
+    ),
+  ),
   taxName: Type.Optional(Text('The name of the tax. Default: `Tax`.', 'NY State Tax', 100)),
+  orderDiscount: Type.Optional(
+    Money('A discount of the whole order. It is spread over the lines in proportion to their values.', '0.00'),
+  ),
+  orderDiscountReason: Type.Optional(Text('The reason for it, such as a code.', 'SUMMER10', 100)),
   total: Type.Optional(Money('The amount due: lines, freight and tax on top.', '65.93')),
 }
 

@@ -14,6 +14,10 @@ export interface Dialect extends ValueFormat {
   timeColumns?: ReadonlyMap<string, string>
   /** Our columns that the role of the client can't import. */
   forbiddenColumns?: readonly string[]
+  /** The file's values by our column names: `{ status: { fulfilled: 'shipped' } }`, in any case. */
+  values?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  /** Mapped columns can be missing, unless the import type requires them. */
+  allowMissing?: boolean | undefined
   /** One ASCII character. */
   delimiter?: string | undefined
   /** A label of the Encoding Standard (WHATWG), such as `windows-1252`. */

@@ -46,7 +46,12 @@ type TitledColumn = ReturnType<typeof resolveHeaders>[number]
 /** Creates the field of a column. Throws `ImportError` if its constant (`--set`) is invalid. */
 function createField(column: TitledColumn, place: number, dialect: Dialect, currency: string): Field {
   const { decimal, set } = dialect
-  const parse = createCellParser(column.shape, { ...column, currency, format: dialect })
+  const parseCell = createCellParser(column.shape, { ...column, currency, format: dialect })
+  const values = dialect.values?.[column.name]
+  const replacements = values && new Map(Object.entries(values).map(([theirs, ours]) => [theirs.toLowerCase(), ours]))
+  const parse: typeof parseCell = replacements
+    ? text => parseCell(replacements.get(text.trim().toLowerCase()) ?? text)
+    : parseCell
   const field = { ...column, place, parse, decimal }
   const constant = set?.get(column.name)
   if (constant === undefined) return field
@@ -125,7 +130,8 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
   const fields = columns.flatMap((column): Field[] => {
     const place = ignore.includes(column.header) ? -1 : names.indexOf(column.header)
     const isSet = set.has(column.name)
-    if (place < 0 && !isSet && (column.required || column.header !== column.name)) errors.push(describeMissing(column))
+    if (place < 0 && !isSet && (column.required || (column.header !== column.name && !dialect.allowMissing)))
+      errors.push(describeMissing(column))
     return place < 0 && !isSet ? [] : [createField(column, place, dialect, currency)]
   })
   if (errors.length || unknown.length) {

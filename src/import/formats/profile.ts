@@ -6,6 +6,7 @@ import { momentsLike } from '../pipeline/times.ts'
 import { describeReadError, formats } from '../sources/file.ts'
 import type { Dialect } from './dialect.ts'
 import { isEncoding } from './encoding.ts'
+import { type PlatformProfileName, platformProfiles } from './platform-profiles.ts'
 
 const columns = Type.Optional(Type.Record(Type.String(), Type.String()))
 const allUnknown = '*'
@@ -28,20 +29,28 @@ export const Profile = Type.Object(
     /** A character, or `tab`. */
     delimiter: text,
     encoding: text,
+    /** Values of the file by our column names: `{ status: { fulfilled: 'shipped' } }`. */
+    values: Type.Optional(Type.Record(Type.String(), Type.Record(Type.String(), Type.String()))),
+    /** Mapped columns can be missing, unless the import type requires them. */
+    allowMissing: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )
 
-/** Reads a profile. Throws an `ImportError` with all errors, also if it is for another type. */
+/** Reads a profile: one of the product by its name, or a file. Throws an `ImportError` with all errors, also if it is for another type. */
 export async function readProfile(path: string, type: string): Promise<Profile> {
+  const platformProfile = findPlatformProfile(path, type)
+  if (platformProfile) return platformProfile
   const content = await readFile(path, 'utf8').catch(error => {
     throw new ImportError(describeReadError(path, error))
   })
   return parseProfile(content, type, path)
 }
 
-/** Parses a profile. Throws an `ImportError` with all errors. `path` names the text in messages. */
+/** Parses a profile, or finds it by its name. Throws an `ImportError` with all errors. `path` names the text in messages. */
 export async function parseProfile(content: string, type: string, path: string): Promise<Profile> {
+  const platformProfile = findPlatformProfile(content, type)
+  if (platformProfile) return platformProfile
   // Loaded on first use, because it is large and few imports have a profile.
   const { Value } = await import('typebox/value')
   const json = parseJson(content)
@@ -53,6 +62,14 @@ export async function parseProfile(content: string, type: string, path: string):
   const profile = json as Profile
   if (profile.type !== undefined && profile.type !== type)
     throw new ImportError(`${path} is a profile for ${profile.type}, not for ${type}.`)
+  return profile
+}
+
+/** Returns the profile of this name. Throws `ImportError` if it is for another type. */
+function findPlatformProfile(name: string, type: string): Profile | undefined {
+  if (!Object.hasOwn(platformProfiles, name)) return
+  const { profile } = platformProfiles[name as PlatformProfileName]
+  if (profile.type !== type) throw new ImportError(`${name} is a profile for ${profile.type}, not for ${type}.`)
   return profile
 }
 
@@ -92,7 +109,7 @@ export function mergeProfiles(profile: Profile, overrides: Profile): Profile {
 
 /** Converts a profile to a dialect. Throws `OptionError` if an option is invalid. */
 export function toDialect(profile: Profile): Dialect {
-  const { map, ignore, set, time, dateFormat, decimal, encoding } = profile
+  const { map, ignore, set, time, dateFormat, decimal, encoding, values, allowMissing } = profile
   const delimiter = profile.delimiter === 'tab' ? '\t' : profile.delimiter
   if (delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(delimiter))
     throw new OptionError('delimiter', `${delimiter} must be one ASCII character, such as ";", or tab.`)
@@ -114,6 +131,8 @@ export function toDialect(profile: Profile): Dialect {
     decimal,
     delimiter,
     encoding,
+    values,
+    allowMissing,
   }
 }
 

@@ -126,6 +126,8 @@ function toCloneable(dialect: Dialect): Dialect {
     decimal,
     dateFormat,
     today,
+    values,
+    allowMissing,
   } = dialect
   const members = {
     map,
@@ -139,6 +141,8 @@ function toCloneable(dialect: Dialect): Dialect {
     decimal,
     dateFormat,
     today,
+    values,
+    allowMissing,
   }
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Dialect
 }

@@ -87,7 +87,7 @@ type Discounts = NonNullable<TransactionParts['line']['discounts']>
 export function toDiscounts(row: Row): Discounts | undefined {
   const { discountType, discountReason, discountAmount, discountPercentage } = row
   if (discountAmount === undefined) return
-  if (discountAmount === null) return []
+  if (discountAmount === null || Number(discountAmount) === 0) return []
   const discount = {
     type: discountType ?? 'discount',
     reason: discountReason ?? null,

@@ -7,6 +7,7 @@ import type { SoldVariant } from '../../store/orders/place.ts'
 import type { Row } from './ingest.ts'
 import { toDiscounts } from './inputs.ts'
 import { RowError } from './row-error.ts'
+import { isOrderLine } from './rules.ts'
 
 /** Finds the items and stores of order rows. */
 export interface ItemLookup {
@@ -32,26 +33,35 @@ export function groupByOrder(rows: readonly Row[]): Row[][] {
 }
 
 /** Converts rows to their order. If it is rejected, returns the error of each row. */
-export function toOrder(rows: readonly Row[], items: ItemLookup, currency: string): ImportedOrder | RowError[] {
+export function toOrder(
+  rows: readonly Row[],
+  items: ItemLookup & { customerId(email: string): string | undefined },
+  currency: string,
+): ImportedOrder | RowError[] {
   const errors = new Map<Row, RowError>()
   const reject: RejectRow = (row, ...error) => {
     if (!errors.has(row)) errors.set(row, new RowError(...error))
   }
   const decimals = getDecimals(currency)
   const header = getHeader(rows, reject)
+  const email = toText(header.customerEmail)
+  const customerId = toText(header.customerId) ?? (email === null ? undefined : items.customerId(email))
+  if (customerId === undefined && email !== null) reject(header, 'unknown customer', 'customerEmail', email)
   const lines = toLines(rows, items, decimals, reject)
   const payments = toPayments(rows)
   const order = {
     number: String(header.orderNumber),
     id: toText(header.id),
-    customerId: String(header.customerId),
+    customerId: String(customerId),
     pickupStoreNumber: toText(header.pickupStoreNumber),
     placedAt: String(header.placedAt),
     billingAddress: toAddress(header, 'billing'),
     deliveryAddress: toAddress(header, 'delivery'),
     freight: toText(header.freight) ?? '0',
     taxLines:
-      typeof header.tax === 'string' && toMinorUnits(header.tax, decimals) !== 0n
+      typeof header.tax === 'string' &&
+      toMinorUnits(header.tax, decimals) !== 0n &&
+      !pricesIncludeTax(header, lines, decimals)
         ? [{ name: toText(header.taxName) ?? 'Tax', percentage: null, amount: header.tax }]
         : [],
     total: toText(header.total) ?? '0',
@@ -61,6 +71,11 @@ export function toOrder(rows: readonly Row[], items: ItemLookup, currency: strin
   const digest = createHash('sha256').update(JSON.stringify(rows)).digest()
   return { ...order, lines, payments, digest, rows: rows.length }
 }
+
+/** True if the lines and the freight equal the total: then a tax is part of the prices. */
+const pricesIncludeTax = (header: Row, lines: readonly ImportedLine[], decimals: number) =>
+  sum([...lines.map(({ value }) => value), toText(header.freight) ?? '0'].map(text => toMinorUnits(text, decimals))) ===
+  toMinorUnits(toText(header.total) ?? '0', decimals)
 
 /** The error of a valid row in a rejected order. */
 export const rejectedWithOrder = new RowError(
@@ -72,7 +87,7 @@ const toText = (value: unknown) => (typeof value === 'string' ? value : null)
 /** Returns the first row, which has the fields of the order. The other rows can repeat them. */
 function getHeader(rows: readonly Row[], reject: RejectRow): Row {
   const [first = {}] = rows
-  for (const name of ['customerId', 'placedAt', 'total'])
+  for (const name of [first.customerEmail == null ? 'customerId' : 'customerEmail', 'placedAt', 'total'])
     if (typeof first[name] !== 'string') reject(first, 'is required in the first line of an order', name)
   for (const row of rows)
     for (const name in orderColumns)
@@ -84,28 +99,64 @@ function getHeader(rows: readonly Row[], reject: RejectRow): Row {
 const toAddress = (row: Row, prefix: string) =>
   Object.fromEntries(addressFields.map(field => [field, toText(row[toAddressColumn(prefix, field)])]))
 
-const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
-
 function toLines(rows: readonly Row[], items: ItemLookup, decimals: number, reject: RejectRow): ImportedLine[] {
   const seen = new Set<unknown>()
-  return rows.filter(isLine).map((row, i) => {
+  const shares = spreadOrderDiscount(rows, decimals, reject)
+  return rows.filter(isOrderLine).map((row, i) => {
     const { storeNumber } = row
     const sequence = row.sequence ?? i + 1
     if (seen.has(sequence)) reject(row, 'must be unique within the order', 'sequence', sequence)
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
-    return { sequence: Number(sequence), ...items.item(row), ...computeLine(row, decimals, reject), storeId }
+    return {
+      sequence: Number(sequence),
+      ...items.item(row),
+      ...computeLine(row, shares.get(row), decimals, reject),
+      storeId,
+    }
   })
 }
 
+type Discount = ImportedLine['discounts'][number]
+
+/**
+ * Spreads the discount of an order over its lines in proportion to their values. Rounding differences go to the last lines, so the shares
+ * equal the discount exactly.
+ */
+function spreadOrderDiscount(rows: readonly Row[], decimals: number, reject: RejectRow): Map<Row, Discount> {
+  const shares = new Map<Row, Discount>()
+  const [header = {}] = rows
+  let rest = toMinorUnits(toText(header.orderDiscount) ?? '0', decimals)
+  const values = rows.filter(isOrderLine).map(row => {
+    const discounts = (toDiscounts(row) ?? []).map(({ amount }) => toMinorUnits(amount, decimals))
+    return [
+      row,
+      computeLineValue(toMinorUnits(toText(row.price) ?? '0', decimals), Number(row.quantity), discounts),
+    ] as const
+  })
+  let restValue = sum(values.map(([, value]) => value))
+  if (rest > restValue)
+    reject(header, 'must be at most the value of the lines', 'orderDiscount', formatAmount(restValue, decimals))
+  for (const [row, value] of values) {
+    const amount = restValue > 0n ? (rest * value) / restValue : 0n
+    if (amount > 0n) {
+      const reason = toText(header.orderDiscountReason)
+      shares.set(row, { type: 'order', reason, amount: formatAmount(amount, decimals), percentage: null })
+    }
+    rest -= amount
+    restValue -= value
+  }
+  return shares
+}
+
 /** Computes the amounts of a line, and what was returned. */
-function computeLine(row: Row, decimals: number, reject: RejectRow): LineAmounts {
+function computeLine(row: Row, share: Discount | undefined, decimals: number, reject: RejectRow): LineAmounts {
   const format = (minor: bigint) => formatAmount(minor, decimals)
   const getAmount = (column: string) =>
     typeof row[column] === 'string' ? toMinorUnits(row[column], decimals) : undefined
   const quantity = Number(row.quantity)
   const price = getAmount('price') ?? 0n
-  const ownDiscounts = (toDiscounts(row) ?? []).map(discount => ({
+  const ownDiscounts = [...(toDiscounts(row) ?? []), ...(share ? [share] : [])].map(discount => ({
     ...discount,
     amount: toMinorUnits(discount.amount, decimals),
   }))
@@ -145,7 +196,8 @@ function computeLine(row: Row, decimals: number, reject: RejectRow): LineAmounts
 /** Returns the sold item of a row. Missing fields come from the product. */
 export function toSoldItem(row: Row, variant: SoldVariant | undefined) {
   const getText = (column: string) => toText(row[column])
-  const sku = variant?.sku ?? getText('sku') ?? getText('skuId') ?? ''
+  const sku =
+    variant?.sku ?? getText('sku') ?? getText('skuId') ?? [...(getText('productName') ?? '')].slice(0, 100).join('')
   return {
     skuId: variant?.skuId ?? getText('skuId') ?? sku,
     sku,
@@ -192,7 +244,7 @@ function checkSums(
     taxLines.map(({ amount }) => minor(amount)),
   )
   const paid = sum(payments.map(payment => minor(payment.amount)))
-  if (!lines.length) reject(header, 'must have a line with a SKU', 'orderNumber')
+  if (!lines.length) reject(header, 'must have a line with a SKU or a productName', 'orderNumber')
   else if (due !== minor(total))
     reject(header, 'must be the sum of lines, freight and tax', 'total', formatAmount(due, decimals))
   else if (payments.length && paid !== due)

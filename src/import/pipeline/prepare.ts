@@ -5,7 +5,7 @@ import { getDecimals } from '../../domain/values/money.ts'
 import type { ImportedState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
 import { findSkus, findSkusById } from '../../store/catalog/skus.ts'
 import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.ts'
-import { findCustomersById } from '../../store/customers/customers.ts'
+import { findCustomersByEmail, findCustomersById } from '../../store/customers/customers.ts'
 import type { ImportedOrder } from '../../store/orders/imported-orders.ts'
 import { findVariants } from '../../store/orders/place.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
@@ -13,7 +13,7 @@ import { createImportedVoucher } from '../../store/vouchers/imported-vouchers.ts
 import { addNotes, type Notes, note } from './counts.ts'
 import type { Prepare, Row } from './ingest.ts'
 import { type NameLookup, toTransactionParts } from './inputs.ts'
-import { groupByOrder, type ItemLookup, toOrder, toSoldItem } from './orders.ts'
+import { groupByOrder, toOrder, toSoldItem } from './orders.ts'
 import { RowError } from './row-error.ts'
 import { createUnknownError } from './violations.ts'
 
@@ -112,6 +112,7 @@ export const prepareTransactions: Prepare<Row> = async (db, service, rows) => {
 }
 
 const unknownItem = 'unknown SKU: stored as in the file'
+const itemWithoutSku = 'no SKU: stored by its name'
 const unknownOrderStore = 'unknown store number: returns are not added to stock'
 
 /** Groups rows to orders: the input of each row is its order. Unknown SKUs and stores are accepted with a note. */
@@ -123,13 +124,16 @@ export const prepareOrders: Prepare<Row> = async (db, service, rows) => {
   const variants = new Map(
     (await findVariants(db, service, known, getDecimals(currency))).map(variant => [variant.sku, variant]),
   )
-  const createItemLookup = (orderNotes: Notes): ItemLookup => ({
-    item(row) {
+  const customers = await findCustomersByEmail(db, service, distinctTexts(rows, 'customerEmail'))
+  const customerIds = new Map(customers.map(({ email, id }) => [email, id]))
+  const createItemLookup = (orderNotes: Notes) => ({
+    customerId: (email: string) => customerIds.get(email),
+    item(row: Row) {
       const variant = variants.get(skus.find(row)?.sku ?? '')
-      if (!variant) note(orderNotes, unknownItem)
+      if (!variant) note(orderNotes, row.sku || row.skuId ? unknownItem : itemWithoutSku)
       return toSoldItem(row, variant)
     },
-    storeId(number) {
+    storeId(number: string) {
       const store = stores.get(number)
       if (!store) note(orderNotes, unknownOrderStore)
       return store?.store_id ?? null

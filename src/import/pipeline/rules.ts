@@ -19,15 +19,21 @@ export const transactionRule: Rule = row => {
   return
 }
 
-const orderAmounts = [...['total', 'freight', 'price', 'discountAmount', 'value', 'refunded', 'paymentAmount']] as const
+const orderAmounts = [
+  ...['total', 'freight', 'orderDiscount', 'price', 'discountAmount', 'value', 'refunded', 'paymentAmount'],
+] as const
+
+/** True if a row of an order has a line: an item with a SKU, or one with a name and a quantity, such as a custom item. */
+export const isOrderLine = ({ sku, skuId, productName, quantity }: Row) =>
+  (sku ?? skuId ?? (quantity == null ? null : productName)) != null
 
 /** A row of an order is a line, a payment or both. Its amounts can't be negative, because returns have their own columns. */
 export const orderRule: Rule = row => {
-  const isLine = (row.sku ?? row.skuId) != null
+  const isLine = isOrderLine(row)
   const isPayment = row.paymentAmount != null
-  if (!isLine && !isPayment) return new RowError('must have a SKU or a paymentAmount')
+  if (!isLine && !isPayment) return new RowError('must have a SKU, a productName with a quantity, or a paymentAmount')
   for (const name of isLine ? ['quantity', 'price'] : [])
-    if (row[name] == null) return new RowError('is required if the line has a SKU', name)
+    if (row[name] == null) return new RowError('is required if the line has a SKU or a productName', name)
   if (isPayment && row.paymentGateway == null)
     return new RowError('is required if the line has a payment', 'paymentGateway')
   const negative = orderAmounts.find(name => Number(row[name] ?? 0) < 0)

@@ -292,3 +292,9 @@ export const findCustomersById = (db: Db, service: Service, ids: readonly string
   db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids})`,
   )
+
+/** Returns the customers with these email addresses, each with the address as it was requested. */
+export const findCustomersByEmail = (db: Db, service: Service, emails: readonly string[]) =>
+  db.rows<{ email: string; id: string }>(sql`
+    select requested.email, c.id from unnest(${emails}::text[]) requested (email)
+      join customer c on c.service_id = ${opaqueServiceId(service)} and lower(normalize(c.email, NFC)) = lower(normalize(requested.email, NFC))`)

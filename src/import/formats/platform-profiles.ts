@@ -1,0 +1,145 @@
+import type { Profile } from './profile.ts'
+
+/** Formats of exports that common platforms write. Each example file in `examples/data/` is imported by a test. */
+
+const shopifyAddress = (prefix: 'billing' | 'delivery', theirs: string) => ({
+  [`${prefix}AddressLine1`]: `${theirs} Address1`,
+  [`${prefix}AddressLine2`]: `${theirs} Address2`,
+  [`${prefix}City`]: `${theirs} City`,
+  [`${prefix}State`]: `${theirs} Province`,
+  [`${prefix}Postcode`]: `${theirs} Zip`,
+  [`${prefix}Country`]: `${theirs} Country`,
+})
+
+const wooCommerceAddress = (prefix: 'billing' | 'delivery', theirs: string) => ({
+  [`${prefix}AddressLine1`]: `Address 1&2 (${theirs})`,
+  [`${prefix}City`]: `City (${theirs})`,
+  [`${prefix}State`]: `State Code (${theirs})`,
+  [`${prefix}Postcode`]: `Postcode (${theirs})`,
+  [`${prefix}Country`]: `Country Code (${theirs})`,
+})
+
+/** The other columns of an export are ignored, and those that an older export lacks are left out. */
+const defaults: Profile = { ignore: ['*'], allowMissing: true, decimal: '.' }
+
+export const platformProfiles = {
+  'shopify-orders': {
+    description: 'Shopify: Orders > Export. Import customers first: orders find them by email.',
+    profile: {
+      type: 'orders',
+      map: {
+        orderNumber: 'Name',
+        customerEmail: 'Email',
+        placedAt: 'Created at',
+        total: 'Total',
+        freight: 'Shipping',
+        tax: 'Taxes',
+        orderDiscount: 'Discount Amount',
+        orderDiscountReason: 'Discount Code',
+        sku: 'Lineitem sku',
+        productName: 'Lineitem name',
+        quantity: 'Lineitem quantity',
+        price: 'Lineitem price',
+        discountAmount: 'Lineitem discount',
+        status: 'Lineitem fulfillment status',
+        paymentGateway: 'Payment Method',
+        paymentAmount: 'Total',
+        paymentReference: 'Payment Reference',
+        ...shopifyAddress('billing', 'Billing'),
+        ...shopifyAddress('delivery', 'Shipping'),
+      },
+      values: { status: { fulfilled: 'shipped', partial: 'processing', pending: 'processing' } },
+      ...defaults,
+    },
+  },
+  'shopify-customers': {
+    description: 'Shopify: Customers > Export.',
+    profile: {
+      type: 'customers',
+      map: {
+        id: 'Customer ID',
+        ecommerceLegacyId: 'Customer ID',
+        firstname: 'First Name',
+        surname: 'Last Name',
+        email: 'Email',
+        phoneMobile: 'Phone',
+        emailSubscription: 'Accepts Email Marketing',
+        smsSubscription: 'Accepts SMS Marketing',
+        addressLine1: 'Default Address Address1',
+        addressLine2: 'Default Address Address2',
+        city: 'Default Address City',
+        state: 'Default Address Province Code',
+        postcode: 'Default Address Zip',
+        country: 'Default Address Country Code',
+      },
+      ...defaults,
+    },
+  },
+  'shopify-inventory': {
+    description:
+      'Shopify: Products > Inventory > Export. Store numbers are the location names, or one store with `--set storeNumber=001`.',
+    profile: {
+      type: 'stock',
+      map: { storeNumber: 'Location', sku: 'SKU', freeStock: 'Available (not editable)' },
+      values: { freeStock: { 'not stocked': '0' } },
+      ...defaults,
+    },
+  },
+  'square-items': {
+    description: 'Square: Items > Export library, as products.',
+    profile: {
+      type: 'products',
+      map: {
+        productId: 'Item Name',
+        productCode: 'Item Name',
+        name: 'Item Name',
+        description: 'Description',
+        colourId: 'Item Name',
+        skuId: 'Token',
+        sku: 'SKU',
+        sizeCode: 'Variation Name',
+        price: 'Price',
+        barcode: 'GTIN',
+      },
+      ...defaults,
+    },
+  },
+  'woocommerce-orders': {
+    description:
+      'WooCommerce: Advanced Order Export, one row per item. Import customers first: orders find them by email.',
+    profile: {
+      type: 'orders',
+      map: {
+        orderNumber: 'Order Number',
+        customerEmail: 'Email (Billing)',
+        placedAt: 'Order Date',
+        total: 'Order Total Amount',
+        freight: 'Order Shipping Amount',
+        tax: 'Order Total Tax Amount',
+        orderDiscount: 'Cart Discount Amount',
+        orderDiscountReason: 'Coupon Code',
+        sku: 'SKU',
+        productName: 'Item Name',
+        quantity: 'Quantity (- Refund)',
+        price: 'Item Cost',
+        status: 'Order Status',
+        paymentGateway: 'Payment Method Title',
+        paymentAmount: 'Order Total Amount',
+        ...wooCommerceAddress('billing', 'Billing'),
+        ...wooCommerceAddress('delivery', 'Shipping'),
+      },
+      values: {
+        status: {
+          completed: 'shipped',
+          processing: 'processing',
+          'on hold': 'processing',
+          cancelled: 'cancelled',
+          refunded: 'returned',
+        },
+      },
+      ...defaults,
+    },
+  },
+} satisfies Record<string, { description: string; profile: Profile & { type: string } }>
+
+export type PlatformProfileName = keyof typeof platformProfiles
