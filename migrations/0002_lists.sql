@@ -22,10 +22,79 @@ comment on function require_writable is
   'its rows in the control database. The check is a statement of its own, so that it sees everything committed before it. Call it after '
   'take_writer_lock: whoever pauses a service and then waits for the existing locks has waited for every writer.';
 
+create table database_clock (
+  is_only boolean primary key default true check (is_only),
+  high_water timestamptz not null,
+  expiry_at timestamptz not null,
+  corrected_at timestamptz,
+  resumes_from timestamptz
+);
+comment on table database_clock is
+  'The clock of this PostgreSQL as Tillbridge has seen it, one row (contributing/decisions/0036). If the clock was ahead and is set back, change '
+  'timestamps continue from the latest one at half speed until the clock has caught up, so that no change is hidden.';
+comment on column database_clock.high_water is 'The latest time of the clock at a heartbeat.';
+comment on column database_clock.expiry_at is 'Follows the clock at most twice as fast as time passes, so that a jump of the clock expires nothing.';
+comment on column database_clock.corrected_at is 'When the clock was found to be set back. Null: it was not, or has caught up.';
+comment on column database_clock.resumes_from is 'The latest change timestamp at that time. The clock of lists continues from it.';
+
+create function list_clock(at timestamptz) returns timestamptz
+language sql stable as $$
+  select coalesce(
+    (select greatest(at, resumes_from + greatest(at - corrected_at, interval '0') / 2) from database_clock
+      where at < resumes_from + (resumes_from - corrected_at)),
+    at)
+$$;
+comment on function list_clock is
+  'Returns the time that change timestamps and watermarks use instead of the time `at` of the clock: the same, unless the clock was set back. '
+  'It never goes back. It must be read by a statement that begins after the writer lock was taken.';
+
+create function correct_clock(newest timestamptz) returns void
+language plpgsql volatile as $$
+begin
+  -- If another transaction is about to do the same, its correction is enough.
+  if pg_try_advisory_xact_lock(hashtext('tillbridge'), hashtext('clock')) then
+    insert into database_clock as c (high_water, expiry_at, corrected_at, resumes_from)
+    values (newest, clock_timestamp(), clock_timestamp(), newest)
+    on conflict (is_only) do update set (corrected_at, resumes_from) = (excluded.corrected_at, excluded.resumes_from)
+      where list_clock(clock_timestamp()) < excluded.resumes_from;
+  end if;
+end $$;
+comment on function correct_clock is 'Lets the clock of lists continue from `newest`, because the clock of PostgreSQL was set back.';
+
+create function tick_clock(elapsed interval) returns setof database_clock
+language plpgsql volatile as $$
+declare
+  at timestamptz := clock_timestamp();
+begin
+  insert into database_clock (high_water, expiry_at) values (at, at) on conflict (is_only) do nothing;
+  perform correct_clock(high_water + elapsed) from database_clock where high_water > list_clock(at) + interval '1 second';
+  if found then
+    -- Jobs were scheduled by the clock that was ahead.
+    update job set due_at = due_at - (high_water - at), leased_until = leased_until - (high_water - at)
+      from database_clock where due_at > at or leased_until > at;
+  end if;
+  return query
+    update database_clock set
+      high_water = greatest(high_water, at),
+      expiry_at = least(at, expiry_at + 2 * elapsed),
+      corrected_at = case when at < resumes_from + (resumes_from - corrected_at) then corrected_at end,
+      resumes_from = case when at < resumes_from + (resumes_from - corrected_at) then resumes_from end
+    returning *;
+end $$;
+comment on function tick_clock is
+  'Records a heartbeat of the clock, and corrects the clock of lists if it was set back. `elapsed`: the time since the last heartbeat, by a '
+  'clock that never jumps.';
+
+create function expiry_clock() returns timestamptz
+language sql stable as $$
+  select least(now(), (select expiry_at + interval '1 minute' from database_clock))
+$$;
+comment on function expiry_clock is 'Returns the time by which stored responses expire: the clock, unless it has jumped ahead.';
+
 create function take_writer_lock(service integer) returns timestamptz
 language plpgsql volatile as $$
 declare
-  started timestamptz := clock_timestamp();
+  started timestamptz := list_clock(clock_timestamp());
   lock_key bigint := (service % 32768)::bigint << 48 | floor(extract(epoch from started) * 1000)::bigint;
 begin
   -- As a condition it is no query of its own. No transaction takes such a lock exclusively.
@@ -42,9 +111,15 @@ create function next_change_timestamp(service integer, newest timestamptz, is_co
 language plpgsql volatile as $$
 declare
   started timestamptz := take_writer_lock(service);
+  issued timestamptz;
 begin
   perform require_writable(service, is_control_write);
-  return greatest(clock_timestamp(), started, newest + interval '1 microsecond');
+  issued := greatest(list_clock(clock_timestamp()), started);
+  if newest > issued + interval '1 second' then
+    perform correct_clock(newest);
+    issued := greatest(list_clock(clock_timestamp()), issued);
+  end if;
+  return greatest(issued, newest + interval '1 microsecond');
 end $$;
 comment on function next_change_timestamp is
   'Returns the change timestamp for everything that a transaction changes in lists, after it has taken the writer lock. Readers list '
@@ -125,7 +200,7 @@ comment on function start_back_dating is
 
 create function commit_watermarks(service integer) returns timestamptz[]
 language sql volatile as $$
-  select array_agg(least(statement_timestamp(), oldest) - interval '1 microsecond' order by list_number)
+  select array_agg(least((select list_clock(statement_timestamp())), oldest) - interval '1 microsecond' order by list_number)
     from (select list_number, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as oldest
             from generate_series(0, 15) list_number
             left join (select classid::bigint << 32 | objid::bigint as key

@@ -26,7 +26,7 @@ begin
   if pg_try_advisory_xact_lock(high, low) then
     -- A separate statement with its own snapshot, which includes the response of a transaction that just released the key.
     if not exists (select from idempotent_response r
-                    where r.service_id = service and r.operation = write_operation and r.key_hash = hash and r.created_at > now() - interval '24 hours') then
+                    where r.service_id = service and r.operation = write_operation and r.key_hash = hash and r.created_at > expiry_clock() - interval '24 hours') then
       return;
     end if;
   end if;

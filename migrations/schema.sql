@@ -200,11 +200,71 @@ begin
   end if;
 end $$;
 
+-- The clock of this PostgreSQL as Tillbridge has seen it, one row (contributing/decisions/0036). If the clock was ahead and is set back,
+-- change timestamps continue from the latest one at half speed until the clock has caught up, so that no change is hidden.
+create table database_clock (
+  is_only boolean not null default true,
+  high_water timestamptz not null,  -- The latest time of the clock at a heartbeat.
+  expiry_at timestamptz not null,   -- Follows the clock at most twice as fast as time passes, so that a jump of the clock expires nothing.
+  corrected_at timestamptz,         -- When the clock was found to be set back. Null: it was not, or has caught up.
+  resumes_from timestamptz,         -- The latest change timestamp at that time. The clock of lists continues from it.
+  primary key (is_only),
+  check (is_only)
+);
+
+-- Returns the time that change timestamps and watermarks use instead of the time `at` of the clock: the same, unless the clock was set
+-- back. It never goes back. It must be read by a statement that begins after the writer lock was taken.
+create function list_clock(at timestamptz) returns timestamptz language sql stable as $$
+  select coalesce(
+    (select greatest(at, resumes_from + greatest(at - corrected_at, interval '0') / 2) from database_clock
+      where at < resumes_from + (resumes_from - corrected_at)),
+    at)
+$$;
+
+-- Lets the clock of lists continue from `newest`, because the clock of PostgreSQL was set back.
+create function correct_clock(newest timestamptz) returns void language plpgsql as $$
+begin
+  -- If another transaction is about to do the same, its correction is enough.
+  if pg_try_advisory_xact_lock(hashtext('tillbridge'), hashtext('clock')) then
+    insert into database_clock as c (high_water, expiry_at, corrected_at, resumes_from)
+    values (newest, clock_timestamp(), clock_timestamp(), newest)
+    on conflict (is_only) do update set (corrected_at, resumes_from) = (excluded.corrected_at, excluded.resumes_from)
+      where list_clock(clock_timestamp()) < excluded.resumes_from;
+  end if;
+end $$;
+
+-- Records a heartbeat of the clock, and corrects the clock of lists if it was set back. `elapsed`: the time since the last heartbeat, by a
+-- clock that never jumps.
+create function tick_clock(elapsed interval) returns setof database_clock language plpgsql as $$
+declare
+  at timestamptz := clock_timestamp();
+begin
+  insert into database_clock (high_water, expiry_at) values (at, at) on conflict (is_only) do nothing;
+  perform correct_clock(high_water + elapsed) from database_clock where high_water > list_clock(at) + interval '1 second';
+  if found then
+    -- Jobs were scheduled by the clock that was ahead.
+    update job set due_at = due_at - (high_water - at), leased_until = leased_until - (high_water - at)
+      from database_clock where due_at > at or leased_until > at;
+  end if;
+  return query
+    update database_clock set
+      high_water = greatest(high_water, at),
+      expiry_at = least(at, expiry_at + 2 * elapsed),
+      corrected_at = case when at < resumes_from + (resumes_from - corrected_at) then corrected_at end,
+      resumes_from = case when at < resumes_from + (resumes_from - corrected_at) then resumes_from end
+    returning *;
+end $$;
+
+-- Returns the time by which stored responses expire: the clock, unless it has jumped ahead.
+create function expiry_clock() returns timestamptz language sql stable as $$
+  select least(now(), (select expiry_at + interval '1 minute' from database_clock))
+$$;
+
 -- Announces that a transaction is about to change lists: takes a shared advisory lock whose key contains the service and the current time
 -- in milliseconds. Returns that time. The lock ends with the transaction, whether it commits, fails or its process dies.
 create function take_writer_lock(service integer) returns timestamptz language plpgsql as $$
 declare
-  started timestamptz := clock_timestamp();
+  started timestamptz := list_clock(clock_timestamp());
   lock_key bigint := (service % 32768)::bigint << 48 | floor(extract(epoch from started) * 1000)::bigint;
 begin
   -- As a condition it is no query of its own. No transaction takes such a lock exclusively.
@@ -221,9 +281,15 @@ end $$;
 create function next_change_timestamp(service integer, newest timestamptz, is_control_write boolean default false) returns timestamptz language plpgsql as $$
 declare
   started timestamptz := take_writer_lock(service);
+  issued timestamptz;
 begin
   perform require_writable(service, is_control_write);
-  return greatest(clock_timestamp(), started, newest + interval '1 microsecond');
+  issued := greatest(list_clock(clock_timestamp()), started);
+  if newest > issued + interval '1 second' then
+    perform correct_clock(newest);
+    issued := greatest(list_clock(clock_timestamp()), issued);
+  end if;
+  return greatest(issued, newest + interval '1 microsecond');
 end $$;
 
 -- Running initial loads of empty lists (contributing/decisions/0013). A list shows nothing while it has a row here, so that its records can
@@ -293,7 +359,7 @@ end $$;
 -- and a page must be read by a later statement. Services with the same number modulo 32768 share lock keys: their watermark can be earlier
 -- than necessary, but never later.
 create function commit_watermarks(service integer) returns timestamptz[] language sql as $$
-  select array_agg(least(statement_timestamp(), oldest) - interval '1 microsecond' order by list_number)
+  select array_agg(least((select list_clock(statement_timestamp())), oldest) - interval '1 microsecond' order by list_number)
     from (select list_number, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as oldest
             from generate_series(0, 15) list_number
             left join (select classid::bigint << 32 | objid::bigint as key
@@ -1115,7 +1181,7 @@ begin
   if pg_try_advisory_xact_lock(high, low) then
     -- A separate statement with its own snapshot, which includes the response of a transaction that just released the key.
     if not exists (select from idempotent_response r
-                    where r.service_id = service and r.operation = write_operation and r.key_hash = hash and r.created_at > now() - interval '24 hours') then
+                    where r.service_id = service and r.operation = write_operation and r.key_hash = hash and r.created_at > expiry_clock() - interval '24 hours') then
       return;
     end if;
   end if;

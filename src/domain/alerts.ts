@@ -52,6 +52,12 @@ export const alertKinds = {
       'Correct the `.rejected.ndjson` in `failed/` and import it, then run `tillbridge alert resolve export_file_rejected --service {service}`. If the whole file was rejected, correct it and put it back.',
     autoResolves: false,
   },
+  database_clock_set_back: {
+    title: 'The clock of PostgreSQL was ahead and was set back',
+    remedy:
+      'Synchronize the clock of the database server by NTP. No change is hidden or lost: change timestamps run ahead of the clock until it has caught up. `tillbridge doctor` shows until when.',
+    autoResolves: true,
+  },
   email_failed: {
     title: 'Voucher email could not be sent',
     remedy: 'Fix the cause, then run `tillbridge mail retry {subject} --service {service}`. The voucher is valid.',

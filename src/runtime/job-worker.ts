@@ -1,13 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { sleep } from '../concurrency/backoff.ts'
+import type { Db } from '../database/db.ts'
 import type { Worker } from '../jobs/worker.ts'
+import { tickClock } from '../store/alerts/database-clock.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import type { App } from './app.ts'
 import type { Shard } from './shards/shards.ts'
 
 /** Milliseconds between two checks for added, moved or removed shards. */
 const pollIntervalMs = 2_000
+
+/** Milliseconds between two heartbeats of a database's clock. They are no job: a clock that was set back delays jobs. */
+const clockIntervalMs = 5_000
+
+/** Watches the clock of a database until the signal. */
+async function watchClock(db: Db, signal: AbortSignal) {
+  let last = performance.now() - clockIntervalMs
+  while (!signal.aborted) {
+    const now = performance.now()
+    await ignoreError(tickClock(db, now - last), 'clock is checked again')
+    last = now
+    await sleep(clockIntervalMs, { signal })
+  }
+}
 
 /** Runs the jobs of the control database and of each shard. Each has its own loop, so an unreachable shard doesn't delay the others. */
 export async function startJobs(app: App): Promise<Worker> {
@@ -16,7 +32,19 @@ export async function startJobs(app: App): Promise<Worker> {
   const { keys } = installation
   const consoleUrl = config.publicUrl && `${config.publicUrl}/console`
   const context = { db: installation.db, keys, log, mailTransport: mail, consoleUrl }
-  const control = startWorker(context, jobsFor(backOffices, 'control'))
+  /** Starts a worker, and watches the clock of its database while it runs. */
+  const start = (...[ownContext, jobs]: Parameters<typeof startWorker>): Worker => {
+    const stopped = new AbortController()
+    void watchClock(ownContext.db, stopped.signal)
+    const worker = startWorker(ownContext, jobs)
+    return {
+      stop(graceMs) {
+        stopped.abort()
+        return worker.stop(graceMs)
+      },
+    }
+  }
+  const control = start(context, jobsFor(backOffices, 'control'))
   const workers = new Map<string, { shard: Shard; worker: Worker }>()
   const shutdown = new AbortController()
 
@@ -25,7 +53,7 @@ export async function startJobs(app: App): Promise<Worker> {
     const current = workers.get(name)
     if (current?.shard === shard || shutdown.signal.aborted) return
     const shardContext = { ...context, db: shard.db, log: log.child({ database: name }) }
-    workers.set(name, { shard, worker: startWorker(shardContext, jobsFor(shard.backOffices, 'shard')) })
+    workers.set(name, { shard, worker: start(shardContext, jobsFor(shard.backOffices, 'shard')) })
     await current?.worker.stop(0)
   }
 

@@ -21,6 +21,7 @@ const exceptions: Record<string, string> = {
   shard: 'shards that services are in',
   failure: 'failures are counted before it is known who asks',
   migration: 'the state of the schema',
+  database_clock: 'the clock of the PostgreSQL server',
 }
 
 test('every key of every table begins with the service', async () => {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { findNewestBackup } from '../../backup/history.ts'
 import type { Config } from '../../config/config.ts'
 import { type Database, sql } from '../../database/db.ts'
+import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
 
 /** Compares the clocks: change timestamps come from PostgreSQL, certificates and logs use this machine's clock. */
 export async function checkClock(db: Database) {
@@ -14,6 +15,8 @@ export async function checkClock(db: Database) {
     throw new Error(
       `The clocks of this machine and of PostgreSQL differ by ${seconds.toFixed(0)} s. Synchronize both by NTP (timedatectl).`,
     )
+  const correction = await readClockCorrection(db)
+  if (correction) throw new Error(describeCorrection(correction))
   return `${seconds.toFixed(1)} s off PostgreSQL's clock`
 }
 

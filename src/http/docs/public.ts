@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { sql } from '../../database/db.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
+import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
 import { readCommitWaitSeconds } from '../../store/stats/sync-status.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { AppContext } from '../app-context.ts'
@@ -31,12 +31,20 @@ export function registerPublicPages(
   server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
 
   server.get('/health/ready', async (_, reply) => {
-    const database = ready() && (await ignoreError(appContext.db.row(sql`select 1 as answer`), 'health check failed'))
-    if (!database) return json(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
+    // False: the clock needs no correction. Undefined: the database is unreachable.
+    const correction = ready()
+      ? await ignoreError(
+          readClockCorrection(appContext.db).then(found => found ?? false),
+          'health check failed',
+        )
+      : undefined
+    if (correction === undefined)
+      return json(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
     // Every process waits for the same standby, so a 503 would only end the reads too.
     const commitWaitSeconds = await ignoreError(readCommitWaitSeconds(appContext.db), 'health check failed')
     const writes = (commitWaitSeconds ?? 0) > maxCommitWaitSeconds ? 'waiting' : 'ready'
-    return json(reply, { data: { status: 'ready', writes } })
+    const warning = correction ? { warning: describeCorrection(correction) } : {}
+    return json(reply, { data: { status: 'ready', writes, ...warning } })
   })
 
   // Building the document takes a few milliseconds, and anyone can request it, so it is cached by URL.

@@ -32,6 +32,21 @@ const Status = (name: string, word: string) =>
     Type.Object({ status: OneOf('The result of the check.', [word]) }, { $id: name, additionalProperties: false }),
   )
 
+const Readiness = DataResponse(
+  Type.Object(
+    {
+      status: OneOf('The result of the check.', ['ready']),
+      warning: Type.Optional(
+        Type.String({
+          description: 'A condition that an operator must know about. Requests are served.',
+          examples: ['The clock of PostgreSQL was ahead and was set back.'],
+        }),
+      ),
+    },
+    { $id: 'Readiness', additionalProperties: false },
+  ),
+)
+
 const Change = Type.Object(
   {
     date: LocalDate('The date of the release.', '2026-11-21'),
@@ -64,7 +79,7 @@ export const pages: readonly PageOperation[] = [
     description:
       'For load balancers. Tillbridge is not ready if the database is unreachable or the process is shutting down.',
     responses: {
-      200: { description: 'Requests can be served.', schema: Status('Readiness', 'ready') },
+      200: { description: 'Requests can be served.', schema: Readiness },
       503: {
         description: 'Tillbridge is temporarily not ready.',
         schema: Status('Unreadiness', 'not ready'),

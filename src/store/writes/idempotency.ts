@@ -35,7 +35,7 @@ export async function findStoredResponse(
 ): Promise<{ requestHash: Buffer; answer: StoredResponse | undefined } | undefined> {
   const stored = await db.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
     select request_hash as "requestHash", response as answer from idempotent_response
-     where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
+     where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > expiry_clock() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
   const said = answer && unseal(keys.sealed, sealContext(service, operation, keyHash), answer)
@@ -84,7 +84,7 @@ export async function purgeResponses(db: Db, isOver: () => boolean): Promise<voi
 }
 
 const deleteBatch = (db: Db, serviceId: number) => {
-  const isOld = sql`service_id = ${serviceId} and created_at <= now() - interval '24 hours'`
+  const isOld = sql`service_id = ${serviceId} and created_at <= expiry_clock() - interval '24 hours'`
   return db.run(sql`
     delete from idempotent_response
      where ${isOld} and ctid = any(array(

@@ -213,32 +213,29 @@ test('a polling reader misses nothing from eight writers committing out of order
   assert.deepEqual((await pollSince(shop, asOf)).ids, [], 'and then it is quiet')
 })
 
-test('a poll misses nothing if change timestamps are ahead of the clock', async () => {
-  const shop = await busy()
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
-  await service.db.run(
-    sql`update customer set changed_at = clock_timestamp() + interval '1200 ms' where service_id = ${shop.service.id} and id = '000002'`,
-  )
-  const ahead = await newestChange(shop)
-  const start = await paginate(shop, '/customers/search')
-  await upsertCustomers(service.db, shop.service, [{ id: 'new', firstname: 'Ann' }])
-  assert.deepEqual(await changedAfter(shop, ahead), [{ id: 'new' }])
-  const seen = new Set(start.ids)
-  let { asOf } = start
-  const polled = async () => {
-    const found = await pollSince(shop, asOf)
-    asOf = found.asOf
-    for (const id of found.ids) seen.add(id)
-  }
-  await polled()
-  assert.ok(asOf < new Date().toISOString(), 'the walk claims nothing beyond the clock')
-  const deadline = performance.now() + 5_000
-  while (seen.size < 3 && performance.now() < deadline) {
-    await delay(50)
-    await polled()
-  }
-  assert.deepEqual(seen, new Set(['000001', '000002', 'new']))
-})
+// Up to a second, readers wait for the clock. Otherwise the clock of lists is corrected, and changes are visible at once.
+for (const offset of ['800 ms', '1 hour'])
+  test(`a poll misses nothing if change timestamps are ${offset} ahead of the clock`, async () => {
+    const shop = await busy()
+    await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
+    await service.db.run(
+      sql`update customer set changed_at = clock_timestamp() + ${offset}::interval where service_id = ${shop.service.id} and id = '000002'`,
+    )
+    const ahead = await newestChange(shop)
+    const start = await paginate(shop, '/customers/search')
+    await upsertCustomers(service.db, shop.service, [{ id: 'new', firstname: 'Ann' }])
+    assert.deepEqual(await changedAfter(shop, ahead), [{ id: 'new' }])
+    const seen = new Set(start.ids)
+    let { asOf } = start
+    const deadline = performance.now() + 5_000
+    do {
+      const found = await pollSince(shop, asOf)
+      asOf = found.asOf
+      for (const id of found.ids) seen.add(id)
+      await delay(50)
+    } while (seen.size < 3 && performance.now() < deadline)
+    assert.deepEqual(seen, new Set(['000001', '000002', 'new']))
+  })
 
 test('a look-up shows committed data despite an older open transaction', async t => {
   const shop = await busy()
