@@ -36,6 +36,7 @@ const Readiness = DataResponse(
   Type.Object(
     {
       status: OneOf('The result of the check.', ['ready']),
+      writes: OneOf('`waiting` if commits wait for a lost standby. Reads work.', ['ready', 'waiting']),
       warning: Type.Optional(
         Type.String({
           description: 'A condition that an operator must know about. Requests are served.',
