@@ -399,6 +399,8 @@ create table store (
   service_id integer not null,
   store_id text collate "C" not null,
   changed_at timestamptz not null,         -- Change timestamp.
+  source_changed_at timestamp,             -- When the content last changed in its source, or was written: local time of the service. Older
+                                           -- lines of files are skipped.
   record text not null,
   store_number text collate "C" not null,  -- The retailer's number of the store. Text, because leading zeros are significant.
   kind text collate "C" not null default 'store',
@@ -427,6 +429,8 @@ create table staff (
   service_id integer not null,
   id text collate "C" not null,
   changed_at timestamptz not null,       -- Change timestamp.
+  source_changed_at timestamp,           -- When the content last changed in its source, or was written: local time of the service. Older
+                                         -- lines of files are skipped.
   record text not null,
   code text collate "C" not null,        -- Code with which they sign in to the till.
   firstname text,
@@ -477,6 +481,8 @@ create table variant (
   sku_id text collate "C" not null,       -- The back office's identifier of the SKU.
   product_id text collate "C" not null,
   colour_id text collate "C" not null,
+  source_changed_at timestamp,            -- When the content last changed in its source, or was written: local time of the service. Older
+                                          -- lines of files are skipped.
   sku text collate "C" not null,          -- The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.
   size_code text not null,
   sequence integer,                       -- Position of the size among the sizes of its colour.
@@ -497,6 +503,8 @@ create table stock (
   store_id text collate "C" not null,
   sku_id text collate "C" not null,
   changed_at timestamptz not null,       -- Change timestamp.
+  source_changed_at timestamp,           -- When the content last changed in its source, or was written: local time of the service. Older
+                                         -- lines of files are skipped.
   record text not null,                  -- Also shows the store, the SKU and the effective buffer.
   free_stock integer not null,           -- Units. Negative if more were sold than the store had.
   buffer integer,                        -- Units kept from online sale. Null: the store's inventory_buffer.
@@ -540,6 +548,11 @@ create table customer (
   service_id integer not null,
   id text collate "C" not null,
   changed_at timestamptz not null,               -- Change timestamp.
+  source_changed_at timestamp,                   -- When the content last changed in its source, or was written: local time of the service.
+                                                 -- Older lines of files are skipped.
+  privacy_changed_at timestamp,                  -- The same time of this flag: an older line can't give consent that was withdrawn later.
+  email_subscription_changed_at timestamp,       -- The same time of this flag: an older line can't give consent that was withdrawn later.
+  sms_subscription_changed_at timestamp,         -- The same time of this flag: an older line can't give consent that was withdrawn later.
   record text not null,                          -- Without the e-commerce identifiers and the closing brace, because one of the lists
                                                  -- leaves them out.
   ecommerce_ids text not null,                   -- End of the record in lists that show the e-commerce identifiers, with the closing brace.
@@ -618,8 +631,8 @@ begin
   return null;
 end $$;
 
--- History of consent per customer: evidence of when it was given and withdrawn. Append-only. Written by API writes, not by imports, which
--- have no account and no request. It stays when a customer leaves, and is deleted when they are erased.
+-- History of consent per customer: evidence of when it was given and withdrawn. Append-only. Written by API writes, imports and syncs. An
+-- import that creates a customer writes nothing. It stays when a customer leaves, and is deleted when they are erased.
 create table consent_change (
   service_id integer not null,
   customer_id text collate "C" not null,
@@ -670,6 +683,8 @@ create table retail_transaction (
   order_number text collate "C",
   sale_date timestamp not null,
   changed_at timestamptz not null,  -- Change timestamp.
+  source_changed_at timestamp,      -- When the content last changed in its source, or was written: local time of the service. Older lines
+                                    -- of files are skipped.
   record text not null,             -- The whole transaction. Its lines have no table; they are merged into this record.
   primary key (service_id, id)
 );
@@ -1398,6 +1413,7 @@ create table sync_run (
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
+  outdated bigint not null default 0,
   skipped bigint not null default 0,          -- Records that were neither stored nor rejected. notes has the reasons.
   rejected bigint not null default 0,
   notes jsonb not null default '{}',          -- Remarks about the run, and how often: {"remark": count}.
