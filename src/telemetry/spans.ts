@@ -1,7 +1,7 @@
 import { isSampled, type Sampler } from './sampling.ts'
 import { newSpanId, newTraceId, type SpanContext } from './trace-context.ts'
 
-export type Value = string | number | boolean | undefined
+type Value = string | number | boolean | undefined
 export type Attributes = Readonly<Record<string, Value>>
 
 /** The span kinds of OpenTelemetry: `server` for incoming requests, `client` for outgoing calls, `consumer` for jobs. */

@@ -168,7 +168,9 @@ suite('plans', { skip: await otherPostgres() }, () => {
         exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
       )
       const most = Math.max(...each.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
-      return bounds.length && most > Math.max(...bounds) ? [`${each.url}, ${each.page}: ${most}`] : []
+      // A first page without a record continues once with four times the rows, so that it is empty only if the list is.
+      const steps = each.page === 'first page' ? 4 : 1
+      return bounds.length && most > Math.max(...bounds) * steps ? [`${each.url}, ${each.page}: ${most}`] : []
     })
     assert.deepEqual(costly, [])
   })

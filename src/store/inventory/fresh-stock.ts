@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { upsertStock } from './stock.ts'
 
 /** The stock of a SKU in a location, as the back office has just reported it. */
-export interface FreshStock {
+interface FreshStock {
   storeId: string
   skuId: string
   freeStock: number

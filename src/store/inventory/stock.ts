@@ -200,7 +200,7 @@ const selectKeys = (stocks: readonly StockKey[]) => {
 export const stockId = sql`(record::json->>'id')`
 
 /** Units that are added to a store's stock. Negative numbers remove units; the free stock can fall below zero. */
-export interface StockMove extends StockKey {
+interface StockMove extends StockKey {
   /** Units of free stock. Default: none. */
   quantity?: number
   /** Units of orders that are not shipped. Default: none. */
