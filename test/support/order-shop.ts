@@ -141,7 +141,7 @@ export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Calle
 /** Stores a shipment of the first line of an order. Returns its ID. */
 export async function addShipment(
   { db }: Pick<TestService, 'db'>,
-  { service }: Caller,
+  { service }: Pick<Caller, 'service'>,
   orderId: string,
 ): Promise<string> {
   await db.transaction(async tx => {

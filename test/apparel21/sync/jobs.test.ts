@@ -43,13 +43,14 @@ test('every sync runs after its dependencies and repeats on schedule', async () 
   assert.deepEqual(Object.fromEntries(syncs.map(({ name, intervalSeconds }) => [name, intervalSeconds / 60])), {
     references: 1_440,
     stores: 1_440,
-    products: 1_440,
-    stock: 5,
+    products: 15,
+    stock: 1,
     'reward-programs': 1_440,
-    customers: 15,
+    customers: 5,
     'reward-accounts': 5,
     transactions: 5,
-    orders: 5,
+    orders: 1,
+    returns: 5,
   })
   const allOk = async () => {
     const found = await facts()
@@ -166,27 +167,27 @@ test('a run without any call keeps the alert of a stalled sync', async () => {
 })
 
 test('a new schedule applies to the next run without raising an alert', async () => {
-  const runs = async () => (await facts()).get('products')?.syncedAt
+  const runs = async () => (await facts()).get('reward-programs')?.syncedAt
   await db.run(
-    sql`update sync_state set finished_at = now() - interval '2 hours' where sync = 'products' and service_id = ${luma.id}`,
+    sql`update sync_state set finished_at = now() - interval '2 hours' where sync = 'reward-programs' and service_id = ${luma.id}`,
   )
   const aged = await runs()
-  assert.ok(((await jobOf('products'))?.wait ?? 0) > 3_600, 'it comes once a day')
-  const every = { products: 300 }
+  assert.ok(((await jobOf('reward-programs'))?.wait ?? 0) > 3_600, 'it comes once a day')
+  const every = { 'reward-programs': 300 }
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', syncIntervals: every })
-  const chosen = () => offices.getDriver(luma).syncs.find(({ name }) => name === 'products')?.intervalSeconds
+  const chosen = () => offices.getDriver(luma).syncs.find(({ name }) => name === 'reward-programs')?.intervalSeconds
   await waitUntil(() => chosen() === 300, 'it is known', 5_000)
   await planned()
   assert.deepEqual(await alerts(), [])
   await waitUntil(async () => (await runs()) !== aged, 'it is pulled', 10_000)
-  await waitUntil(async () => (await jobOf('products'))?.lease === null, 'its job has ended')
-  assert.ok(((await jobOf('products'))?.wait ?? 0) <= 300)
+  await waitUntil(async () => (await jobOf('reward-programs'))?.lease === null, 'its job has ended')
+  assert.ok(((await jobOf('reward-programs'))?.wait ?? 0) <= 300)
 
-  await db.run(sql`update job set due_at = now() + interval '1 day', attempts = 1 where subject = 'products'`)
-  await db.run(sql`update sync_state set finished_at = now() - interval '901 s' where sync = 'products'`)
+  await db.run(sql`update job set due_at = now() + interval '1 day', attempts = 1 where subject = 'reward-programs'`)
+  await db.run(sql`update sync_state set finished_at = now() - interval '901 s' where sync = 'reward-programs'`)
   await planned()
-  assert.deepEqual(await alerts(), ['sync_stalled products'])
-  await pulled('products')
+  assert.deepEqual(await alerts(), ['sync_stalled reward-programs'])
+  await pulled('reward-programs')
   assert.deepEqual(await alerts(), [])
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readSyncStats } from '../../../src/store/stats/sync-status.ts'
 import { importAndWait } from '../../support/import-and-wait.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
@@ -175,5 +176,7 @@ test('stock of a SKU that is not known is skipped with a reason', async () => {
   assert.deepEqual([Number(run.skipped), run.notes], [rows, { 'stock of an unknown SKU: skipped': rows }])
   const [shown] = (await (await api.createAccount('maintainer')).get('/syncs/stock/runs')).json.data
   assert.equal(shown.skipped, rows)
+  const stats = (await readSyncStats(api.db)).find(({ sync }) => sync === 'stock')
+  assert.equal(stats?.records.skipped, rows, 'the metric tillbridge_sync_records counts them')
   assert.equal(shown.unchanged + shown.new + shown.changed + shown.skipped, shown.read)
 })

@@ -23,6 +23,7 @@ import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/s
 import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
+import { findOrderSkuIds, storeFreshStock } from '../../../src/store/inventory/fresh-stock.ts'
 import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
@@ -42,6 +43,8 @@ import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.t
 import { readCharges, readVoucherPayments } from '../../../src/store/orders/orders.ts'
 import { replaceOwnSales } from '../../../src/store/orders/own-sales.ts'
 import { findReturnByNumber, findReturnedStock } from '../../../src/store/orders/returns.ts'
+import { findShipment } from '../../../src/store/orders/shipments.ts'
+import { findBuyers } from '../../../src/store/orders/transactions.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
@@ -56,6 +59,7 @@ import {
   loadSoldSkus,
   loadStoreNumbers,
 } from '../../../src/store/sync/export-lookups.ts'
+import { openReturns } from '../../../src/store/sync/open-returns.ts'
 import { findReadAt } from '../../../src/store/sync/refreshes.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
@@ -67,6 +71,7 @@ import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/v
 import { purgeResponses } from '../../../src/store/writes/idempotency.ts'
 import { claimInDoubtWrite, claimIntent, renewClaim } from '../../../src/store/writes/intents.ts'
 import { getDatabaseEnvironment } from '../../support/database.ts'
+import { addShipment } from '../../support/order-shop.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
 import { createMember } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
@@ -184,6 +189,13 @@ export async function tour(api: TestService) {
   const none = { number: mail.voucher, maxAmount: 1n, orderNumber: 'none' }
   assert.equal(await db.transaction(tx => refundVoucher(tx, service, none)), 0n)
   await mergeImportedOrders(db, service, [])
+  await findBuyers(db, service, 'W1')
+  await openReturns(db, service)
+  await storeFreshStock(db, service, await findOrderSkuIds(db, service, 'none'), [])
+  const anyOrder = await db.row<{ id: string }>(
+    sql`select id from sales_order where service_id = ${service.id} limit 1`,
+  )
+  await findShipment(db, service, await addShipment({ db }, { service }, anyOrder?.id ?? ''))
   const noOrder = { id: '', number: '', customerId: '', pickupStoreNumber: null, currency: 'AUD', decimals: 2 }
   await Promise.all([readVoucherPayments(db, service, noOrder), readCharges(db, service, noOrder)])
   const [store] = (await api.get('/stores?limit=1')).json.data
