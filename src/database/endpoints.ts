@@ -1,7 +1,9 @@
 import pg from 'pg'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
-import { getConnection, rejectConnection } from './pg/internals.ts'
+import { getConnection, getSocket, rejectConnection } from './pg/internals.ts'
+import { requireCurrentTimeline, timelineTimeoutMs } from './timelines.ts'
 
 /** A database: a URL, or a configuration of `pg`. */
 export type Connection = string | pg.ClientConfig
@@ -28,20 +30,65 @@ interface Connector {
   Client: new (config?: pg.ClientConfig) => pg.Client
 }
 
-/** Connects to the last known primary. If the server turns out not to be the primary, connecting fails, and the next attempt uses the next server. */
+/**
+ * Connects to the last known primary. If the server turns out not to be the primary, or to be a former one, connecting fails, and the next
+ * attempt uses the next server.
+ */
 export function connectToPrimary(connection: Connection): Connector {
   const servers = parseServers(connection)
   let current = 0
   class Client extends BatchingClient {
+    readonly #leave: () => void
     constructor(config?: pg.ClientConfig) {
       const server = current
       super({ ...config, ...servers[server] })
-      onUnusable(this, () => {
+      this.#leave = () => {
         if (server === current) current = (current + 1) % servers.length
-      })
+      }
+      onUnusable(this, this.#leave)
+    }
+
+    // `pg` declares several overloads.
+    override connect(...[callback]: never[]): never {
+      const connected = this.#connectToCurrent()
+      if (typeof callback !== 'function') return connected as never
+      const respond = callback as (error: unknown, client?: pg.Client) => void
+      connected.then(
+        client => respond(undefined, client),
+        error => respond(error),
+      )
+      return undefined as never
+    }
+
+    async #connectToCurrent() {
+      await super.connect()
+      if (servers.length === 1) return this
+      try {
+        await requireCurrentTimeline(this)
+        return this
+      } catch (error) {
+        this.#leave()
+        getSocket(this).destroy()
+        throw error
+      }
     }
   }
   return { tries: servers.length, Client }
+}
+
+/** Connects to each server and remembers its timeline, so that this process does not follow a former primary that is named first. */
+export async function rememberTimelines(connection: Connection) {
+  const servers = parseServers(connection)
+  if (servers.length === 1) return
+  await Promise.all(
+    servers.map(async server => {
+      const client = new pg.Client({ ...server, connectionTimeoutMillis: timelineTimeoutMs })
+      client.on('error', () => {})
+      const remembered = client.connect().then(() => requireCurrentTimeline(client))
+      await ignoreError(remembered, 'timeline of an unusable server')
+      getSocket(client).destroy()
+    }),
+  )
 }
 
 /** Connects to this server, whether it is a primary or a standby. */

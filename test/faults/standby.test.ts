@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
+import { openDatabase, sql } from '../../src/database/db.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import {
@@ -10,6 +12,7 @@ import {
   createServiceAccess,
   pickPort,
   runCommand,
+  runSuccessfully,
   sendGet,
   serve,
   stopServer,
@@ -107,5 +110,28 @@ describe('a primary and its standby', () => {
     const { code, err } = await runCommand(['service', 'list'], settings(urlWith([standby])))
     assert.equal(code, 1)
     assert.match(err, /^tillbridge: The database is unreachable: \S+ is a standby.* Check DATABASE_URL\.\n$/)
+  })
+
+  test('a former primary that comes back gets no connections', async () => {
+    const environment = settings(urlWith([primary.postgres, standby]))
+    const access = await createServiceAccess(environment, 'fourth')
+    const server = await serve(['--no-demo'], { ...environment, RUN_JOBS: 'false' })
+    assert.equal((await sendGet(server, '/stores', access)).status, 200)
+    await waitUntil(async () => {
+      const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
+      return db.row(sql`select true as "is" from service where name = 'fourth'`).finally(() => db.close())
+    }, 'the standby has it')
+    await haltPostgresWhile(primary.postgres.pid, async () => {
+      const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
+      await db.rows(sql`select pg_promote()`).finally(() => db.close())
+      await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 200, 'it is followed', 60_000)
+    })
+    // The former primary is back and named first.
+    await runSuccessfully(['service', 'add', 'after'], environment)
+    assert.equal(await primary.db.row(sql`select true as "is" from service where name = 'after'`), undefined)
+    await standby.stop()
+    await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 503, 'no server is left', 30_000)
+    for (let i = 0; i < 5; i++) assert.equal((await sendGet(server, '/stores', access)).status, 503)
+    await stopServer(server)
   })
 })

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Connection, connectToPrimary, tryServers } from '../../database/endpoints.ts'
+import { type Connection, connectToPrimary, rememberTimelines, tryServers } from '../../database/endpoints.ts'
 import { getServerPid } from '../../database/pg/internals.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
@@ -27,6 +27,7 @@ const selectServerFacts = `
  * server.
  */
 export async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
+  await rememberTimelines(connection)
   const { Client, tries } = connectToPrimary(connection)
   let client: pg.Client | undefined
   const connect = async () => {

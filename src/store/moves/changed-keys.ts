@@ -1,7 +1,7 @@
 import { type Database, raw, sql } from '../../database/db.ts'
 import type { KeySet, Table } from './compare-table.ts'
 import type { Move } from './moves.ts'
-import { getKeysName } from './replication.ts'
+import { createSlot, getKeysName } from './replication.ts'
 
 /** Messages that are read at a time. A larger transaction is read completely. */
 const maxMessages = 20_000
@@ -15,7 +15,7 @@ export async function captureChangedKeys(
 ) {
   const rows = tables.map(each => `${each.name} (${each.key.join(', ')}) where (service_id = ${serviceId})`)
   await source.run(raw(`create publication ${getKeysName(name)} for table ${rows.join(', ')}`))
-  await source.rows(sql`select pg_create_logical_replication_slot(${getKeysName(name)}, 'pgoutput')`)
+  await createSlot(source, getKeysName(name))
 }
 
 /** Adds the keys of rows that were written since the last call, up to an LSN of the source, to the keys of their tables. */

@@ -51,18 +51,30 @@ export async function publish(
     const rows = tables.map(table => `${table} where (service_id = ${serviceId})`)
     await source.run(raw(`create publication ${each} ${rows.length ? `for table ${rows.join(', ')}` : ''}`))
   }
-  await source.rows(sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`)
+  await createSlot(source, name)
+}
+
+/** True if slots of a server can be copied to its standbys, so that they survive a failover: from PostgreSQL 17. */
+const hasFailoverSlots = async (db: Db) =>
+  Boolean(await db.row(sql`select true as "is" where current_setting('server_version_num')::integer >= 170000`))
+
+/** Creates a logical replication slot that survives a failover if PostgreSQL supports that. */
+export async function createSlot(source: Db, name: string) {
+  const failover = (await hasFailoverSlots(source)) ? sql`, failover => true` : sql``
+  await source.rows(sql`select pg_create_logical_replication_slot(${name}, 'pgoutput'${failover})`)
 }
 
 /**
  * Subscribes the target to the tables that were published as empty. `startCopy` adds the others. They must still be empty, now that all
  * changes are kept. `connectionString`: the source as the target's server reaches it, for libpq.
  */
-export async function subscribe(target: Db, name: string, connectionString: string) {
+export async function subscribe(source: Db, target: Db, name: string, connectionString: string) {
+  // A subscription resets the property of its slot to its own.
+  const haveFailover = (await hasFailoverSlots(source)) && (await hasFailoverSlots(target))
   await target.run(
     raw(`
     create subscription ${name} connection '${connectionString.replaceAll("'", "''")}' publication ${name}_empty
-      with (slot_name = ${name}, create_slot = false, copy_data = false, synchronous_commit = on)`),
+      with (slot_name = ${name}, create_slot = false, copy_data = false, synchronous_commit = on${haveFailover ? ', failover = true' : ''})`),
   )
 }
 
@@ -125,13 +137,24 @@ async function readLsn(source: Db): Promise<string> {
   return row?.lsn ?? '0/0'
 }
 
-/** True if the target has flushed everything up to an LSN to its disk. */
-const hasApplied = async (source: Db, name: string, lsn: string) =>
-  Boolean(
-    await source.row(
-      sql`select true as "is" from pg_replication_slots where slot_name = ${name} and confirmed_flush_lsn >= ${lsn}::pg_lsn`,
-    ),
-  )
+/** True if the target has flushed everything up to an LSN to its disk. Throws if the source has lost the slot. */
+async function hasApplied(source: Db, name: string, lsn: string): Promise<boolean> {
+  const slot = await source.row<{ isApplied: boolean | null }>(sql`
+    select confirmed_flush_lsn >= ${lsn}::pg_lsn as "isApplied"
+      from pg_replication_slots
+     where slot_name = ${name}`)
+  if (!slot) throw slotLost()
+  return slot.isApplied ?? false
+}
+
+/** Throws if the source has lost the slot of a move: a standby has it after a failover only if it synchronizes slots. */
+export async function requireSlot(source: Db, name: string) {
+  if (!(await source.row(sql`select true as "is" from pg_replication_slots where slot_name = ${name}`)))
+    throw slotLost()
+}
+
+const slotLost = () =>
+  new Error("The source's PostgreSQL has lost the replication slot of the move, for example in a failover. Try again.")
 
 /** Returns how often the target failed to apply changes. */
 export const countApplyErrors = async (target: Db, name: string) =>

@@ -31,6 +31,7 @@ import {
   publish,
   readCopyProgress,
   readCopySlots,
+  requireSlot,
   startCopy,
   subscribe,
   unpublish,
@@ -126,12 +127,13 @@ async function copyService(
   const name = await getMoveName(source, move)
   const counts = await publishTables(source, move, name, tables)
   const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
-  await subscribe(target, name, at)
+  await subscribe(source, target, name, at)
   if (!(await recordCopySlots(control, move, await readCopySlots(target, name))))
     throw new Error('Another process has taken over the move.')
   await startCopy(target, name)
   for (;;) {
     signal.throwIfAborted()
+    await requireSlot(source, name)
     const now = await readCopyProgress(target, name, counts)
     telling.onCopied({ ...now, of })
     if (now.errors) throw new Error(`PostgreSQL of ${move.target} can't copy from the source. Its log has the cause.`)

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
+import { openDatabase, raw } from '../../src/database/db.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { buildCustomer } from '../support/customer-bodies.ts'
+import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { post, withKey } from '../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+
+const home = createDirectory()
+const servers: Postgres[] = []
+let primary: Postgres
+let standby: Postgres
+let shop: Spread
+let luma: Caller
+
+const start = async (name: string) => {
+  const settings = { fsync: 'off', max_connections: '60', shared_buffers: '16MB' }
+  const postgres = await startPostgres(join(home, name), { settings, restartDelaysMs: [] })
+  servers.push(postgres)
+  return postgres
+}
+
+async function ask(server: Postgres, statement: string) {
+  const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
+  return db.rows<Record<string, unknown>>(raw(statement)).finally(() => db.close())
+}
+
+before(async () => {
+  shop = await startSpread()
+  primary = await start('east')
+  const west = await start('west')
+  const { database } = primary.connection
+  await shop.add('west', urlOf([west], west.connection.database))
+  standby = await startStandby(
+    join(home, 'standby'),
+    { directory: join(home, 'east'), postgres: primary },
+    {
+      fsync: 'off',
+      max_connections: '60',
+      shared_buffers: '16MB',
+    },
+  )
+  servers.push(standby)
+  await shop.add('east', urlOf([primary, standby], database))
+  luma = callerOf(shop, await shop.place('luma', 'east'))
+  assert.equal((await post(luma, '/customers', buildCustomer(), withKey())).status, 201)
+})
+after(async () => {
+  await shop?.stop()
+  for (const each of servers) await each.stop()
+})
+
+/** True if a process was stopped by a signal (proc_pid_stat(5)). */
+const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
+test('a move whose source fails over is undone with a clear message', { timeout: 240_000 }, async () => {
+  const mover = startCommand(['service', 'move', 'luma', '--to', 'west'], {
+    ...shop.environment,
+    FAILPOINT: 'service_copied:stop',
+  })
+  await waitUntil(() => isHalted(mover.pid), 'the service is copied', 60_000)
+  assert.deepEqual(await ask(primary, 'select failover from pg_replication_slots'), [{ failover: true }])
+  const { length } = await ask(primary, 'select from customer')
+  await waitUntil(async () => (await ask(standby, 'select from customer')).length === length, 'it is replicated')
+  process.kill(primary.pid, 'SIGKILL')
+  await primary.ended
+  await ask(standby, 'select pg_promote()')
+  mover.child.kill('SIGCONT')
+  const { code } = await mover.ended
+  assert.equal(code, 1, mover.out)
+  assert.match(mover.err, /has lost the replication slot of the move.*The move was undone\. luma is still served/)
+  await waitUntil(
+    async () => {
+      const listed = await runCommand(['doctor', '--json'], shop.environment)
+      const moves = JSON.parse(listed.out).find(({ check }: { check: string }) => check === 'Moves')
+      if (moves?.ok && !/luma moves/.test(moves.detail)) return true
+      await runCommand(['service', 'move', 'luma', '--undo'], shop.environment)
+      return false
+    },
+    'the move is undone',
+    120_000,
+  )
+  await waitUntil(
+    async () => (await post(luma, '/customers', buildCustomer(), withKey())).status === 201,
+    'luma is written at its source',
+    60_000,
+  )
+  assert.deepEqual(await ask(standby, 'select from pg_replication_slots'), [])
+})
