@@ -8,6 +8,10 @@ export interface FieldError {
   pointer?: string
   code: ErrorCode
   detail: string
+  /** The units that can be sold (`insufficient_stock`). */
+  available?: number
+  /** The ordered units (`insufficient_stock`). */
+  requested?: number
 }
 
 /** Members that some problems have in addition to those of RFC 9457. */

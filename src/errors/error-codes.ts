@@ -239,6 +239,11 @@ export const errorCodes = {
     title: 'The voucher balance is too low.',
     remedy: 'Pay at most its `availableAmount`.',
   },
+  insufficient_stock: {
+    status: 422,
+    title: 'The stock is too low.',
+    remedy: 'Order at most the `available` units of each line in `errors`.',
+  },
   idempotency_key_reused: {
     status: 422,
     title: 'This idempotency key was used for a different request.',

@@ -58,6 +58,12 @@ export const Problem = Type.Object(
               description: 'The error and the requirement.',
               examples: ['`limit` must be an integer from 1 to 100.'],
             }),
+            available: Type.Optional(
+              Type.Integer({ description: 'The units that can be sold (`insufficient_stock`).', examples: [2] }),
+            ),
+            requested: Type.Optional(
+              Type.Integer({ description: 'The ordered units (`insufficient_stock`).', examples: [3] }),
+            ),
           },
           { $id: 'FieldError', additionalProperties: false },
         ),

@@ -88,9 +88,19 @@ test('returns and sales of other orders leave the sale of an order', async () =>
 
 test('an exported sale of our own can be imported again', async () => {
   const shop = await createShop()
-  const order = await placeOrder(shop, lines)
+  const taxLines = [
+    { name: 'State', percentage: '1', amount: '0.40' },
+    { name: 'City', percentage: null, amount: '0.43' },
+  ]
+  const payments = [{ gateway: 'paypal', amount: '40.83', reference: 'PAYID-1' }]
+  const order = await placeOrder(shop, lines, { taxLines, payments })
   const { text } = await shop.get('/customers/65432/transactions', { accept: 'application/x-ndjson' })
-  const { code } = await load(shop, 'transactions', text, { file: 'sales.ndjson' })
+  const { code, counts } = await load(shop, 'transactions', text, { file: 'sales.ndjson' })
   assert.equal(code, 0)
+  assert.deepEqual(counts, [1, 0, 0, 1, 0])
   assert.deepEqual(await listSales(shop), [[`order-${order.id}`, '40.00']])
+  const other = await createShop()
+  await load(other, 'transactions', text, { file: 'sales.ndjson' })
+  const [copy] = (await other.get('/customers/65432/transactions')).json.data
+  assert.deepEqual(copy.taxLines, [{ name: 'State + City', percentage: null, amount: '0.83' }])
 })

@@ -30,7 +30,8 @@ export function assertProblem(
   if (path !== undefined && code !== 'internal_error') assert.equal(instance, path.split('?')[0], shown)
   assert.equal(lockedUntil !== undefined, code === 'voucher_locked', shown)
   if (reason !== undefined) assert.equal(code, 'voucher_unusable', shown)
-  for (const { parameter, pointer, ...fault } of errors ?? []) {
+  for (const { parameter, pointer, available, requested, ...fault } of errors ?? []) {
+    assert.equal(available !== undefined && requested > available, fault.code === 'insufficient_stock', shown)
     assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail'], shown)
     assert.ok(Object.hasOwn(errorCodes, fault.code), shown)
     // A place in the query or one in the body; what is not set up has none.

@@ -27,7 +27,7 @@ export interface Problem {
 }
 
 /** The error code, for programs. `type` is the page about it. */
-export type ErrorCode = Open<'malformed_request' | 'malformed_json' | 'invalid_body' | 'invalid_parameter' | 'idempotency_key_invalid' | 'invalid_cursor' | 'invalid_timestamp' | 'duplicate_header' | 'service_name_required' | 'invalid_credentials' | 'session_ended' | 'cross_origin_request' | 'https_required' | 'service_not_assigned' | 'insufficient_role' | 'voucher_not_accepted' | 'validation_id_incorrect' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'email_taken' | 'sku_taken' | 'username_taken' | 'last_admin' | 'order_number_taken' | 'voucher_locked' | 'voucher_not_configured' | 'mapping_changed' | 'quantity_exceeds_returnable' | 'idempotency_in_progress' | 'concurrent_update' | 'capability_unavailable' | 'cursor_expired' | 'precondition_failed' | 'body_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'expectation_failed' | 'invalid_field' | 'sku_not_on_order' | 'unknown_sku' | 'url_not_allowed' | 'unknown_gateway' | 'payment_total_mismatch' | 'voucher_must_be_used_in_full' | 'voucher_unusable' | 'insufficient_voucher_balance' | 'idempotency_key_reused' | 'date_range_inverted' | 'precondition_required' | 'rate_limited' | 'too_many_streams' | 'too_many_imports' | 'too_many_exports' | 'too_many_failures' | 'headers_too_large' | 'internal_error' | 'back_office_error' | 'back_office_unavailable' | 'service_unavailable' | 'outcome_unknown'>
+export type ErrorCode = Open<'malformed_request' | 'malformed_json' | 'invalid_body' | 'invalid_parameter' | 'idempotency_key_invalid' | 'invalid_cursor' | 'invalid_timestamp' | 'duplicate_header' | 'service_name_required' | 'invalid_credentials' | 'session_ended' | 'cross_origin_request' | 'https_required' | 'service_not_assigned' | 'insufficient_role' | 'voucher_not_accepted' | 'validation_id_incorrect' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'email_taken' | 'sku_taken' | 'username_taken' | 'last_admin' | 'order_number_taken' | 'voucher_locked' | 'voucher_not_configured' | 'mapping_changed' | 'quantity_exceeds_returnable' | 'idempotency_in_progress' | 'concurrent_update' | 'capability_unavailable' | 'cursor_expired' | 'precondition_failed' | 'body_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'expectation_failed' | 'invalid_field' | 'sku_not_on_order' | 'unknown_sku' | 'url_not_allowed' | 'unknown_gateway' | 'payment_total_mismatch' | 'voucher_must_be_used_in_full' | 'voucher_unusable' | 'insufficient_voucher_balance' | 'insufficient_stock' | 'idempotency_key_reused' | 'date_range_inverted' | 'precondition_required' | 'rate_limited' | 'too_many_streams' | 'too_many_imports' | 'too_many_exports' | 'too_many_failures' | 'headers_too_large' | 'internal_error' | 'back_office_error' | 'back_office_unavailable' | 'service_unavailable' | 'outcome_unknown'>
 
 export interface FieldError {
   /** The query parameter. */
@@ -37,6 +37,10 @@ export interface FieldError {
   code: ErrorCode
   /** The error and the requirement. */
   detail: string
+  /** The units that can be sold (`insufficient_stock`). */
+  available?: number
+  /** The ordered units (`insufficient_stock`). */
+  requested?: number
 }
 
 export interface ListMeta {

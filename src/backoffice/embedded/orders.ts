@@ -1,10 +1,10 @@
-import { orderNumberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
+import { bySku, checkStock, orderNumberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
 import { lineTransitions, type OrderInput } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { getDecimals } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
-import { lockStock, moveStock } from '../../store/inventory/stock.ts'
+import { lockStock, moveStock, readSellable } from '../../store/inventory/stock.ts'
 import { findStockSources } from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
 import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
@@ -20,7 +20,7 @@ import { redeemVoucher } from './vouchers/redeem.ts'
 /** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, stock, reward account. */
 export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
-  const { currency, fulfilment, allocated } = service.settings
+  const { currency, fulfilment, allocated, oversell } = service.settings
   const decimals = getDecimals(currency)
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
@@ -52,12 +52,14 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     if (storeId === undefined) return []
     return [{ storeId, skuId, ...(isAllocated ? { allocated: quantity } : { quantity: -quantity }) }]
   })
-  const [order, , account, change] = await Promise.all([
+  const [order, , sellable, account, change] = await Promise.all([
     placing,
     lockStock(tx, service, moves),
+    oversell === 'refuse' ? readSellable(tx, service, moves) : undefined,
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
+  if (sellable) throwIfAny(checkStock(input.lines, bySku(sellable, variants)))
   const lines = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
   const [, , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {

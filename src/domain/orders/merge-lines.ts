@@ -98,8 +98,14 @@ const createHeader = (id: string, currency: string): Header => ({
 function mergeHeader(header: Header, parts: TransactionParts['header']): Header {
   const merged = { ...header, ...parts }
   if (header.storeName !== null && merged.storeNumber === header.storeNumber) merged.storeName = header.storeName
+  // A row has the sum of several taxes.
+  if (header.taxLines && sumTaxes(header) === sumTaxes(merged)) merged.taxLines = header.taxLines
+  if (merged.taxLines?.length === 0) delete merged.taxLines
   return hasSameFields(header, merged) ? header : merged
 }
+
+const sumTaxes = ({ taxLines = [], currency }: Header) =>
+  taxLines.reduce((sum, { amount }) => sum + (parseAmount(amount, getDecimals(currency)) ?? 0n), 0n)
 
 /** Returns the merged line, or the same object if nothing differs. */
 function mergeLine(existing: Line | undefined, parts: TransactionParts['line'], place: number, decimals: number): Line {

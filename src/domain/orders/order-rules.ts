@@ -91,6 +91,22 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
   return { errors: sortErrors(errors), lines, freight, total }
 }
 
+/** Returns units by SKU instead of by SKU ID. */
+export const bySku = (units: ReadonlyMap<string, number>, variants: OrderFacts['variants']) =>
+  new Map([...variants].map(([sku, { skuId }]) => [sku, units.get(skuId) ?? 0]))
+
+/** Returns an error for each SKU of which more units are ordered than can be sold. `sellable`: the units by SKU. */
+export function checkStock(lines: OrderInput['lines'], sellable: ReadonlyMap<string, number>): FieldError[] {
+  const requestedUnits = new Map<string, number>()
+  for (const { sku, quantity } of lines) requestedUnits.set(sku, (requestedUnits.get(sku) ?? 0) + quantity)
+  return lines.flatMap(({ sku }, i): FieldError[] => {
+    const [available, requested] = [sellable.get(sku) ?? 0, requestedUnits.get(sku) ?? 0]
+    if (requested <= available) return []
+    const detail = `${requested} of ${sku} were ordered, but only ${available} can be sold.`
+    return [{ pointer: `/lines/${i}/quantity`, code: 'insufficient_stock', detail, available, requested }]
+  })
+}
+
 export const customerNotFound = (id: string): FieldError => ({
   pointer: '/customerId',
   code: 'invalid_field',

@@ -130,6 +130,8 @@ export const TransactionRow = Type.Object({
   price,
   value: Type.Optional(value),
   taxPercent: Type.Optional(taxPercent),
+  tax: Type.Optional(Money('The sales tax on top of the lines, of the whole transaction.', '0.83')),
+  taxName: Type.Optional(Text('The name of the tax. Default: `Tax`.', 'NY State Tax', 100)),
   discountType: Type.Optional(discountType),
   discountReason: Type.Optional(discountReason),
   discountAmount: Type.Optional(discountAmount),

@@ -74,6 +74,12 @@ export const Settings = Type.Object(
       default: 'excluded',
       examples: ['included'],
     }),
+    oversell: Type.Enum(['allow', 'refuse'], {
+      description:
+        '`refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`). `allow`: it is accepted, and the stock can fall below 0.',
+      default: 'allow',
+      examples: ['refuse'],
+    }),
     returnReasons: Type.Array(
       Type.Object(
         {

@@ -1,3 +1,4 @@
+import { formatAmount, getDecimals, parseAmount } from '../../domain/values/money.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
 import { importTypes } from '../pipeline/import-types.ts'
 import { RowError } from '../pipeline/row-error.ts'
@@ -62,12 +63,20 @@ const toProductRows: ToRows = ({ id, colours, currency, references, ...product }
 /** The effective buffer becomes the buffer of the SKU in the store. */
 const toStockRows: ToRows = record => {
   if (!('sellable' in record)) return
-  const { id: _, storeId: __, storeName: ___, ecommerceLocationId: ____, sellable: _____, ...stock } = record
-  return [stock]
+  const { storeNumber, sku, skuId, freeStock, buffer, updateTimeStamp, ...others } = record
+  const unknown = Object.entries(others).filter(([name]) => !derivedStockFields.has(name))
+  return [{ storeNumber, sku, skuId, freeStock, buffer, updateTimeStamp, ...Object.fromEntries(unknown) }]
 }
+const derivedStockFields = new Set([
+  ...['id', 'storeId', 'storeName', 'ecommerceLocationId', 'sellable', 'reserved', 'allocated'],
+])
 
-const toTransactionRows: ToRows = ({ lines, currency, total: _, storeName: __, ...header }, serviceCurrency) => {
+const toTransactionRows: ToRows = (
+  { lines, currency, total: _, storeName: __, taxLines, ...transaction },
+  serviceCurrency,
+) => {
   if (!Array.isArray(lines)) return
+  const header = { ...transaction, ...toTaxColumns(filterObjects(taxLines), serviceCurrency) }
   if (currency !== serviceCurrency) return createCurrencyError(currency, serviceCurrency)
   const all = filterObjects(lines)
   if (!all.length) return new RowError('The transaction must have at least one line.')
@@ -83,6 +92,24 @@ const toTransactionRows: ToRows = ({ lines, currency, total: _, storeName: __, .
     }
     return { ...header, lineId, ...line, ...discount }
   })
+}
+
+/** Combines taxes into one amount and name. Taxes that are already stored are kept if they have the same sum. */
+function toTaxColumns(taxLines: ApiRecord[], currency: string) {
+  if (!taxLines.length) return {}
+  const decimals = getDecimals(currency)
+  const amounts = taxLines.map(({ amount }) => parseAmount(String(amount), decimals) ?? 0n)
+  const tax = formatAmount(
+    amounts.reduce((sum, each) => sum + each, 0n),
+    decimals,
+  )
+  return {
+    tax,
+    taxName: taxLines
+      .map(({ name }) => name)
+      .join(' + ')
+      .slice(0, 100),
+  }
 }
 
 const withoutFields =

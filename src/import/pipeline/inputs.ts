@@ -1,5 +1,6 @@
 import { fullConsent, getConsentInput } from '../../domain/customers/consent.ts'
 import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
+import type { TaxLine } from '../../domain/orders/tax.ts'
 import type { Row } from './ingest.ts'
 
 /** Picks columns of a row, renamed for the store. */
@@ -76,10 +77,18 @@ export function toTransactionParts(row: Row, names: NameLookup): TransactionPart
   if (storeNumber !== undefined)
     parts.header.storeName = storeNumber === null ? null : names.store(storeNumber as string)
   if (row.sku !== undefined || row.skuId !== undefined) parts.line.sku = names.sku(row)
+  const { tax, taxName } = row
+  if (tax !== undefined) parts.header.taxLines = buildTaxLines(tax, taxName)
   const discounts = toDiscounts(row)
   if (discounts) parts.line.discounts = discounts
   return parts as unknown as TransactionParts
 }
+
+/** Returns the tax of a row as a list, which is empty without a tax. */
+export const buildTaxLines = (tax: unknown, name: unknown): TaxLine[] =>
+  typeof tax === 'string' && /[1-9]/.test(tax)
+    ? [{ name: typeof name === 'string' ? name : 'Tax', percentage: null, amount: tax }]
+    : []
 
 type Discounts = NonNullable<TransactionParts['line']['discounts']>
 

@@ -5,7 +5,7 @@ import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import type { ImportedLine, ImportedOrder } from '../../store/orders/imported-orders.ts'
 import type { SoldVariant } from '../../store/orders/place.ts'
 import type { Row } from './ingest.ts'
-import { toDiscounts } from './inputs.ts'
+import { buildTaxLines, toDiscounts } from './inputs.ts'
 import { RowError } from './row-error.ts'
 import { isOrderLine } from './rules.ts'
 
@@ -59,11 +59,9 @@ export function toOrder(
     deliveryAddress: toAddress(header, 'delivery'),
     freight: toText(header.freight) ?? '0',
     taxLines:
-      typeof header.tax === 'string' &&
-      toMinorUnits(header.tax, decimals) !== 0n &&
-      !pricesIncludeTax(header, lines, decimals)
-        ? [{ name: toText(header.taxName) ?? 'Tax', percentage: null, amount: header.tax }]
-        : [],
+      typeof header.tax === 'string' && pricesIncludeTax(header, lines, decimals)
+        ? []
+        : buildTaxLines(header.tax, header.taxName),
     total: toText(header.total) ?? '0',
   }
   if (!errors.size) checkSums(header, { ...order, lines, payments }, decimals, reject)

@@ -237,6 +237,37 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
        and (stock.free_stock, stock.allocated, stock.reserved) <> (r.free_stock, r.allocated, r.reserved)`)
 }
 
+/** The units of a level `s` of store `c` that can be sold, as in `body`. */
+const sellableUnits = (service: Service) => sql`
+  greatest(0, s.free_stock::bigint - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.reserved - s.allocated)`
+
+/** Returns the units that can be sold, by SKU ID: in the store of each move. Call after `lockStock`. */
+export const readSellable = async (
+  tx: Db,
+  service: Service,
+  moves: readonly StockMove[],
+): Promise<Map<string, number>> => {
+  const rows = await tx.rows<{ skuId: string; units: number }>(sql`
+    select s.sku_id as "skuId", ${sellableUnits(service)}::integer as units
+      from (select distinct "storeId", "skuId" from ${selectMoves(moves)}) m
+      join stock s on s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"
+      join store c on c.service_id = s.service_id and c.store_id = s.store_id`)
+  return new Map(rows.map(({ skuId, units }) => [skuId, units]))
+}
+
+/** Returns the units that can be sold in all stores together, by SKU ID. */
+export const readTotalSellable = async (
+  db: Db,
+  service: Service,
+  skuIds: readonly string[],
+): Promise<Map<string, number>> => {
+  const rows = await db.rows<{ skuId: string; units: number }>(sql`
+    select s.sku_id as "skuId", least(sum(${sellableUnits(service)}), 2147483647)::integer as units
+      from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
+     where s.service_id = ${service.id} and s.sku_id = any(${skuIds}) group by s.sku_id`)
+  return new Map(rows.map(({ skuId, units }) => [skuId, units]))
+}
+
 const selectMoves = (moves: readonly StockMove[]) =>
   sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint, allocated bigint, reserved bigint)`
 

@@ -24,6 +24,7 @@ const everything = {
   inventoryBuffer: 2,
   fulfilment: 'manual',
   allocated: 'included',
+  oversell: 'refuse',
   returnReasons: [{ code: 'SMALL', name: 'Too small' }],
   defaultReturnReason: 'SMALL',
   vouchersEnabled: true,

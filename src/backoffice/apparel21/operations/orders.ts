@@ -1,6 +1,6 @@
 import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Db } from '../../../database/db.ts'
-import { priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
+import { bySku, checkStock, priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
@@ -10,6 +10,7 @@ import { ApiError, asApiError, type FieldError, toApiError } from '../../../erro
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { findCustomer } from '../../../store/customers/customers.ts'
+import { readTotalSellable } from '../../../store/inventory/stock.ts'
 import { addJob } from '../../../store/jobs/jobs.ts'
 import { lockOrder, orderRecord } from '../../../store/orders/orders.ts'
 import {
@@ -142,6 +143,14 @@ async function validateOrder(
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
   const priced = priceOrder(input, { ...context, giftCardSkuId, variants }, service.settings.currency, decimals)
   const errors = [...priced.errors, ...checkOrder(input, priced.freight)]
+  if (service.settings.oversell === 'refuse' && variants.size === new Set(skus).size) {
+    const sellable = await readTotalSellable(
+      tx,
+      service,
+      soldVariants.map(({ skuId }) => skuId),
+    )
+    errors.push(...checkStock(input.lines, bySku(sellable, variants)))
+  }
   if (context.customer && !contact) errors.push(missingEmail)
   throwIfAny(sortErrors(errors))
   if (!contact) throw toApiError([missingEmail])
