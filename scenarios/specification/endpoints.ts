@@ -4,8 +4,8 @@ import { dataOf, isRefused } from './api.ts'
 import { customerRequests } from './customers.ts'
 import { fields, paths, pinHeader, returnOf, voucherOf } from './names.ts'
 import { given, NotTried } from './not-tried.ts'
-import { says, section } from './statement.ts'
 import { holdsAHundred, isPaged } from './paginate.ts'
+import { says, section } from './statement.ts'
 
 const sales = '/orders/transactions/search'
 

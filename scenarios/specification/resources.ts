@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { dataOf, isRefused } from './api.ts'
 import { fields, paths, pinHeader } from './names.ts'
 import { given, NotTried } from './not-tried.ts'
-import { says, section } from './statement.ts'
 import { pagination } from './paginate.ts'
+import { says, section } from './statement.ts'
 
 export const purpose = section(
   '1. What the service does',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { ask, dataOf, isRefused } from './api.ts'
 import { paths, returnOf, voucherOf } from './names.ts'
 import { given } from './not-tried.ts'
+import { pagination } from './paginate.ts'
 import { names } from './shop.ts'
 import { says, section, type Trial } from './statement.ts'
-import { pagination } from './paginate.ts'
 
 const sales = '/orders/transactions/search'
 

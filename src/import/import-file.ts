@@ -115,7 +115,7 @@ export async function importFile(
       const checkpoint = dryRun ? undefined : await openCheckpoint(db, service, typeName, source, { resume, onRemark })
       const resumedAfter = checkpoint?.resumeAfter ?? 0
       const { currency, timeZone } = service.settings
-      const dialect = { ...options, today: Temporal.Now.plainDateISO(timeZone).toString() }
+      const dialect = { ...options, timeZone, today: Temporal.Now.plainDateISO(timeZone).toString() }
       let encodingNote: string | undefined
       const onGuess = (confidence: Confidence) => {
         encodingNote = `are read as Windows-1252 with ${confidence} confidence, because the file is not UTF-8`

@@ -265,7 +265,7 @@ test('contradictory options are rejected before the import', () => {
   assert.match(reported('--delimiter', ';;'), /^tillbridge: --delimiter ;; must be one ASCII character/)
   assert.match(
     reported('--date-format', 'H:MM'),
-    /^tillbridge: --date-format H:MM has no day: write it like DD\.MM\.YYYY/,
+    /^tillbridge: --date-format H:MM must have a year, a month and a day, such as DD\.MM\.YYYY/,
   )
   writeFileSync(at('a.csv'), 'sep=;\nid;code\n1;A\n')
   const noHeader =

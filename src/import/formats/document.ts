@@ -21,7 +21,7 @@ The columns of each import type. Generated from the schemas by \`npm run docs\`.
 | Amount | A decimal point and at most the currency's decimals. \`--decimal ,\` reads \`1.234,50\`. |
 | Integer | Decimals that are zeros are accepted (\`1.0\`). |
 | Quantity, unit price | Up to three and four decimals. The \`value\` of a line is rounded to the currency, half away from zero. |
-| Time | \`YYYY-MM-DD HH:MM:SS\` in the service's time zone, also with \`T\` or without seconds. A date alone means midnight. |
+| Time | \`YYYY-MM-DD HH:MM:SS\` in the service's time zone, also with \`T\`, without seconds or with fractions. A time with \`Z\` or an offset such as \`+02:00\` is converted to the time zone. A date alone means midnight. |
 | Flag | \`true\`, \`false\`, \`yes\`, \`no\`, \`y\`, \`n\`, \`1\` or \`0\`. |
 | Identifier | Whitespace at its ends is ignored. \`6.47789E+12\` is rejected, because a spreadsheet has lost its digits. |
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { ImportError, OptionError } from '../pipeline/import-error.ts'
 import { decimalMarks } from '../pipeline/numbers.ts'
-import { momentsLike } from '../pipeline/times.ts'
+import { createDateReader } from '../pipeline/times.ts'
 import { describeReadError, formats } from '../sources/file.ts'
 import type { Dialect } from './dialect.ts'
 import { isEncoding } from './encoding.ts'
@@ -138,7 +138,7 @@ export function toDialect(profile: Profile): Dialect {
 
 function requireDay(format: string) {
   try {
-    momentsLike(format)
+    createDateReader(format)
   } catch (error) {
     throw new OptionError('date-format', (error as Error).message)
   }

@@ -9,7 +9,7 @@ import {
   type DecimalMark,
 } from './numbers.ts'
 import { RowError } from './row-error.ts'
-import { momentsLike, timesBy } from './times.ts'
+import { createDateReader, createTimeParsers } from './times.ts'
 
 /** Returns the value of a cell, or a `RowError` if it is invalid. Null clears the stored value, undefined keeps it. */
 export type ParseCell = (text: string) => unknown
@@ -31,8 +31,10 @@ export interface ColumnShape {
 /** The formats of a file's values, if they differ from the standard ones. */
 export interface ValueFormat {
   decimal?: DecimalMark | undefined
-  /** Such as `DD.MM.YYYY` (`momentsLike`). */
+  /** Such as `DD.MM.YYYY` (`createDateReader`). */
   dateFormat?: string | undefined
+  /** Times with an offset are converted to it. Absent: they are rejected. */
+  timeZone?: string
   /** The latest birthday. Absent: any. */
   today?: string
 }
@@ -72,11 +74,8 @@ const rejectPathCharacters = (value: unknown) =>
 
 const getEmptyValue = ({ format }: ColumnShape) => (format === 'list' ? [] : format === 'reference-pairs' ? {} : null)
 
-function createValueParser(
-  shape: ColumnShape,
-  currency: string,
-  { decimal, dateFormat, today }: ValueFormat,
-): ParseCell {
+function createValueParser(shape: ColumnShape, currency: string, valueFormat: ValueFormat): ParseCell {
+  const { decimal } = valueFormat
   if (shape.enum) return createEnumParser(shape.enum)
   if (shape.type === 'boolean') return parseFlag
   if (shape.type === 'integer') return createIntegerParser(shape, decimal)
@@ -84,8 +83,8 @@ function createValueParser(
   if (shape.format === 'money') return createMoneyParser(currency, decimal)
   if (shape.format === 'unit-price') return createUnitPriceParser(decimal)
   if (shape.format === 'percent') return createPercentParser(decimal)
-  if (shape.format === 'date' || shape.format === 'local-time') return createTimeParser(shape.format, dateFormat)
-  if (shape.format === 'birthday') return createBirthdayParser(dateFormat, today)
+  if (shape.format === 'date' || shape.format === 'local-time') return createTimeParser(shape.format, valueFormat)
+  if (shape.format === 'birthday') return createBirthdayParser(valueFormat)
   const parseText = createTextParser(shape)
   if (shape.format === 'reference-pairs') return text => parsePairs(parseText(text))
   if (shape.format === 'list') return text => parseList(parseText(text))
@@ -98,23 +97,27 @@ const isIdentifier = ({ minLength = 0, format }: ColumnShape) => minLength > 0 &
 
 const notADate = new RowError('must be a date: YYYY-MM-DD')
 const notATime = new RowError(
-  'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
+  'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, also with an offset such as Z or +02:00',
 )
 
-function createTimeParser(type: 'date' | 'local-time', dateFormat: string | undefined, latest?: string): ParseCell {
-  const times = timesBy(dateFormat === undefined ? undefined : momentsLike(dateFormat, latest))
-  const error = dateFormat === undefined ? undefined : new RowError(`must be a date in the format ${dateFormat}`)
+function createTimeParser(type: 'date' | 'local-time', { dateFormat, timeZone }: ValueFormat): ParseCell {
+  const parsers = createTimeParsers(dateFormat === undefined ? undefined : createDateReader(dateFormat), timeZone)
+  const error = createDateError(dateFormat)
   return type === 'date'
-    ? text => times.day(text.trim()) ?? error ?? notADate
-    : text => times.time(text.trim()) ?? error ?? notATime
+    ? text => parsers.localDay(text.trim()) ?? error ?? notADate
+    : text => parsers.time(text.trim()) ?? error ?? notATime
 }
+
+const createDateError = (dateFormat: string | undefined) =>
+  dateFormat === undefined ? undefined : new RowError(`must be a date in the format ${dateFormat}`)
 
 const inFuture = new RowError("can't be in the future")
 
-function createBirthdayParser(dateFormat: string | undefined, today: string | undefined): ParseCell {
-  const parse = createTimeParser('date', dateFormat, today)
+function createBirthdayParser({ dateFormat, today }: ValueFormat): ParseCell {
+  const parsers = createTimeParsers(dateFormat === undefined ? undefined : createDateReader(dateFormat, today))
+  const error = createDateError(dateFormat)
   return text => {
-    const day = parse(text)
+    const day = parsers.day(text.trim()) ?? error ?? notADate
     return typeof day === 'string' && today !== undefined && day > today ? inFuture : day
   }
 }

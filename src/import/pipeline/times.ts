@@ -1,20 +1,24 @@
 import { RowError } from './row-error.ts'
 
-/** A day (`YYYY-MM-DD`) and its time of day (`HH:MM:SS`). */
-interface Moment {
+/** A date (`YYYY-MM-DD`) and a time of day (`HH:MM:SS`). `offset`: the difference to UTC, such as `+02:00`. */
+interface DateTime {
   day: string
-  clock?: string | undefined
+  time?: string | undefined
+  offset?: string | undefined
 }
 
-/** Reads a moment as a file writes it; undefined where the text is none. */
-type ReadMoment = (text: string) => Moment | undefined
+/** Reads a date and time in the format of a file. Returns undefined if the text has another format. */
+type ReadDateTime = (text: string) => DateTime | undefined
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** The pattern of each part of a format. `MM` after an hour means minutes. */
+const offsetPattern = '(?<offset>Z|UTC|[+-]\\d{2}(?::?\\d{2})?)'
+
+/** The patterns of the letters in a format. `MM` after the hour are minutes. */
 const formatParts: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
   YY: '(?<year>\\d{2})',
+  MMMM: '(?<month>[A-Za-z]{3,9}\\.?)',
   MMM: '(?<month>[A-Za-z]{3,9}\\.?)',
   MM: '(?<month>\\d{2})',
   M: '(?<month>\\d{1,2})',
@@ -23,127 +27,177 @@ const formatParts: Readonly<Record<string, string>> = {
   HH: '(?<hour>\\d{2})',
   H: '(?<hour>\\d{1,2})',
   minutes: '(?<minute>\\d{2})',
-  SS: '(?<second>\\d{2})(?:\\.\\d+)?',
+  SS: '(?<second>\\d{2})(?:[.,]\\d+)?',
   AM: '(?<half>[AaPp][Mm])',
+  Z: offsetPattern,
 }
 
-/** No date is longer, and no date format. Longer cells are rejected before a pattern sees them. */
+/** No date and no date format is longer. Longer cells are rejected before a pattern is matched. */
 const maxDateLength = 64
 
 /**
- * Returns a reader of times in a format such as `DD.MM.YYYY` or `M/D/YY H:MM AM`. A format without an hour also reads a time of day after
- * the day, and a format with an hour also reads a day alone. A two-digit year whose day is after `latest` is in the century before. Throws
- * if the format has no day, is too long or repeats a part.
+ * Creates a reader of times in a format such as `DD.MM.YYYY`, `M/D/YY H:MM AM` or `YYYY-MM-DD HH:MM:SS Z`. A format without an hour also
+ * reads a time of day after the date, and a format with an hour also reads a date alone. A two-digit year whose day is after `latest` is in
+ * the century before. Throws if the format has no date, is too long, repeats a part or has unknown letters.
  */
-export function momentsLike(format: string, latest = '9999-12-31'): ReadMoment {
+export function createDateReader(format: string, latest = '9999-12-31'): ReadDateTime {
   if (format.length > maxDateLength) throw new Error(`A date format can have at most ${maxDateLength} characters.`)
   const hour = format.indexOf('H')
-  const day = patternOf((hour < 0 ? format : format.slice(0, hour)).replace(/[\sT,]+$/, ''))
-  if (!['year', 'month', 'day'].every(part => day.includes(`<${part}>`)))
-    throw new Error(`${format} has no day: write it like DD.MM.YYYY, M/D/YYYY H:MM or DD-MMM-YY.`)
-  const alone = new RegExp(`^${day}$`)
-  const whole = hour < 0 ? new RegExp(`^${day}[\\sT,]+(?<clock>[^\\sT,].*)$`) : new RegExp(`^${patternOf(format)}$`)
+  const dayPattern = toPattern((hour < 0 ? format : format.slice(0, hour)).replace(/[\sT,]+$/, ''))
+  if (!['year', 'month', 'day'].every(part => dayPattern.includes(`<${part}>`)))
+    throw new Error(`${format} must have a year, a month and a day, such as DD.MM.YYYY, M/D/YYYY H:MM or DD-MMM-YY.`)
+  const dayOnly = new RegExp(`^${dayPattern}$`)
+  const complete =
+    hour < 0 ? new RegExp(`^${dayPattern}[\\sT,]+(?<time>[^\\sT,].*)$`) : new RegExp(`^${toPattern(format)}$`)
   return text => {
     if (text.length > maxDateLength) return
-    const found = (whole.exec(text) ?? alone.exec(text))?.groups
-    if (!found) return
-    const clock = found.clock === undefined ? clockOf(found) : clockIn(found.clock)
-    if ((found.clock ?? found.hour) !== undefined && clock === undefined) return
-    const monthAndDay = `${monthOf(found.month)}-${found.day?.padStart(2, '0')}`
-    const date = dateIn(`${yearOf(found.year, monthAndDay, latest)}-${monthAndDay}`)
-    return date === undefined ? undefined : { day: date, clock }
+    const groups = (complete.exec(text) ?? dayOnly.exec(text))?.groups
+    if (!groups) return
+    const time = groups.time === undefined ? toTime(groups) : parseTime(groups.time)
+    if ((groups.time ?? groups.hour) !== undefined && time === undefined) return
+    const monthAndDay = `${toMonth(groups.month)}-${groups.day?.padStart(2, '0')}`
+    const day = parseDay(`${toYear(groups.year, monthAndDay, latest)}-${monthAndDay}`)
+    return day === undefined ? undefined : { day, time, offset: groups.offset }
   }
+}
+
+/** The parts of a format: letters of `formatParts`, offsets, fractions of a second, blanks, and one other character. */
+const formatPart = /YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|H|SS|AM|PM|Z|[+-]\d{2}:?\d{2}|[.,]S+|\s+|./g
+
+/** The remedies for letters of other notations. */
+const otherLetters: Readonly<Record<string, string>> = {
+  m: 'Write minutes as MM after the hour, and months as MM before it.',
+  y: 'Write years as YYYY or YY.',
+  d: 'Write days as DD or D.',
+  h: 'Write hours as HH or H.',
+  s: 'Write seconds as SS.',
+  S: 'Write seconds as SS, and their fractions as .SSS.',
+  a: 'Write AM for AM or PM.',
+  x: 'Write Z for an offset such as +02:00.',
 }
 
 /**
  * Returns the pattern of a date format. A run of blanks becomes one `\s+`, and each part can occur once, so that no two quantifiers
- * compete for the same characters and matching takes linear time.
+ * compete for the same characters and matching takes linear time. Errors are explained in the letters of the format.
  */
-function patternOf(format: string) {
+function toPattern(format: string) {
   const hour = format.indexOf('H')
   const used = new Set<string>()
-  return format.replace(/YYYY|YY|MMM|MM|M|DD|D|HH|H|SS|AM|PM|\s+|./g, (letters, at: number) => {
-    const name = letters === 'MM' && hour >= 0 && at > hour ? 'minutes' : letters === 'PM' ? 'AM' : letters
+  return format.replace(formatPart, (letters, at: number) => {
+    // `SS` reads fractions too.
+    if (/^[.,]S/.test(letters)) return ''
+    const isMinutes = letters === 'MM' && hour >= 0 && at > hour
+    const name = isMinutes ? 'minutes' : letters === 'PM' ? 'AM' : /^[+-]\d/.test(letters) ? 'Z' : letters
     const pattern = formatParts[name]
-    if (pattern === undefined) return /\s/.test(letters) ? '\\s+' : RegExp.escape(letters)
+    if (pattern === undefined) {
+      if (/\s/.test(letters)) return '\\s+'
+      if (/[A-Za-z]/.test(letters) && letters !== 'T') throw new Error(describeLetter(format, letters))
+      return RegExp.escape(letters)
+    }
     const group = pattern.slice(0, pattern.indexOf('>'))
-    if (used.has(group)) throw new Error(`${format} can contain ${letters} only once.`)
+    if (used.has(group))
+      throw new Error(`${format} can have ${letters} only once${isMinutes ? ' after the hour' : ''}.`)
     used.add(group)
     return pattern
   })
 }
 
-/** A year of two digits is one of 1970 to 2069, or a century earlier where its day would come later than the latest. */
-function yearOf(year = '', day: string, latest: string) {
+function describeLetter(format: string, letter: string) {
+  const letters = new RegExp(`${letter}+`).exec(format)?.[0] ?? letter
+  const remedy = otherLetters[letter] ?? otherLetters[letter.toLowerCase()]
+  return `${format} can't have ${letters}. ${remedy ?? 'Its letters can be YYYY, YY, MMM, MM, M, DD, D, HH, H, SS, AM, Z and T.'}`
+}
+
+/** A two-digit year is in 1970 to 2069, or a century earlier if its day would be after `latest`. */
+function toYear(year = '', day: string, latest: string) {
   if (year.length === 4) return year
   const isOfLastCentury = Number(year) >= 70 || `20${year}-${day}` > latest
   return `${isOfLastCentury ? 19 : 20}${year}`
 }
 
-const monthOf = (month = '') =>
+const toMonth = (month = '') =>
   (/^\d/.test(month) ? month : String(months.indexOf(month.slice(0, 3).toLowerCase()) + 1)).padStart(2, '0')
 
-interface Clock {
+interface TimeParts {
   hour?: string
   minute?: string
   second?: string
   half?: string
 }
 
-function clockOf({ hour, minute = '00', second = '00', half }: Clock): string | undefined {
+function toTime({ hour, minute = '00', second = '00', half }: TimeParts): string | undefined {
   if (hour === undefined) return
-  const told = Number(hour)
-  if (half !== undefined && (told < 1 || told > 12)) return
-  const inDay = half === undefined ? told : (told % 12) + (/^p/i.test(half) ? 12 : 0)
-  if (inDay > 23 || Number(minute) > 59 || Number(second) > 59) return
-  return `${String(inDay).padStart(2, '0')}:${minute}:${second}`
+  const number = Number(hour)
+  if (half !== undefined && (number < 1 || number > 12)) return
+  const hourOfDay = half === undefined ? number : (number % 12) + (/^p/i.test(half) ? 12 : 0)
+  if (hourOfDay > 23 || Number(minute) > 59 || Number(second) > 59) return
+  return `${String(hourOfDay).padStart(2, '0')}:${minute}:${second}`
 }
 
-const clock = /^(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?\s*(?<half>[AaPp][Mm])?$/
+const timePattern = /^(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,]\d+)?)?\s*(?<half>[AaPp][Mm])?$/
 
-/** `HH:MM:SS` of a clock that may be without seconds, or with AM or PM. */
-const clockIn = (text: string) =>
-  clockOf((text.length > maxDateLength ? undefined : clock.exec(text.trim())?.groups) ?? {})
+/** Parses a time of day, also without seconds, or with AM or PM. Returns `HH:MM:SS`. */
+const parseTime = (text: string) =>
+  toTime((text.length > maxDateLength ? undefined : timePattern.exec(text.trim())?.groups) ?? {})
 
-const notAClock = new RowError('has no time beside it: HH:MM:SS or HH:MM, also with AM or PM')
+const notATimeOfDay = new RowError('must have a time in its time column: HH:MM:SS or HH:MM, also with AM or PM')
 
-/** A time of a day, `YYYY-MM-DD HH:MM:SS`, with the clock that stands in another cell; one that is empty changes nothing. */
-export function addTime(time: unknown, cell: unknown): unknown {
-  if (typeof time !== 'string' || cell === undefined || cell === null || cell === '') return time
-  // A column of times may have been made of one of days and times: the day is then of no account.
-  const told = clockIn(String(cell).replace(/^\d{4}-\d{2}-\d{2}[ T]/, ''))
-  return told === undefined ? notAClock : `${time.slice(0, 10)} ${told}`
+/** Replaces the time of day in `YYYY-MM-DD HH:MM:SS` by that of another cell. An empty cell changes nothing. */
+export function addTime(dateTime: unknown, cell: unknown): unknown {
+  if (typeof dateTime !== 'string' || cell === undefined || cell === null || cell === '') return dateTime
+  // Spreadsheets can add a date to a column of times. It has no meaning.
+  const time = parseTime(String(cell).replace(/^\d{4}-\d{2}-\d{2}[ T]/, ''))
+  return time === undefined ? notATimeOfDay : `${dateTime.slice(0, 10)} ${time}`
 }
 
-/** Reads days and times as our own columns have them, unless a file writes them otherwise. */
-export const timesBy = (read: ReadMoment | undefined) => ({
-  day: (text: string) => (read ? read(text)?.day : dateIn(text)),
-  time(text: string) {
-    if (!read) return localTimeIn(text)
-    const moment = read(text)
-    return moment && `${moment.day} ${moment.clock ?? '00:00:00'}`
-  },
+/**
+ * Creates parsers of dates (`YYYY-MM-DD`) and times (`YYYY-MM-DD HH:MM:SS` in `timeZone`). A time with an offset is converted to the time
+ * zone; without a time zone it is rejected. Default format: ISO 8601, also with a space, without seconds, or a date alone.
+ */
+export const createTimeParsers = (read: ReadDateTime = readIso, timeZone?: string) => ({
+  /** The date as it is written: a birthday is the same day everywhere. */
+  day: (text: string) => read(text)?.day,
+  localDay: (text: string) => toLocal(read(text), timeZone)?.slice(0, 10),
+  time: (text: string) => toLocal(read(text), timeZone),
 })
 
-const ofMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+function toLocal(dateTime: DateTime | undefined, timeZone: string | undefined): string | undefined {
+  if (!dateTime) return
+  const { day, time = '00:00:00', offset } = dateTime
+  if (offset === undefined) return `${day} ${time}`
+  if (timeZone === undefined) return
+  const [, sign = '+', hours = '00', minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(offset) ?? []
+  if (Number(hours) > 23 || Number(minutes) > 59) return
+  const instant = Temporal.Instant.from(`${day}T${time}${sign}${hours}:${minutes}`)
+  return instant.toZonedDateTimeISO(timeZone).toPlainDateTime().toString({ smallestUnit: 'second' }).replace('T', ' ')
+}
 
-/** The day, where there is such a day in the calendar. */
-function dateIn(text: string): string | undefined {
+const daysOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Returns the text if it is a date of the calendar. */
+function parseDay(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
   return isDay(Number(year), Number(month), Number(day)) ? text : undefined
 }
 
 function isDay(year: number, month: number, day: number) {
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  const days = month === 2 && leap ? 29 : (ofMonth[month - 1] ?? 0)
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = month === 2 && isLeap ? 29 : (daysOfMonths[month - 1] ?? 0)
   return year >= 1 && day >= 1 && day <= days
 }
 
-/** `YYYY-MM-DD HH:MM:SS` of a time that may be written with `T`, without seconds, or as a day alone: its midnight. */
-function localTimeIn(text: string): string | undefined {
-  const day = dateIn(text.slice(0, 10))
-  if (day === undefined) return
-  if (text.length === 10) return `${day} 00:00:00`
-  const [, hour, minute, second = '00'] = /^[ T]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/.exec(text.slice(10)) ?? []
-  return hour === undefined ? undefined : `${day} ${hour}:${minute}:${second}`
+const isoTime = new RegExp(
+  `^[ T](?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d)(?::(?<second>[0-5]\\d)(?:[.,]\\d{1,9})?)?(?: ?${offsetPattern})?$`,
+)
+
+function readIso(text: string): DateTime | undefined {
+  const day = parseDay(text.slice(0, 10))
+  if (day === undefined || text.length === 10) return day === undefined ? undefined : { day }
+  const {
+    hour,
+    minute,
+    second = '00',
+    offset,
+  } = (text.length > maxDateLength ? undefined : isoTime.exec(text.slice(10))?.groups) ?? {}
+  return hour === undefined ? undefined : { day, time: `${hour}:${minute}:${second}`, offset }
 }

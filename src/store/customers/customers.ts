@@ -72,7 +72,7 @@ export interface StaleRowGuard {
   onNewer(id: string): void
 }
 
-/** Merges rows (`CustomerRow`) into the customers. Of rows that are older than the stored customer, only newer consent is merged. */
+/** Merges rows (`CustomerRow`) into the customers. If a row is older than the stored customer, only its newer consent is merged. */
 export const upsertCustomers = (
   db: Database,
   service: Service,

@@ -16,8 +16,8 @@ interface StoredContent extends Consent {
 const flags = ['privacy', 'emailSubscription', 'smsSubscription'] as const satisfies (keyof Consent)[]
 
 /**
- * Drops rows that are older than the content of the stored customer. A flag of consent has its own time: a row keeps the flags that changed
- * after the stored flag did, so a withdrawal is never lost and an older opt-in never wins. Call it with the customers locked.
+ * Drops rows that are older than the content of the stored customer. A flag of consent has its own time: a row keeps newer flags.
+ * So a withdrawal is never lost, and an older opt-in never wins. Call it with the customers locked.
  */
 export async function dropOlderFields(tx: Db, service: Service, rows: readonly CustomerRow[]): Promise<CustomerRow[]> {
   const ids = rows.flatMap(({ id, updateTimeStamp }) => (updateTimeStamp ? id : []))

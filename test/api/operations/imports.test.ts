@@ -92,7 +92,7 @@ test('the reason of a rejected line always ends with the remedy', async () => {
   const reasons = (await shop.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
   assert.deepEqual(reasons.sort(), [
     'must be a number: only digits, with a point before the decimals',
-    'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
+    'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, also with an offset such as Z or +02:00',
     'must have a decimal point, not a comma. To read such numbers, use --decimal ,',
   ])
 })
