@@ -106,6 +106,14 @@ test('a missing value is calculated from price, quantity and discount', async ()
   assert.equal(await value(), '-30.00')
 })
 
+test('a value with another sign than its quantity is rejected', async () => {
+  const columns = 'id,lineId,saleDate,quantity,price,value'
+  const lines = ['V1,1,2024-05-26,1,5.00,-5.00', 'V1,2,2024-05-26,-1,5.00,5.00', 'V1,3,2024-05-26,-1,5.00,-5.00']
+  const { read, rejected, rejectedFile } = await shop.importFile('transactions', `${columns}\n${lines.join('\n')}\n`)
+  assert.deepEqual([read, rejected], [3, 2])
+  assert.match(rejectedFile ?? '', /2,value,must have the sign of quantity times price,.*\n3,value,must have the sign/)
+})
+
 test('a line whose value cannot be stored is rejected', async () => {
   const { rejectedFile } = await shop.importFile('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
   assert.match(rejectedFile ?? '', /^2,price,"times the quantity must be less than 1,000,000,000,000",/m)

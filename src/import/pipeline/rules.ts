@@ -11,9 +11,11 @@ export const skuRule: Rule = ({ sku, skuId }) =>
 const maxAmount = 1e12
 
 export const transactionRule: Rule = row => {
-  const { quantity, price, discountAmount, discountType, discountReason, discountPercentage } = row
+  const { quantity, price, value, discountAmount, discountType, discountReason, discountPercentage } = row
   if (Math.abs(Number(price) * Number(quantity)) >= maxAmount)
     return new RowError('times the quantity must be less than 1,000,000,000,000', 'price')
+  if (Math.sign(Number(value ?? 0)) === -Math.sign(Number(price) * Number(quantity)) && Number(value ?? 0) !== 0)
+    return new RowError('must have the sign of quantity times price', 'value')
   if (!discountAmount && (discountType || discountReason || discountPercentage))
     return new RowError('is required if the line has a discount', 'discountAmount')
   return
