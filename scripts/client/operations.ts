@@ -46,9 +46,7 @@ export function partsOf({ operation }: Told, { parameters, schemas }: Node): Par
 
 /** A time may be given as a `Date`. */
 const querySchema = ({ schema, description }: Node) =>
-  schema.anyOf?.some(({ format }: Node) => format === 'date-time')
-    ? { type: 'timestamp', description: description.replace(/ Format: .*/, '') }
-    : { ...schema, description }
+  schema.$ref && nameOf(schema) === 'TimestampFilter' ? { type: 'timestamp', description } : { ...schema, description }
 
 /** The operation as a method of the group's interface. */
 export function signature(name: string, reported: Told, components: Node): string {

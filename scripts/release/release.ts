@@ -19,6 +19,7 @@ const ours = [
   'console',
   'migrations',
   'docs',
+  'examples',
   'deploy',
   'package.json',
   'openapi.json',

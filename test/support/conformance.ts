@@ -62,7 +62,7 @@ export function createConformanceCheck(document: Node) {
     const { node: response, pointer } = resolve(operation.responses[status], toPointer(...steps))
     if (!response) return { operation: operation.operationId, faults: [`${answer.status} is not documented`] }
     const errors = [
-      ...checkHeaders(response, answer),
+      ...checkHeaders(response, method, answer),
       ...checkBody(response, pointer, answer),
       ...checkCode(operation, answer),
     ]
@@ -76,10 +76,10 @@ export function createConformanceCheck(document: Node) {
     return allowed.includes(json.code) && statusOf(json.code) === status ? [] : [`${json.code} is not documented`]
   }
 
-  function checkHeaders({ headers = {} }: Node, response: TestResponse) {
+  function checkHeaders({ headers = {} }: Node, method: string, response: TestResponse) {
     const errors: string[] = []
     const isExport = response.headers['content-type'] === 'application/x-ndjson'
-    const groups = ['everyResponse', ...(isExport ? ['bulkExport'] : [])]
+    const groups = ['everyResponse', ...(method === 'GET' ? [] : ['write']), ...(isExport ? ['bulkExport'] : [])]
     const common = groups.flatMap(group =>
       Object.entries<Node>(document['x-response-headers'][group]).map(([name, node]) => ({
         name,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { changeKinds, maxCursorLength } from '../changes.ts'
+import { changeFields, changeKinds, maxCursorLength } from '../changes.ts'
 import { Flag, Id, Instant, Integer, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 
 /** `failing` endpoints are still tried. `paused` ones are not, until they are resumed. */
@@ -120,4 +120,40 @@ export const WebhookAttempt = Type.Object(
     milliseconds: Integer('The duration in milliseconds.', 37, { minimum: 0 }),
   },
   { $id: 'WebhookAttempt', additionalProperties: false },
+)
+
+const sentAt = Instant('The time at which the body was built.', '2026-11-21T09:31:28.120Z')
+const service = Text('The name of the service.', 'luma', 250)
+
+/** The body of a delivery. */
+export const RecordsChangedEvent = Type.Object(
+  {
+    type: OneOf('The type of the event.', ['records.changed']),
+    timestamp: sentAt,
+    data: Type.Object(
+      {
+        service,
+        cursor: Text(
+          'The position after these changes: the `after_cursor` of `GET /changes` with the same `kinds`.',
+          'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
+          maxCursorLength,
+        ),
+        changes: Type.Array(Type.Object(changeFields, { $id: 'DeliveredChange', additionalProperties: false }), {
+          description: 'At most 100 changes, in order.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { $id: 'RecordsChangedEvent', description: 'Changes of records.', additionalProperties: false },
+)
+
+/** The body of a test delivery. */
+export const WebhookTestEvent = Type.Object(
+  {
+    type: OneOf('The type of the event.', ['webhook.test']),
+    timestamp: sentAt,
+    data: Type.Object({ service }, { additionalProperties: false }),
+  },
+  { $id: 'WebhookTestEvent', description: 'A test event.', additionalProperties: false },
 )

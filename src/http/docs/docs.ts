@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 import { acceptsHtml } from '../negotiation/accept.ts'
-import { createEtag, getRequestPath, matchesEtag } from '../routing/operation.ts'
+import { getRequestPath } from '../routing/operation.ts'
 import { pageSecurityHeaders } from '../security-headers.ts'
+import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 
 /** Registers the API reference at `/docs`: the page, its script and the viewer. All files are served by Tillbridge. */
 export function registerDocsPages(server: FastifyInstance): void {
@@ -33,20 +34,12 @@ const [page, start] = [readAsset('page.html'), readAsset('start.js')]
 const javascript = 'text/javascript; charset=utf-8'
 const cacheHeaders = { 'cache-control': 'public, max-age=3600' }
 
-interface CachedFile {
-  type: string
-  bytes: Buffer
-  tag: string
-}
+const icon = toCompressedFile('image/svg+xml', readAsset('icon.svg'))
 
-const toCachedFile = (type: string, bytes: Buffer): CachedFile => ({ type, bytes, tag: createEtag(bytes) })
-
-const icon = toCachedFile('image/svg+xml', readAsset('icon.svg'))
-
-let loaded: Promise<CachedFile> | undefined
+let loaded: Promise<CompressedFile> | undefined
 
 /** Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. */
-function viewer(): Promise<CachedFile> {
+function viewer(): Promise<CompressedFile> {
   loaded ??= readViewer().catch(error => {
     loaded = undefined
     throw error
@@ -55,21 +48,18 @@ function viewer(): Promise<CachedFile> {
 }
 
 // The package offers its bundle only as a route, so a server that never listens requests it.
-async function readViewer(): Promise<CachedFile> {
+async function readViewer(): Promise<CompressedFile> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const server = Fastify()
   try {
     await server.register(scalar, { routePrefix: '/scalar', configuration: { url: '/openapi.json' } })
     const { statusCode, rawPayload: bytes } = await server.inject('/scalar/js/scalar.js')
     if (statusCode !== 200) throw new Error(`the package returned ${statusCode} for the bundle of the viewer`)
-    return toCachedFile(javascript, bytes)
+    return toCompressedFile(javascript, bytes)
   } finally {
     await server.close()
   }
 }
 
-function sendCachedFile(request: FastifyRequest, reply: FastifyReply, { type, bytes, tag }: CachedFile) {
-  reply.headers({ ...cacheHeaders, etag: tag })
-  if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
-  return reply.type(type).send(bytes)
-}
+const sendCachedFile = (request: FastifyRequest, reply: FastifyReply, file: CompressedFile) =>
+  sendCompressedFile(request, reply.headers(cacheHeaders), file)

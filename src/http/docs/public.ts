@@ -1,17 +1,22 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
 import { readCommitWaitSeconds } from '../../store/stats/sync-status.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { AppContext } from '../app-context.ts'
 import { buildOpenApiDocument } from '../openapi/openapi.ts'
+import { sliceDocument, sliceQuery } from '../openapi/slice.ts'
 import type { Operation } from '../routing/operation.ts'
+import { parseQuery } from '../routing/query.ts'
 import { changelog } from './changelog.ts'
+import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { buildErrorPageHeaders, errorPage } from './error-page.ts'
 
 /** Seconds after which a commit that waits for a synchronous standby shows in `/health/ready`. */
 const maxCommitWaitSeconds = 5
+const jsonType = 'application/json; charset=utf-8'
 
 interface Public {
   appContext: AppContext
@@ -25,7 +30,7 @@ export function registerPublicPages(
   operations: readonly Operation[],
   { appContext, publicUrl, ready }: Public,
 ) {
-  const sendJson = (reply: FastifyReply, text: string) => reply.type('application/json; charset=utf-8').send(text)
+  const sendJson = (reply: FastifyReply, text: string) => reply.type(jsonType).send(text)
   const json = (reply: FastifyReply, value: unknown) => sendJson(reply, JSON.stringify(value))
 
   server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
@@ -47,13 +52,21 @@ export function registerPublicPages(
     return json(reply, { data: { status: 'ready', writes, ...warning } })
   })
 
-  // Building the document takes a few milliseconds, and anyone can request it, so it is cached by URL.
-  const documents = new Map<string, string>()
-  server.get('/openapi.json', (_, reply) => {
+  // Building the document takes a few milliseconds, and anyone can request it, so each slice is cached by URL.
+  const documents = new Map<string, CompressedFile>()
+  server.get('/openapi.json', (request, reply) => {
+    const { query: slice, errors } = parseQuery(sliceQuery, request.query as string, 'UTC')
+    throwIfAny(errors)
     const url = publicUrl()
-    const document = documents.get(url) ?? JSON.stringify(buildOpenApiDocument(operations, url))
-    documents.set(url, document)
-    return sendJson(reply, document)
+    const key = JSON.stringify([url, slice.view, slice.tag])
+    const file =
+      documents.get(key) ??
+      toCompressedFile(
+        jsonType,
+        Buffer.from(JSON.stringify(sliceDocument(buildOpenApiDocument(operations, url), slice))),
+      )
+    documents.set(key, file)
+    return sendCompressedFile(request, reply, file)
   })
 
   server.get('/changelog', (_, reply) => json(reply, { data: changelog }))

@@ -49,11 +49,8 @@ const sharedErrors: ReadonlySet<ErrorCode> = new Set([
 /** Statuses that the default response covers. They mean the same in every operation. */
 const isDefaultStatus = (status: number) => [405, 406, 408, 413, 414, 415, 417, 431, 500].includes(status)
 
-/** The errors that an operation can return in addition to those that the response components list, in the order of the catalogue. */
-export const getOwnErrors = (codes: Iterable<ErrorCode>) => {
-  const common = new Set(errorsOfEveryOperation)
-  return [...codes].filter(each => !common.has(each) && !isDefaultStatus(errorCodes[each].status))
-}
+/** Returns the errors that the response components don't list, in the order of the catalogue. */
+export const getOwnErrors = (codes: Iterable<ErrorCode>) => [...codes].filter(each => !sharedErrors.has(each))
 
 /** Creates a writer of error responses. It collects the components: one per status, and one for the statuses of the transport. */
 export function createErrorWriter(publicUrl: string) {
@@ -62,10 +59,15 @@ export function createErrorWriter(publicUrl: string) {
   /** Returns the error responses of an operation. `instance` is the path of an example request. */
   function write(codes: Iterable<ErrorCode>, instance: string) {
     const byStatus = Map.groupBy(codes, each => errorCodes[each].status)
-    const responses = [...byStatus].flatMap(([status, statusCodes]) => {
+    let hasExample = false
+    const responses = [...byStatus].flatMap(([status, statusCodes]): [number, object][] => {
       if (isDefaultStatus(status)) return []
-      const explained = statusCodes.filter(each => !sharedErrors.has(each))
-      return [[status, explained.length ? buildResponse(explained, status, instance) : refer(status)] as const]
+      const own = getOwnErrors(statusCodes)
+      if (!own.length) return [[status, refer(status)]]
+      // One example shows the form. The page of a code explains the others.
+      const response = buildResponse(own, status, hasExample ? undefined : instance)
+      hasExample = true
+      return [[status, response]]
     })
     return { ...Object.fromEntries(responses), default: refer() }
   }
@@ -76,11 +78,7 @@ export function createErrorWriter(publicUrl: string) {
     const isCovered = (each: ErrorCode) =>
       status === undefined ? isDefaultStatus(errorCodes[each].status) : errorCodes[each].status === status
     const codes = (Object.keys(errorCodes) as ErrorCode[]).filter(each => sharedErrors.has(each) && isCovered(each))
-    const everywhere =
-      status === undefined
-        ? [...errorsOfEveryRequest, ...codes]
-        : codes.filter(each => errorsOfEveryOperation.includes(each))
-    components[name] ??= { ...buildResponse(codes, status), 'x-error-codes': [...new Set(everywhere)] }
+    components[name] ??= { ...buildResponse(codes, status, '/customers/search'), 'x-error-codes': codes }
     return { $ref: `#/components/responses/${name}` }
   }
 
@@ -93,7 +91,7 @@ export function createErrorWriter(publicUrl: string) {
       content: {
         'application/problem+json': {
           schema: { $ref: '#/components/schemas/Problem' },
-          ...(first && { example: buildExampleProblem(first, publicUrl, instance) }),
+          ...(first && instance !== undefined && { example: buildExampleProblem(first, publicUrl, instance) }),
         },
       },
     }
@@ -151,5 +149,5 @@ function buildExampleError(each: ErrorCode): ApiError {
   return new ApiError(each, details[each])
 }
 
-const buildExampleProblem = (each: ErrorCode, publicUrl: string, instance = '/customers/search'): Problem =>
+const buildExampleProblem = (each: ErrorCode, publicUrl: string, instance: string): Problem =>
   createProblem(buildExampleError(each), { publicUrl, instance, requestId: exampleRequestId })

@@ -105,8 +105,14 @@ export const commonResponseHeaders = {
   ...Object.fromEntries<(typeof constantHeaders)[number][1]>(constantHeaders),
 }
 
+const contentEncoding = responseHeader(
+  'The compression, if `Accept-Encoding` requests one.',
+  stringValue('zstd', { enum: ['zstd', 'gzip'] }),
+)
+
 /** Headers of every bulk export. The document describes them once. */
 export const exportHeaders = {
+  'Content-Encoding': contentEncoding,
   'X-As-Of': responseHeader(
     'The instant up to which the list contains changes, like `meta.asOf` of a page.',
     stringValue('2026-11-21T09:31:27.803870Z', { format: 'date-time' }),
@@ -124,9 +130,17 @@ export const exportHeaders = {
     'Exports of changes only: the `after_cursor` for the changes after this export.',
     stringValue('mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'),
   ),
-  'Content-Encoding': responseHeader(
-    'The compression, if `Accept-Encoding` requests one.',
-    stringValue('zstd', { enum: ['zstd', 'gzip'] }),
+}
+
+/** Headers of the responses to writes. The document describes them once. */
+export const writeHeaders = {
+  'Idempotent-Replayed': responseHeader(
+    '`true` if this is the stored response of an earlier request with the same key. Absent otherwise.',
+    stringValue('true', { const: 'true' }),
+  ),
+  'Preference-Applied': responseHeader(
+    'This is the response of a dry run: nothing was saved. Absent otherwise.',
+    stringValue('tx=rollback', { const: 'tx=rollback' }),
   ),
 }
 
@@ -138,14 +152,6 @@ export const responseHeaders = {
     true,
   ),
   Location: responseHeader('The path of the created record.', stringValue('/customers/65432'), true),
-  'Idempotent-Replayed': responseHeader(
-    '`true` if this is the stored response of an earlier request with the same key. Absent otherwise.',
-    stringValue('true', { const: 'true' }),
-  ),
-  'Preference-Applied': responseHeader(
-    'This is the response of a dry run: nothing was saved. Absent otherwise.',
-    stringValue('tx=rollback', { const: 'tx=rollback' }),
-  ),
   'WWW-Authenticate': responseHeader(
     'The authentication scheme.',
     stringValue('Basic realm="Tillbridge", charset="UTF-8"'),
@@ -161,6 +167,8 @@ export const responseHeaders = {
     stringValue(pageSecurityHeaders['referrer-policy']),
     true,
   ),
+  Vary: responseHeader('The response depends on this request header.', stringValue('accept-encoding'), true),
+  'Content-Encoding': contentEncoding,
   'X-Accel-Buffering': responseHeader(
     'nginx must pass events on without buffering.',
     stringValue('no', { const: 'no' }),

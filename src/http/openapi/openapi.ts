@@ -4,12 +4,13 @@ import { ListMeta, Warning } from '../pagination/lists.ts'
 import { Problem } from '../problem.ts'
 import { type Operation, tagDescriptions } from '../routing/operation.ts'
 import { createDocumentWriter } from './document-writer.ts'
-import { commonResponseHeaders, exportHeaders, headerParameters, responseHeaders } from './headers.ts'
+import { commonResponseHeaders, exportHeaders, headerParameters, responseHeaders, writeHeaders } from './headers.ts'
 import { writeOperation } from './operations.ts'
 import { writePage } from './page-operations.ts'
 import { pages, pagesTag } from './pages.ts'
 import { shareParameters } from './shared-parameters.ts'
 import { buildIntroduction } from './texts.ts'
+import { writeWebhooks } from './webhooks.ts'
 
 /** Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. */
 export function buildOpenApiDocument(operations: readonly Operation[], publicUrl: string): object {
@@ -42,7 +43,8 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
     security: [{ basic: [] }],
     tags: [...tags].map(name => ({ name, description: tagDescriptions[name] })),
     paths,
-    'x-response-headers': { everyResponse: commonResponseHeaders, bulkExport: exportHeaders },
+    webhooks: writeWebhooks(writer),
+    'x-response-headers': { everyResponse: commonResponseHeaders, write: writeHeaders, bulkExport: exportHeaders },
     components: {
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'Username and password of an account.' },

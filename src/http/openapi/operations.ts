@@ -13,8 +13,10 @@ import {
   pathParameter,
   queryParameter,
   referToParameters,
+  TimestampFilter,
 } from './parameters.ts'
 import { DataResponse, ndjsonContent, ResponseWithWarnings } from './responses.ts'
+import { getCodeSamples } from './samples.ts'
 import { toHeading } from './texts.ts'
 
 /** Returns the OpenAPI operation of a route. */
@@ -28,14 +30,10 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
     ...Object.entries(operation.params).map(([name, { description, example }]) =>
       pathParameter(name, description, example),
     ),
-    ...Object.entries(operation.query.properties).map(([name, schema]) =>
-      queryParameter(
-        name,
-        writer.write(schema, 'query'),
-        operation.query.required?.includes(name) ?? false,
-        isTimestamp(schema),
-      ),
-    ),
+    ...Object.entries(operation.query.properties).map(([name, schema]) => ({
+      ...queryParameter(name, writer.write(schema, 'query'), operation.query.required?.includes(name) ?? false),
+      ...(isTimestamp(schema) && { schema: writer.write(TimestampFilter, 'query') }),
+    })),
     ...Object.entries(operation.headers).map(([name, header]) => headerParameter(name, header)),
     ...referToParameters(getRequestHeaders(operation)),
   ],
@@ -43,15 +41,15 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   ...(operation.body &&
     operation.method !== 'DELETE' && {
       requestBody: {
-        description: operation.summary,
         required: !isNoBody(operation.body),
         content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
       },
     }),
-  ...(operation.files && { requestBody: { description: operation.summary, required: true, content: fileContent } }),
+  ...(operation.files && { requestBody: { required: true, content: fileContent } }),
   responses: buildResponses(writer, operation),
   ...(operation.role === undefined ? {} : { 'x-required-role': operation.role }),
   'x-error-codes': getOwnErrors(getErrors(operation)),
+  ...getCodeSamples(operation.operationId),
 })
 
 function buildContent({ write, content, json }: Writer, operation: Operation) {
@@ -62,21 +60,13 @@ function buildContent({ write, content, json }: Writer, operation: Operation) {
 }
 
 function buildResponses(writer: Writer, operation: Operation) {
-  const { method, statuses, media, etag, repeatable } = operation
+  const { method, statuses, media, etag } = operation
   const content = buildContent(writer, operation)
   const etagHeaders = etag ? (['ETag'] as const) : []
   const streamHeaders = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
-  const dryRunHeaders = method === 'GET' ? [] : (['Preference-Applied'] as const)
-  const replayHeaders = repeatable ? (['Idempotent-Replayed'] as const) : []
   const buildSuccess = (status: number) => {
     const locationHeaders = status === 201 || status === 202 ? (['Location'] as const) : []
-    const headers = referToHeaders(
-      ...etagHeaders,
-      ...streamHeaders,
-      ...replayHeaders,
-      ...dryRunHeaders,
-      ...locationHeaders,
-    )
+    const headers = referToHeaders(...etagHeaders, ...streamHeaders, ...locationHeaders)
     return { description: operation.summary, ...(Object.keys(headers).length && { headers }), content }
   }
   return {

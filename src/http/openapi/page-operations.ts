@@ -1,14 +1,19 @@
+import type { TSchema } from '../../schemas/schemas.ts'
 import type { Writer } from './document-writer.ts'
 import { errorsOfEveryRequest, getOwnErrors } from './errors.ts'
 import { referToHeaders } from './headers.ts'
 import { type PageOperation, type PublicPageResponse, pagesTag } from './pages.ts'
-import { buildExamplePath, pathParameter } from './parameters.ts'
+import { buildExamplePath, pathParameter, queryParameter, referToParameters } from './parameters.ts'
 import { toHeading } from './texts.ts'
 
-const buildResponse = ({ json }: Writer, { description, schema, headers = [] }: PublicPageResponse) => ({
+const buildResponse = (
+  { json }: Writer,
+  status: string,
+  { description, schema, headers = [] }: PublicPageResponse,
+) => ({
   description,
   ...(headers.length && { headers: referToHeaders(...headers) }),
-  content: schema ? json(schema) : html,
+  ...(status !== '304' && { content: schema ? json(schema) : html }),
 })
 
 /** Returns the OpenAPI operation of a public page. */
@@ -18,13 +23,19 @@ export const writePage = (writer: Writer, page: PageOperation) => ({
   summary: toHeading(page.summary),
   description: page.description,
   security: [],
-  parameters: Object.entries(page.params ?? {}).map(([name, { description, example, schema }]) => ({
-    ...pathParameter(name, description, example),
-    schema: writer.write(schema),
-  })),
+  parameters: [
+    ...Object.entries(page.params ?? {}).map(([name, { description, example, schema }]) => ({
+      ...pathParameter(name, description, example),
+      schema: writer.write(schema),
+    })),
+    ...Object.entries(page.query?.properties ?? {}).map(([name, schema]) =>
+      queryParameter(name, writer.write(schema as TSchema, 'query'), false),
+    ),
+    ...(304 in page.responses ? referToParameters(['IfNoneMatch']) : []),
+  ],
   responses: {
     ...Object.fromEntries(
-      Object.entries(page.responses).map(([status, response]) => [status, buildResponse(writer, response)]),
+      Object.entries(page.responses).map(([status, response]) => [status, buildResponse(writer, status, response)]),
     ),
     ...writer.errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])], buildExamplePath(page.path, page.params)),
   },

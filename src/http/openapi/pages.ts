@@ -1,10 +1,11 @@
 import { LocalDate, OneOf } from '../../domain/values/fields.ts'
 import type { ErrorCode } from '../../errors/api-error.ts'
-import { type TSchema, Type } from '../../schemas/schemas.ts'
+import { type TObject, type TSchema, Type } from '../../schemas/schemas.ts'
 import { Code } from '../problem.ts'
 import type { Tag } from '../routing/operation.ts'
 import type { ResponseHeader } from './headers.ts'
 import { DataResponse } from './responses.ts'
+import { sliceQuery } from './slice.ts'
 
 /** A response of a public page. */
 export interface PublicPageResponse {
@@ -21,6 +22,7 @@ export interface PageOperation {
   summary: string
   description: string
   params?: Record<string, { description: string; example: string; schema: TSchema }>
+  query?: TObject
   responses: Record<number, PublicPageResponse>
   errors?: readonly ErrorCode[]
 }
@@ -64,6 +66,8 @@ const Document = Type.Object(
   { $id: 'OpenApiDocument', description: 'An OpenAPI document.', additionalProperties: true },
 )
 
+const fileHeaders: readonly ResponseHeader[] = ['ETag', 'Vary', 'Content-Encoding']
+
 /** The operations that need no credentials. */
 export const pages: readonly PageOperation[] = [
   {
@@ -92,8 +96,17 @@ export const pages: readonly PageOperation[] = [
     path: '/openapi.json',
     operationId: 'getOpenApi',
     summary: 'Get the OpenAPI document',
-    description: 'OpenAPI 3.1, generated from the definitions that the server runs on.',
-    responses: { 200: { description: 'The OpenAPI document.', schema: Document } },
+    description:
+      'OpenAPI 3.1, generated from the definitions that the server runs on. With `view` or `tag`, a part of the document.',
+    query: sliceQuery,
+    responses: {
+      200: { description: 'The OpenAPI document.', schema: Document, headers: fileHeaders },
+      304: {
+        description: 'The document has not changed since the response that `If-None-Match` names.',
+        headers: fileHeaders,
+      },
+    },
+    errors: ['invalid_parameter'],
   },
   {
     path: '/docs',

@@ -1,4 +1,5 @@
 import { timestampFormats } from '../../domain/values/timestamp.ts'
+import { Type } from '../../schemas/schemas.ts'
 import type { Operation, Params, RequestHeaders } from '../routing/operation.ts'
 import type { headerParameters } from './headers.ts'
 import type { Schema } from './schema.ts'
@@ -47,18 +48,26 @@ export const headerParameter = (
   ...(example !== undefined && { example }),
 })
 
-export function queryParameter(name: string, schema: Schema, required: boolean, isTimestamp: boolean) {
-  const { description = '', examples, ...keywords } = schema
-  const about = isTimestamp ? { description: `${description} Format: ${timestampFormats}.` } : { description }
-  const shown = isTimestamp ? { examples: timestampExamples } : { example: examples?.[0] }
-  return { name, in: 'query', ...about, ...(required && { required }), schema: keywords, ...(examples ? shown : {}) }
-}
+/** The schema of every timestamp in a query. */
+export const TimestampFilter = Type.String({
+  $id: 'TimestampFilter',
+  description: `${timestampFormats}. Encode \`+\` as \`%2B\` in a URL.`,
+  format: 'timestamp',
+  maxLength: 40,
+  examples: ['2026-11-21T09:31:27.803870Z', '2026-11-21T20:31:27+11:00', '2024-05-10 09:30:00', '2024-05-10'],
+})
 
-const timestampExamples = {
-  instant: { summary: 'A time in UTC, like `asOf`.', value: '2026-11-21T09:31:27.803870Z' },
-  offset: { summary: 'With an offset. Encode `+` as `%2B` in a URL.', value: '2026-11-21T20:31:27+11:00' },
-  wallClock: { summary: "In the service's time zone.", value: '2024-05-10 09:30:00' },
-  day: { summary: 'The beginning of a day.', value: '2024-05-10' },
+export function queryParameter(name: string, schema: Schema, required: boolean) {
+  const { description, examples, ...keywords } = schema
+  const [example] = examples ?? []
+  return {
+    name,
+    in: 'query',
+    description,
+    ...(required && { required }),
+    schema: keywords,
+    ...(example !== undefined && { example }),
+  }
 }
 
 /** Returns references to shared parameters. */

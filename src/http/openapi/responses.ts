@@ -22,6 +22,6 @@ export const ResponseWithWarnings = (schema: TSchema) =>
 export const ndjsonContent = ({ $ref }: Schema) => ({
   schema: {
     type: 'string',
-    description: `Bulk export: one ${$ref ? `\`${$ref.split('/').at(-1)}\`` : 'record'} per line.`,
+    description: `One ${$ref ? `\`${$ref.split('/').at(-1)}\`` : 'record'} per line.`,
   },
 })

@@ -2,14 +2,14 @@ import { encodeCursor, renderChange } from '../../change-feed/subscription.ts'
 import { Product } from '../../domain/catalog/products.ts'
 import { StaffMember } from '../../domain/catalog/staff.ts'
 import { Store } from '../../domain/catalog/stores.ts'
-import { changeKinds, maxCursorLength } from '../../domain/changes.ts'
+import { changeFields, changeKinds, maxCursorLength } from '../../domain/changes.ts'
 import { Customer } from '../../domain/customers/customers.ts'
 import { StockLevel } from '../../domain/inventory/stock-level.ts'
 import { Order } from '../../domain/orders/orders.ts'
 import { Return } from '../../domain/orders/returns.ts'
 import { RetailTransaction } from '../../domain/orders/transactions.ts'
 import { RewardAccount } from '../../domain/rewards/rewards.ts'
-import { Instant, OneOf } from '../../domain/values/fields.ts'
+import { Instant } from '../../domain/values/fields.ts'
 import { pagingParameters } from '../../http/pagination/lists.ts'
 import { get, stream } from '../../http/routing/route-definitions.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
@@ -29,13 +29,7 @@ import {
 
 const RecordChange = Type.Object(
   {
-    kind: OneOf('The kind of record.', changeKinds),
-    id: Type.String({ description: 'The ID of the record.', examples: ['65432'] }),
-    action: OneOf('`changed` includes created. `removed`: the record no longer exists.', ['changed', 'removed']),
-    changedAt: Instant('The time of the latest change of the record.', '2026-11-21T09:31:27.803870Z'),
-    path: Type.Optional(
-      Type.String({ description: 'The path of the record. Absent if it was removed.', examples: ['/customers/65432'] }),
-    ),
+    ...changeFields,
     record: Type.Optional(
       Type.Union([Store, StaffMember, Product, StockLevel, Customer, RetailTransaction, Order, Return, RewardAccount], {
         description: 'The record, as its path returns it. Only with `records=true`.',

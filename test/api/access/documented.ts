@@ -7,8 +7,6 @@ export interface Operation {
   method: string
   path: string
   role: string
-  /** The codes that not every operation has. */
-  errors: string[]
   query: Record<string, string>
   headers: Record<string, string>
   body: Node | undefined
@@ -47,7 +45,6 @@ export const operationsOf = (document: Node): Operation[] => {
         method: isStream ? 'HEAD' : method.toUpperCase(),
         path,
         role: operation['x-required-role'],
-        errors: operation['x-error-codes'],
         query: input('query'),
         headers: input('header'),
         body: requestBody?.content['application/json']?.example,

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { buildBareServer, buildDocuments } from '../../../scripts/documents/write.ts'
 import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { tagDescriptions } from '../../../src/http/routing/operation.ts'
+import { buildTestBody } from '../../../src/webhooks/delivery.ts'
+import { generateSecret, signHeaders } from '../../../src/webhooks/signature.ts'
 import { compileSchemas, type Node, toPointer } from '../../support/conformance.ts'
 
 let server: FastifyInstance
@@ -199,15 +203,16 @@ test('only requests and errors have examples of whole objects', () => {
   const faultsOf = compileSchemas(document)
   for (const [pointer, { example, schema }] of places(document, 'schema')) {
     if (!schema.$ref || !/\/content\//.test(pointer)) continue
-    const hasExample = /\/requestBody\/|\/application~1problem\+json$/.test(pointer)
-    assert.equal(example !== undefined, hasExample, pointer)
-    if (hasExample) assert.deepEqual(faultsOf(`${pointer}/schema`, example), [], pointer)
+    const mustHave = /^\/paths.*\/requestBody\//.test(pointer)
+    const canHave = mustHave || /\/application~1problem\+json$/.test(pointer)
+    assert.ok(example === undefined ? !mustHave : canHave, pointer)
+    if (example !== undefined) assert.deepEqual(faultsOf(`${pointer}/schema`, example), [], pointer)
   }
 })
 
 test('every parameter, header and response has a description', () => {
   for (const [pointer, node] of [...places(document, 'schema'), ...places(document, 'content')])
-    if (!/\/content\//.test(pointer)) assert.ok(node.description, pointer)
+    if (!/\/content\/|\/requestBody$/.test(pointer)) assert.ok(node.description, pointer)
 })
 
 test('exactly the operations with credentials require X-Service-Name', () => {
@@ -265,4 +270,91 @@ test('the document names its version and its address', async () => {
   assert.match(document.openapi, /^3\.1\.\d$/)
   assert.equal(document.info.version, version)
   assert.deepEqual(document.servers, [{ url: 'https://localhost:8443' }])
+})
+
+const getPart = async (query: string) => {
+  const { statusCode, body } = await server.inject({
+    url: `/openapi.json${query}`,
+    headers: { 'x-forwarded-proto': 'https' },
+  })
+  assert.equal(statusCode, 200, query)
+  return body
+}
+const listOperationIds = (part: Node) =>
+  Object.values<Node>(part.paths).flatMap(methods => Object.values<Node>(methods).map(each => each.operationId))
+
+test('the document and its views stay below their sizes', async () => {
+  const sizes = await Promise.all(['', '?view=shop', '?view=admin'].map(async query => (await getPart(query)).length))
+  for (const [index, maxBytes] of [410_000, 225_000, 250_000].entries())
+    assert.ok((sizes[index] ?? 0) <= maxBytes, sizes.join())
+})
+
+test('the shop and admin views divide the operations', async () => {
+  const parts = await Promise.all(['shop', 'admin'].map(async view => JSON.parse(await getPart(`?view=${view}`))))
+  assert.deepEqual(parts.flatMap(listOperationIds).sort(), listOperationIds(document).sort())
+  for (const part of parts) assert.deepEqual(await lintOpenApi(JSON.stringify(part)), [])
+  assert.ok(listOperationIds(parts[0]).includes('placeOrder'))
+  assert.ok(listOperationIds(parts[1]).includes('createAccount'))
+})
+
+test('each tag has a valid slice with its operations only', async () => {
+  for (const { name } of document.tags) {
+    const part = JSON.parse(await getPart(`?tag=${encodeURIComponent(name)}`))
+    assert.deepEqual(await lintOpenApi(JSON.stringify(part)), [], name)
+    assert.deepEqual(
+      part.tags.map((tag: Node) => tag.name),
+      [name],
+    )
+    for (const methods of Object.values<Node>(part.paths))
+      for (const operation of Object.values<Node>(methods)) assert.deepEqual(operation.tags, [name])
+  }
+})
+
+test('an unknown view, tag or parameter is rejected', async () => {
+  for (const query of ['view=shops', 'tag=shops', 'tags=Stores']) {
+    const response = await server.inject({ url: `/openapi.json?${query}`, headers: { 'x-forwarded-proto': 'https' } })
+    assert.equal(response.json().code, 'invalid_parameter', query)
+  }
+})
+
+test('the document is compressed and has an ETag for each encoding', async () => {
+  const get = (headers: Record<string, string>) =>
+    server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https', ...headers } })
+  const plain = await get({})
+  const tags = new Set([plain.headers.etag])
+  for (const [encoding, decode] of [
+    ['gzip', gunzipSync],
+    ['zstd', zstdDecompressSync],
+  ] as const) {
+    const response = await get({ 'accept-encoding': encoding })
+    assert.deepEqual([response.headers['content-encoding'], response.headers.vary], [encoding, 'accept-encoding'])
+    assert.equal(decode(response.rawPayload).toString(), plain.body)
+    assert.ok(response.rawPayload.length < 70_000)
+    tags.add(response.headers.etag)
+    const again = await get({ 'accept-encoding': encoding, 'if-none-match': String(response.headers.etag) })
+    assert.deepEqual([again.statusCode, again.body], [304, ''])
+  }
+  assert.equal(tags.size, 3)
+})
+
+test('code samples are the files that the tests run', async () => {
+  const samples = operations().flatMap(({ operation }) => operation['x-codeSamples'] ?? [])
+  assert.ok(samples.length >= 32, `${samples.length} samples`)
+  const files = globSync('examples/shop/*/*')
+  const texts = new Set(await Promise.all(files.map(file => readFile(file, 'utf8'))))
+  for (const { source } of samples) assert.ok(texts.has(source))
+  assert.deepEqual([...new Set(samples.map(({ label }: Node) => label))], ['curl', 'TypeScript', 'Python', 'PHP'])
+})
+
+test('the webhooks section describes the signed headers and the bodies that are sent', () => {
+  const { parameters, requestBody } = document.webhooks['records.changed'].post
+  const sent = signHeaders([generateSecret()], { id: 'msg_1', timestamp: 1, body: '{}' })
+  assert.deepEqual(
+    parameters.map((each: Node) => each.name),
+    Object.keys(sent),
+  )
+  const faultsOf = compileSchemas(document)
+  const pointer = requestBody.content['application/json'].schema.$ref.slice(1)
+  assert.deepEqual(faultsOf(pointer, JSON.parse(buildTestBody('luma', '2026-11-21T09:31:28.120Z'))), [])
+  assert.notDeepEqual(faultsOf(pointer, { type: 'records.lost' }), [])
 })

@@ -1,0 +1,41 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of the samples, which the tests run. */
+const folder = fileURLToPath(new URL('../../../examples/shop/', import.meta.url))
+
+/** The languages of the samples: the folder's name, the name for viewers and the label. */
+const languages = [
+  ['curl', 'Shell', 'curl'],
+  ['typescript', 'TypeScript', 'TypeScript'],
+  ['python', 'Python', 'Python'],
+  ['php', 'PHP', 'PHP'],
+] as const
+
+/** The sample of an operation or webhook. */
+const samples: Readonly<Record<string, string>> = {
+  listStores: 'first-request',
+  listInventory: 'stock',
+  createCustomer: 'create-customer',
+  getCustomerRewards: 'rewards',
+  placeOrder: 'checkout',
+  createReturn: 'return',
+  validateVoucher: 'check-voucher',
+  listChanges: 'poll-changes',
+  receiveChanges: 'verify-webhook',
+}
+
+/** Returns the code samples of an operation (`x-codeSamples`), if it has any. */
+export function getCodeSamples(operationId: string) {
+  const name = samples[operationId]
+  if (name === undefined) return {}
+  return {
+    'x-codeSamples': languages.flatMap(([language, lang, label]) =>
+      globSync(`${language}/${name}.*`, { cwd: folder }).map(file => ({
+        lang,
+        label,
+        source: readFileSync(folder + file, 'utf8'),
+      })),
+    ),
+  }
+}
