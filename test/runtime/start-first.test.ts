@@ -46,7 +46,7 @@ test('the server is not ready while several processes create the shop', async ()
   const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
   const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
   const service = startCommand(['start'], environment)
-  await waitUntil(() => service.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
+  await waitUntil(() => service.out.includes('creating a demo shop'), 'the demo shop is being created', 30_000)
   const early = await sendGet(there, '/health/ready')
   assert.equal(early.status, 503)
   assert.ok(early.headers['retry-after'])

@@ -10,7 +10,7 @@ import { RowError } from './row-error.ts'
 import { isOrderLine } from './rules.ts'
 
 /** Finds the items and stores of order rows. */
-export interface ItemLookup {
+interface ItemLookup {
   item(row: Row): ReturnType<typeof toSoldItem>
   /** Returns null if no store has the number. */
   storeId(number: string): string | null

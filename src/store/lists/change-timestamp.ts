@@ -139,7 +139,7 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
  * runs in the same query, with the same snapshot.
  */
 export async function countUpsert(tx: Db, insertion: Sql, additional?: Sql): Promise<Upserted> {
-  const counted = await tx.row<Upserted>(sql`
+  const counted = await tx.row<Omit<Upserted, 'outdated'>>(sql`
     with ${additional ? sql`additional as (${additional}),` : sql``} written as (${insertion})
     select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed from written`)
   return counted ?? { inserted: 0, changed: 0 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { sql } from '../../../src/database/db.ts'
 import { noCounts } from '../../../src/import/pipeline/counts.ts'
+import { tickClock } from '../../../src/store/alerts/database-clock.ts'
+import { upsertStaff } from '../../../src/store/catalog/staff.ts'
+import { findCustomersByEmail, upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { findOrderSkuIds, storeFreshStock } from '../../../src/store/inventory/fresh-stock.ts'
+import { readJobLags } from '../../../src/store/jobs/jobs.ts'
+import { findShipment } from '../../../src/store/orders/shipments.ts'
+import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
 import type { TestService } from '../../support/service.ts'
@@ -20,6 +28,24 @@ export async function tookAFile(api: TestService) {
   const file = { importType: 'staff', digest: createHash('sha256').digest() }
   await recordImportProgress(db, service, file, 12)
   assert.equal((await findInterruptedImport(db, service, file))?.line, 12)
+
+  const context = { actor: { username: 'importer', requestId: 'toured' }, skipOutdated: true }
+  for (const updateTimeStamp of ['2001-01-02 00:00:00', '2001-01-01 00:00:00']) {
+    const customer = { id: 'outdated', surname: 'Lee', email: 'outdated@example.com', emailSubscription: true }
+    await upsertCustomers(db, service, [{ ...customer, updateTimeStamp }], context)
+    await upsertStaff(db, service, [{ id: 'outdated', code: 'OUT', surname: 'Lee', updateTimeStamp }], context)
+  }
+  assert.equal((await findCustomersByEmail(db, service, ['OUTDATED@example.com'])).length, 1)
+  assert.ok((await readJobLags(db)).length > 0)
+  assert.equal(await readCommitWaitSeconds(db), 0)
+  await tickClock(db, 1_000)
+
+  const order = await db.row<{ id: string; skuId: string }>(sql`
+    select order_id as id, sku_id as "skuId" from order_line where service_id = ${service.id} and sku_id is not null limit 1`)
+  assert.ok(order)
+  assert.ok((await findOrderSkuIds(db, service, order.id)).includes(order.skuId))
+  await storeFreshStock(db, service, [order.skuId], [])
+  assert.equal(await findShipment(db, service, 'unknown'), undefined)
 
   await askMappingDoctor(api)
   await askDataDatabases(api)
