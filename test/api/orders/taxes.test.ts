@@ -77,17 +77,18 @@ test('orders with a tax column are imported with their taxes', async () => {
       header,
       row('T-1', '0.83', 'NY Tax', '10.83'),
       row('T-2', '0.83', '', '10.83'),
-      row('T-3', '0.83', '', '10.00'),
+      row('T-3', '0.83', '', '10.50'),
+      row('T-5', '0.83', '', '10.00'),
       row('T-4', '0.00', '', '10.00'),
       '',
     ].join('\n'),
   )
-  assert.deepEqual(counts, [4, 3, 0, 0, 1])
+  assert.deepEqual(counts, [5, 4, 0, 0, 1])
   assert.deepEqual(reasons, ['total must be the sum of lines, freight and tax: 10.83'])
   const taxLinesOf = async (number: string) => (await shop.get(`/orders/${number}`)).json.data.taxLines
   assert.deepEqual(await taxLinesOf('T-1'), [{ name: 'NY Tax', percentage: null, amount: '0.83' }])
   assert.deepEqual(await taxLinesOf('T-2'), [{ name: 'Tax', percentage: null, amount: '0.83' }])
-  assert.deepEqual(await taxLinesOf('T-4'), [])
+  assert.deepEqual([await taxLinesOf('T-4'), await taxLinesOf('T-5')], [[], []], 'the prices include the tax')
 })
 
 test('an order shipped later has its taxes in the sale', async () => {
