@@ -79,8 +79,8 @@ describe('a primary and its standby', () => {
       },
     }
     const ask = createRequester({ baseUrl: caller.url, ca: caller.ca })
-    const create = (key: string, body: string) =>
-      ask('/customers', { method: 'POST', headers: { ...caller.headers, 'idempotency-key': key }, body })
+    const create = (key: string, text: string) =>
+      ask('/customers', { method: 'POST', headers: { ...caller.headers, 'idempotency-key': key }, body: text })
     assert.equal((await create('before', JSON.stringify(buildCustomer()))).status, 201)
     const body = JSON.stringify(buildCustomer())
     // A standby of this name never connects.
