@@ -1,6 +1,6 @@
 /**
- * Judges by its words whether a text that is not UTF-8 is in a code page. A word is plausible if its letters are those of one language and
- * its capitals are where capitals can be: `Èâàí` is no word of a language that Windows-1252 has, `Иван` is one in Windows-1251.
+ * Detects the code page of a text that is not UTF-8 by its words. A word is plausible if its letters belong to one language and its capitals
+ * are where capitals can be. For example, `Иван` is plausible in Windows-1251, and the same bytes in Windows-1252 (`Èâàí`) are not.
  */
 
 export type Confidence = 'high' | 'medium' | 'low'
@@ -80,7 +80,7 @@ const others: readonly CodePage[] = [
   { label: 'euc-kr', isWord: anyOf(/^\p{Script=Hangul}+$/u), bytes: /^(?:[\xb0-\xc8][\xa1-\xfe])+$/ },
 ]
 
-/** Words of a sample that are judged. More would not change the result. */
+/** Maximum words of a sample that are checked. More would not change the result. */
 const maxWords = 500
 const maxWordBytes = 64
 const maxCandidates = 6
@@ -94,9 +94,9 @@ const wordsIn = (sample: Buffer) =>
     .slice(0, maxWords)
     .map(word => word.slice(0, maxWordBytes))
 
-/** Signs that stand beside or between words, and units. */
+/** Signs next to or between words, and units. */
 const signs =
-  /[\u00a0\u2013\u2014\u2019·…|~{}[\]^_`@\\]|^[“‘„«¡¿(©]+|[®™©”’»]+$|^µ[a-z]{1,2}$|^(?:[mck]?m|in|ft)[²³]$|^\p{L}{1,2}[ºª]$|^°[CF]$|^[€£¥§°½¼¾±×ºª]+$/giu
+  /[\u00a0\u2013\u2014\u2019·…|~{}[\]^_`@\\]|^[“‘„«¡¿(©]{1,8}|[®™©”’»]{1,8}$|^µ[a-z]{1,2}$|^(?:[mck]?m|in|ft)[²³]$|^\p{L}{1,2}[ºª]$|^°[CF]$|^[€£¥§°½¼¾±×ºª]{1,8}$/giu
 /** Capitals at the beginning, throughout, or behind a prefix such as Mc. */
 const hasCaseOfWord = (word: string) => /^(?:\p{Lu}?[^\p{Lu}]*(?:[A-Z][^\p{Lu}]+)*|[\p{Lu}ß]+)$/u.test(word)
 

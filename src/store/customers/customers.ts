@@ -2,13 +2,7 @@ import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts
 import type { Consent } from '../../domain/customers/consent.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import {
-  beginSourceDatedChange,
-  changeTimestamp,
-  mergedRowTimes,
-  type SourceDated,
-  withChangeTimestamp,
-} from '../lists/back-date.ts'
+import { beginSourceDatedChange, changeTimestamp, mergedRowTimes, withChangeTimestamp } from '../lists/back-date.ts'
 import {
   type Change,
   hasSameBody,
@@ -26,7 +20,7 @@ import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { recordConsentChanges } from './consent.ts'
-import { dropOlderFields } from './outdated.ts'
+import { type CustomerRow, dropOlderFields } from './outdated.ts'
 import { requireCustomers, restoreKeptFields } from './removal.ts'
 
 const customers: MergeTable = {
@@ -135,8 +129,6 @@ export const mapCustomers = (db: Database, service: Service, rows: readonly { id
     await requireCustomers(tx, service, ids, 'mapped_customer')
     return mergeCustomers(tx, service, rows)
   })
-
-export type CustomerRow = SourceDated & { id: string }
 
 /** Merges rows into the customers, within a transaction. `selectRows` selects the rows to merge. */
 export async function mergeCustomers(

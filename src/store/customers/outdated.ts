@@ -1,8 +1,11 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Consent } from '../../domain/customers/consent.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { SourceDated } from '../lists/back-date.ts'
 import { opaqueServiceId } from '../lists/planner-fences.ts'
-import type { CustomerRow } from './customers.ts'
+
+/** A customer of a file or a sync, with the columns that it has. */
+export type CustomerRow = SourceDated & { id: string }
 
 /** The consent of a stored customer, and the times (`YYYY-MM-DD HH:MM:SS`) of the content and of each flag. */
 interface StoredContent extends Consent {

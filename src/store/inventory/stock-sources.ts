@@ -2,8 +2,8 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /**
- * Returns the store that each SKU is taken from, by e-commerce SKU: the store with this number if it keeps the SKU, otherwise the store
- * with the most stock that no order or reservation has. A SKU that no store keeps has no entry.
+ * Returns the store that each SKU is taken from, by e-commerce SKU. It is the store with this number if it keeps the SKU. Otherwise it is the
+ * store with the most stock that no order or reservation has. A SKU that no store keeps has no entry.
  */
 export async function findStockSources(
   tx: Db,

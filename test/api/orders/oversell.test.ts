@@ -51,7 +51,7 @@ test('an order beyond the stock is accepted if overselling is allowed', async ()
 })
 
 for (const fulfilment of ['automatic', 'manual'] as const)
-  test(`of many clients only as many get the last units (${fulfilment})`, async () => {
+  test(`concurrent clients get only the last units (${fulfilment})`, async () => {
     const shop = await createShop({ oversell: 'refuse', fulfilment })
     const responses = await Promise.all(
       Array.from({ length: 40 }, () => post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))),
