@@ -80,6 +80,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
         discounts: [{ type: 'loyalty', reason: 'Gold member', amount: '4.00', percentage: '6.67' }],
         value: '55.98',
         status: 'shipped',
+        tracking: [],
       },
       {
         id: '2',
@@ -91,6 +92,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
         discounts: [],
         value: '10.00',
         status: 'shipped',
+        tracking: [],
       },
     ],
     freight: '9.95',
