@@ -78,7 +78,7 @@ async function nextPage(loaded: Loaded, { port, ca }: Running) {
   const { path, ...scenario } = await firstPage(loaded)
   const response = await new Promise<string>((resolve, reject) => {
     const options = { host: 'localhost', port, ca, path, auth: `${serviceName}:${loaded.password}` }
-    get({ ...options, headers: { 'x-service-name': serviceName } }, response => resolve(text(response))).on(
+    get({ ...options, headers: { 'x-service-name': serviceName } }, incoming => resolve(text(incoming))).on(
       'error',
       reject,
     )

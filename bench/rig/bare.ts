@@ -27,10 +27,10 @@ answerAsks(({ headers, body, certificate }: Fixed) => {
 })
 
 async function listen(certificate: Fixed['certificate']): Promise<Ports> {
-  const response: Parameters<typeof createServer>[1] = (_, response) =>
+  const respond: Parameters<typeof createServer>[1] = (_, response) =>
     response.writeHead(200, fixed?.headers).end(fixed?.body)
   const [plain = 0, tls = 0] = await Promise.all(
-    [createServer(response), createTlsServer({ ...tlsOptions, ...certificate }, response)].map(
+    [createServer(respond), createTlsServer({ ...tlsOptions, ...certificate }, respond)].map(
       server =>
         new Promise<number>(resolve => {
           server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))

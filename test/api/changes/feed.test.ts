@@ -43,16 +43,16 @@ test('the change feed starts with all current records and their valid paths', as
   await createReturn(shop, order.id, { 'HOOD-S': 1 })
   await addShipment(api, shop, order.id)
   const one = follower(shop, 'limit=5&records=true')
-  const change = await readAll(one)
+  const changes = await readAll(one)
   assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)))
-  assert.deepEqual(new Set(change.map(({ kind }) => kind)), new Set(changeKinds))
-  const moments = change.map(({ changedAt }) => changedAt)
+  assert.deepEqual(new Set(changes.map(({ kind }) => kind)), new Set(changeKinds))
+  const moments = changes.map(({ changedAt }) => changedAt)
   assert.deepEqual(moments, moments.toSorted(), 'in the order of their changes')
-  for (const { path = '', record } of change) assert.deepEqual((await shop.get(path)).json.data, record, path)
+  for (const { path = '', record } of changes) assert.deepEqual((await shop.get(path)).json.data, record, path)
   const thin = await readAll(follower(shop, ''))
   assert.deepEqual(
     thin,
-    change.map(({ record: _, ...change }) => change),
+    changes.map(({ record: _, ...withoutRecord }) => withoutRecord),
   )
 })
 

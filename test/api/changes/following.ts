@@ -43,13 +43,13 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 /** Reads one page. Starts again if the cursor has expired. */
 export async function readOn(one: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
   const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
-  const { status, json } = await one.shop.get(`/changes?${one.asking}${after}`)
-  if (status === 410) {
+  const { status: responseStatus, json } = await one.shop.get(`/changes?${one.asking}${after}`)
+  if (responseStatus === 410) {
     assert.equal(json.code, 'cursor_expired')
     Object.assign(one, { cursor: undefined, copy: new Map() })
     return { changes: [], hasMore: true, expired: true }
   }
-  assert.equal(status, 200, JSON.stringify(json))
+  assert.equal(responseStatus, 200, JSON.stringify(json))
   for (const change of json.data) take(one, change)
   one.cursor = json.meta.endCursor
   return { changes: json.data, hasMore: json.meta.hasNextPage, expired: false }

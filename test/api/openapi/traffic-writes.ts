@@ -8,8 +8,12 @@ import { addShipment } from '../../support/order-shop.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
-let created = 0
-const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `traffic${++created}@example.com` } })
+let customerCount = 0
+const customer = () => ({
+  firstname: 'Ann',
+  surname: 'Lee',
+  contact: { email: `traffic${++customerCount}@example.com` },
+})
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
 
 /** Tests every possible response to the writes of the API. */

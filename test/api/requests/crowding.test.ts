@@ -47,12 +47,12 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
   const agent = new Agent({ keepAlive: true, ca: service.ca, maxSockets: 600 })
   const asking = createRequester({ ...service, agent })
   const headers = { ...buildCredentials({ ...caller, service: shop }), 'content-type': 'application/json' }
-  let created = 0
+  let customerCount = 0
   const step = (clients: number) =>
     Promise.all(
       Array.from({ length: clients }, async (_, i) => {
         const read = await asking('/stores', { headers })
-        const body = JSON.stringify(buildCustomer({ surname: `Step ${++created}` }))
+        const body = JSON.stringify(buildCustomer({ surname: `Step ${++customerCount}` }))
         return i % 5 ? [read] : [read, await asking('/customers', { method: 'POST', headers, body })]
       }),
     ).then(responses => responses.flat())

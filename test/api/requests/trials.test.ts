@@ -38,8 +38,8 @@ test('a dry run of settings, roles, passwords and mappings changes nothing', asy
     await post(api, `/accounts/${api.username}/rotate`, {}, trial),
   ]
   assert.deepEqual(
-    responses.map(({ status, headers }) => [status, headers['preference-applied']]),
-    [200, 201, 200, 200].map(status => [status, 'tx=rollback']),
+    responses.map(response => [response.status, response.headers['preference-applied']]),
+    [200, 201, 200, 200].map(expected => [expected, 'tx=rollback']),
   )
   const [settings, account, mapping, rotated] = responses.map(({ json }) => json.data)
   assert.deepEqual([settings.inventoryBuffer, mapping.ecommerceLocationId], [7, '777'])
