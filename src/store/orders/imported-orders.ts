@@ -7,6 +7,7 @@ import { Contradiction } from '../../domain/values/contradiction.ts'
 import { getDecimals } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change-timestamp.ts'
+import { opaqueServiceId } from '../lists/planner-fences.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 import { skipNumbers } from './numbers.ts'
 
@@ -99,9 +100,10 @@ async function insertOrders(
   }))
   await tx.run(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, tax_lines, total,
-                             imported_at, import_digest)
+                             imported_at, import_digest, has_imported_sale)
     select ${service.id}, id, ${at}::timestamptz, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${getDecimals(currency)}::integer, freight, "taxLines", total,
-           ${at}::timestamptz, decode(digest, 'hex')
+           ${at}::timestamptz, decode(digest, 'hex'),
+           exists (select from retail_transaction t where t.service_id = ${opaqueServiceId(service)} and lower(t.order_number) = lower(number) and t.order_number = number)
       from json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
            freight numeric, "taxLines" json, total numeric, digest text)`)
   const lines = orders.flatMap(order => order.lines.map(line => ({ ...line, orderId: order.id })))
