@@ -50,6 +50,8 @@ const bodies: Record<string, (example: object) => object> = {
   createWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++created}` }),
   updateWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++created}` }),
   createAccount: example => Object.assign({}, example, { username: `somebody-${++created}` }),
+  // A subscription mapping needs its reference values, and a new currency needs a confirmation.
+  updateSettings: example => Object.assign({}, example, { subscriptionMapping: {}, confirmCurrencyChange: true }),
 }
 
 /** Texts that are stored unchanged or rejected with a message. They share a prefix, so that they can be found. */
