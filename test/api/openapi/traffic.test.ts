@@ -199,6 +199,7 @@ test('the check detects a response that differs from the document', async () => 
 
 /** Codes that are not provoked here, and the tests that do. */
 const elsewhere: Partial<Record<ErrorCode, string>> = {
+  insufficient_stock: '../orders/oversell.test.ts',
   method_not_allowed: '../requests/methods.test.ts',
   request_timeout: '../requests/slow-clients.test.ts',
 }
