@@ -43,9 +43,13 @@ test('only an admin can import columns that map or configure', async () => {
   await importAndWait(admin, 'stores', 'storeId,storeNumber,name,ecommerceLocationId,inventoryBuffer\n1,101,x,77,3\n')
   const withThem = 'storeId,storeNumber,name,inventoryBuffer\n1,101,y,9\n'
   for (const [query, csv, why] of [
-    ['', withThem, /for admins: inventoryBuffer/],
-    [{ map: { inventoryBuffer: 'B' } }, withThem, /for admins: inventoryBuffer/],
-    [{ set: { ecommerceLocationId: '5' } }, 'storeId,storeNumber,name\n1,101,y\n', /for admins: ecommerceLocationId/],
+    ['', withThem, /inventoryBuffer requires the role admin/],
+    [{ map: { inventoryBuffer: 'B' } }, withThem, /inventoryBuffer requires the role admin/],
+    [
+      { set: { ecommerceLocationId: '5' } },
+      'storeId,storeNumber,name\n1,101,y\n',
+      /ecommerceLocationId requires the role admin/,
+    ],
   ] as const) {
     const profile = query && `?profile=${encodeURIComponent(JSON.stringify(query))}`
     const run = await importAndWait(maintainer, `stores${profile}`, csv)

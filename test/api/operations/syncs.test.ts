@@ -86,7 +86,16 @@ test('a requested sync run is executed and reports its counts', async () => {
   assert.ok(run)
   const { id: _, startedAt, endedAt, seconds, notes, ...counts } = run
   assert.ok(Date.parse(startedAt) <= Date.parse(endedAt ?? '') && seconds >= 0 && Array.isArray(notes))
-  const common = { sync: 'stores', origin: 'backOffice', state: 'ok', detail: null, removed: 0, rejected: 0 }
+  const common = {
+    sync: 'stores',
+    origin: 'backOffice',
+    state: 'ok',
+    detail: null,
+    removed: 0,
+    skipped: 0,
+    outdated: 0,
+    rejected: 0,
+  }
   assert.ok(counts.read > 0)
   assert.deepEqual(counts, { ...common, full: true, read: counts.read, new: counts.read, changed: 0, unchanged: 0 })
   const now = await sync('stores')
