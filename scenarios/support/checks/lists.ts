@@ -8,8 +8,8 @@ import { type CheckResult, check } from '../expectations/check.ts'
 import {
   accountsOf,
   customersOf,
+  locations,
   productsOf,
-  shops,
   stockOf,
   storesOf,
   transactionsOf,
@@ -47,7 +47,7 @@ function checkStock({ state, clock }: Simulator, levels: readonly StockLevel[]):
   const dayAgo = clock.wall() - 86_400_000
   const rows = new Map([...state.skus.values()].map(({ row, id }) => [row, id]))
   const changed = new Set(
-    shops(state).flatMap(({ id, column }) =>
+    locations(state).flatMap(({ id, column }) =>
       [...state.stock.changes(column)].flatMap(({ row, when }) => (when > dayAgo ? [`${id}-${rows.get(row)}`] : [])),
     ),
   )

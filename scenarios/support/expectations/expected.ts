@@ -16,7 +16,18 @@ export const shops = ({ stores }: Shop) => [...stores.values()].filter(({ kind }
 const exported = ({ styles }: Shop) => [...styles.values()].filter(({ special }) => special !== 'freight')
 const skusOf = ({ colours }: Style): Sku[] => colours.flatMap(({ skus }) => skus)
 
-export const storesOf = (shop: Shop): Expected => new Map(shops(shop).map(store => [String(store.id), storeOf(store)]))
+/** The stores, and the warehouses and web stores, which only stock and orders name. */
+export const locations = (shop: Shop) => [...shop.stores.values()]
+
+export const storesOf = (shop: Shop): Expected =>
+  new Map(locations(shop).map(store => [String(store.id), store.kind === 'shop' ? storeOf(store) : locationOf(store)]))
+
+const locationOf = ({ id, number, name, kind }: Store) => ({
+  storeId: String(id),
+  storeNumber: number.trim() || String(id),
+  name: name.trim(),
+  kind,
+})
 
 const storeOf = ({ id, code, number, name, email, address }: Store) => ({
   storeId: String(id),
@@ -67,7 +78,7 @@ export const stockOf = (shop: Shop): Map<string, number> =>
     exported(shop)
       .flatMap(skusOf)
       .flatMap(({ id, row }) =>
-        shops(shop).map((store): [string, number] => [`${store.id}-${id}`, shop.stock.at(row, store.column)]),
+        locations(shop).map((store): [string, number] => [`${store.id}-${id}`, shop.stock.at(row, store.column)]),
       ),
   )
 
