@@ -38,7 +38,7 @@ export const backupCommand = (program: Command) =>
     )
     .action(async (file: string, { shard, cpuPercent: share }: { shard?: string; cpuPercent: number }) => {
       const config = readConfig()
-      const opening = { asItIs: true, statementTimeoutMs: 0 }
+      const opening = { skipMigrations: true, statementTimeoutMs: 0 }
       const control = await joinDatabase(config, opening)
       let data: OpenedDatabase | undefined
       try {

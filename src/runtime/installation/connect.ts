@@ -46,7 +46,7 @@ export async function connect(
   {
     statementTimeoutMs = 15_000,
     onNotice = () => {},
-    skipMigrations: asItIs = false,
+    skipMigrations = false,
     replicas: wanted = false,
     settingName: named,
   }: ConnectOptions,
@@ -82,7 +82,7 @@ export async function connect(
         ...Object.fromEntries(replicas.map(({ name, pool }) => [`replica ${name}`, pool])),
       },
       replicas,
-      migrated: asItIs ? [] : await applyMigrations(connection, pooled),
+      migrated: skipMigrations ? [] : await applyMigrations(connection, pooled),
       ...(own && { postgres: own.postgres }),
       async close() {
         closing = true

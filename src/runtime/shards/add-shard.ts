@@ -41,11 +41,11 @@ export async function addShard(
 ): Promise<{ services: number; told: string[] }> {
   const { db: control, keys } = installation
   // Checked before anything is created in the database.
-  const asItIs = await connect(config, url, { skipMigrations: true, settingName: shardUrlSetting })
+  const unmigrated = await connect(config, url, { skipMigrations: true, settingName: shardUrlSetting })
   try {
-    if (await readMark(asItIs.db)) await requireMark(asItIs.db, keys, name)
+    if (await readMark(unmigrated.db)) await requireMark(asItIs.db, keys, name)
   } finally {
-    await asItIs.close()
+    await unmigrated.close()
   }
   const { db, close } = await connect(config, url, { settingName: shardUrlSetting, statementTimeoutMs: 0 })
   try {

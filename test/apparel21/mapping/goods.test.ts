@@ -13,6 +13,7 @@ test('a store is mapped with or without email and number', async () => {
   assert.deepEqual(parseStore(await parseXmlDocument(store)), {
     storeId: '7101',
     storeNumber: '008',
+    kind: 'store',
     code: 'S7101',
     name: 'DFO Airport',
     email: 's@example.test',
