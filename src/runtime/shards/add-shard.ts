@@ -43,7 +43,7 @@ export async function addShard(
   // Checked before anything is created in the database.
   const unmigrated = await connect(config, url, { skipMigrations: true, settingName: shardUrlSetting })
   try {
-    if (await readMark(unmigrated.db)) await requireMark(asItIs.db, keys, name)
+    if (await readMark(unmigrated.db)) await requireMark(unmigrated.db, keys, name)
   } finally {
     await unmigrated.close()
   }
