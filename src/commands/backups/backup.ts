@@ -7,7 +7,7 @@ import type { Head } from '../../backup/frames.ts'
 import { recordBackup } from '../../backup/history.ts'
 import { defaultCpuShare, throttle } from '../../backup/throttle.ts'
 import { readConfig } from '../../config/config.ts'
-import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
+import type { ConnectOptions, OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { openShard } from '../../runtime/shards/open-shard.ts'
@@ -38,7 +38,7 @@ export const backupCommand = (program: Command) =>
     )
     .action(async (file: string, { shard, cpuPercent: share }: { shard?: string; cpuPercent: number }) => {
       const config = readConfig()
-      const opening = { skipMigrations: true, statementTimeoutMs: 0 }
+      const opening: ConnectOptions = { skipMigrations: true, statementTimeoutMs: 0 }
       const control = await joinDatabase(config, opening)
       let data: OpenedDatabase | undefined
       try {

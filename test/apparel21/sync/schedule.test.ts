@@ -172,7 +172,7 @@ test('the second of two customers with one email is stored without it', async ()
   const result = await fed.sync('customers')
   const [first, second] = [await customer(a, fed), await customer(b, fed)]
   assert.deepEqual([first.contact.email, second.contact.email, second.surname], [email.trim(), null, 'Twin'])
-  assert.ok(Object.keys(result?.notes ?? {}).some(text => text.includes('e-mail address')))
+  assert.ok(Object.keys(result?.notes ?? {}).some(text => text.includes('email address')))
 })
 
 test('two stores that swap numbers are both stored', async () => {
