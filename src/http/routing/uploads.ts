@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { admit } from '../admission/admit.ts'
 import type { AppContext } from '../app-context.ts'
 import { interruptedBody } from '../body/body.ts'
@@ -91,7 +92,7 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
           const isDryRun = prefersDryRun(context.header('prefer'))
           if (isDryRun) reply.header('preference-applied', 'tx=rollback')
           let received: FileHandle | undefined
-          const close = () => received?.close().catch(() => {})
+          const close = () => received && ignoreError(received.close(), 'upload was already closed')
           let releaseSlot = () => {}
           const accepting = accept({
             ...withQuery(context, query),

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { handleLater } from '../../telemetry/ignored-errors.ts'
 import type { Confidence } from '../formats/code-pages.ts'
 import type { Dialect } from '../formats/dialect.ts'
 import type { Field } from '../pipeline/columns.ts'
@@ -45,7 +46,7 @@ export async function openSheetInThread(
     env: {},
   })
   const failed = Promise.withResolvers<never>()
-  failed.promise.catch(() => {})
+  handleLater(failed.promise)
   const fail = (error: Error) => {
     failed.reject(error)
     void worker.terminate()
