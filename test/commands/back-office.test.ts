@@ -114,8 +114,8 @@ describe('tillbridge back-office', () => {
       ...[
         'interval.customers = 5m',
         'interval.stock = 90s',
-        'interval.products = 1d (default)',
-        'interval.orders = 5m (default)',
+        'interval.products = 15m (default)',
+        'interval.orders = 1m (default)',
       ],
       ...['gateway.pay.pal.merchantId = PAYPAL', 'gateway.pay.pal.cardType = PP', 'gateway.zip.origin = Zip'],
     ])
@@ -129,7 +129,7 @@ describe('tillbridge back-office', () => {
       'interval.customers=1h',
     )
     const left = await cli('show', 'luma')
-    assert.match(left, /^interval\.stock = 5m \(default\)\n(.*\n)*interval\.customers = 1h\n/m)
+    assert.match(left, /^interval\.stock = 1m \(default\)\n(.*\n)*interval\.customers = 1h\n/m)
     assert.match(left, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
     assert.doesNotMatch(left, /zip|cardType/)
     const client = await connectToDatabase(environment.DATA_DIR)

@@ -78,7 +78,7 @@ for (const [args, fault] of [
   [['account', 'add', 'a:b'], /tillbridge: `username` must be a name of 1 to 100 characters/],
   [
     ['account', 'add', '\u202eabc'],
-    /tillbridge: `username` can't contain a character that changes the direction of writing/,
+    /tillbridge: `username` can't contain the character U\+202E, which changes the direction of writing/,
   ],
 ] as const)
   test(`\`tillbridge ${args.join(' ')}\` is a clear error`, async () => {

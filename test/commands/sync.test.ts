@@ -103,7 +103,7 @@ describe('tillbridge sync', () => {
     assert.equal(last, 'ok')
     assert.match(at ?? '', /^\d{4}-\d\d-\d\dT/)
     assert.match(`${lag} ${every}`, /^\d+ s [\d,]+ s$/)
-    assert.equal(out.trim().split('\n').length, 2 + 9)
+    assert.equal(out.trim().split('\n').length, 2 + 10)
     assert.deepEqual(simulator.ledger.calls, [])
   })
 
@@ -117,7 +117,7 @@ describe('tillbridge sync', () => {
     assert.deepEqual(await doctor(), {
       check: 'Syncs',
       ok: true,
-      detail: 'shop: 9 syncs, none overdue',
+      detail: 'shop: 10 syncs, none overdue',
     })
     const { rows } = await client.query(`
       with was as (select sync, finished_at, error from sync_state)
@@ -134,7 +134,7 @@ describe('tillbridge sync', () => {
     assert.equal(ok, false)
     assert.match(detail, /^shop: /)
     for (const said of [
-      /stock is overdue: last synced at \d{4}-\d\d-\d\dT[\d:]+Z, every 300 s/,
+      /stock is overdue: last synced at \d{4}-\d\d-\d\dT[\d:]+Z, every 60 s/,
       /customers never succeeded/,
       /the last run of products failed/,
     ])

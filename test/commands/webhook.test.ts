@@ -196,7 +196,7 @@ test('listen rejects invalid arguments with a message', async () => {
   )
   assert.equal(
     await rejected(receiver.url, '--secret-file', '/nowhere/secret'),
-    'tillbridge: /nowhere/secret cannot be read: there is no such file.\n',
+    "tillbridge: /nowhere/secret doesn't exist.\n",
   )
 })
 

@@ -28,8 +28,8 @@ const findOrder = async (number: string) =>
 /** The amounts of the lines of an order: value, and discounts with their reasons. */
 const lineAmounts = (order: { lines: { sku: string; value: string; discounts: { amount: string }[] }[] }) =>
   order.lines.map(({ sku, value, discounts }) => [sku, value, ...discounts.map(({ amount }) => amount)])
-// All times of the example have this offset.
-const dateFormat = ['--date-format', 'YYYY-MM-DD HH:MM:SS +1000']
+// All times of the example have the offset +1000, and the service's time zone is UTC.
+const dateFormat = ['--date-format', 'YYYY-MM-DD HH:MM:SS Z']
 
 test('Shopify orders find customers by email and spread order discounts', async () => {
   const customers = await importExample('shopify-customers')
@@ -44,7 +44,7 @@ test('Shopify orders find customers by email and spread order discounts', async 
     ['TEE-WHT-S', '53.91', '5.99'],
     ['Gift Card - $50.00', '45.00', '5.00'],
   ])
-  assert.deepEqual([first.total, first.taxLines, first.placedAt], ['108.86', [], '2026-05-11 09:55:16'])
+  assert.deepEqual([first.total, first.taxLines, first.placedAt], ['108.86', [], '2026-05-10 23:55:16'])
   assert.deepEqual(lineAmounts(second), [['TEE-BLK-M', '24.95', '5.00']])
   assert.deepEqual([second.lines[0].status, first.lines[0].status], ['processing', 'shipped'])
   assert.deepEqual(lineAmounts(third), [['Alteration', '20.00']], 'a discount of 0.00 is left out')

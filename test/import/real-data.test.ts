@@ -179,7 +179,7 @@ describe('a shop with real data', { skip }, () => {
       )
       assert.equal(seen.summaries['transactions-uci.csv.gz']?.rejected, 4)
       assert.equal(seen.rejected.transactions.lines, 4)
-      for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
+      for (const reason of Object.keys(seen.reasons)) assert.match(reason, /must have at most 2 decimals, like GBP$/)
     })
 
     test('every imported line refers to known SKUs and stores', () => {
