@@ -1,5 +1,3 @@
-import type { Profile } from './profile.ts'
-
 /** Formats of exports that common platforms write. Each example file in `examples/data/` is imported by a test. */
 
 const shopifyAddress = (prefix: 'billing' | 'delivery', theirs: string) => ({
@@ -20,7 +18,7 @@ const wooCommerceAddress = (prefix: 'billing' | 'delivery', theirs: string) => (
 })
 
 /** The other columns of an export are ignored, and those that an older export lacks are left out. */
-const defaults: Profile = { ignore: ['*'], allowMissing: true, decimal: '.' }
+const defaults = { ignore: ['*'], allowMissing: true, decimal: '.' as const }
 
 export const platformProfiles = {
   'shopify-orders': {
@@ -140,6 +138,6 @@ export const platformProfiles = {
       ...defaults,
     },
   },
-} satisfies Record<string, { description: string; profile: Profile & { type: string } }>
+} satisfies Record<string, { description: string; profile: { type: string; [option: string]: unknown } }>
 
 export type PlatformProfileName = keyof typeof platformProfiles
