@@ -234,7 +234,7 @@ test('the encoding is detected anywhere, and damaged lines are not sent', {
   assert.equal(await page.readField('Encoding'), 'utf-8')
   await page.press('Import')
   await page.until(hasFact('Rejected 2'))
-  await page.waitForText('is not valid UTF-8')
+  await page.waitForText('must be valid UTF-8')
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('storeNumber of line 3', '33')
   await page.press('Import 1 line again')

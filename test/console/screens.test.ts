@@ -104,8 +104,8 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     values (${shop.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
-  await page.waitForText('stock is late: 3 h old, due every 5 min')
-  await page.press('Sync now: stock is late: 3 h old, due every 5 min')
+  await page.waitForText('stock is late: 3 h old, due every 60 s')
+  await page.press('Sync now: stock is late: 3 h old, due every 60 s')
   // Each failed call brings the circuit breaker closer to opening.
   await waitUntil(
     async () => {
