@@ -86,7 +86,7 @@ export const settings = {
   MAX_MEMORY_MIB: integer(
     'Memory in MiB that one process can use. 40 % of it is for connections and unread responses: beyond that, Tillbridge closes the connections that read slowest.',
     1_024,
-    [384, 1_048_576],
+    [450, 1_048_576],
   ),
   ...databaseSettings,
   DATA_DIR: string('The directory of the bundled database, the certificates and the secret key.', '.data'),

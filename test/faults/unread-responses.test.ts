@@ -7,7 +7,7 @@ import { install } from '../support/installations/installations.ts'
 import { createDirectory, sendGet, serve, stopServer } from '../support/processes.ts'
 import { connectUnread, http1Requests, http2Requests } from '../support/unread-clients.ts'
 
-const maxMemoryMib = 400
+const maxMemoryMib = 450
 const large = '/docs/viewer.js'
 const http1 = http1Requests(large, 20)
 const http2 = http2Requests(large, 100)
