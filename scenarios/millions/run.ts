@@ -96,7 +96,7 @@ async function importWithKills(list: List, file: string) {
     const position = positions[run]
     const ended = await (position === undefined ? importing.ended : killAt(list, position, importing))
     runs.import.push(ended)
-    if (run && /This one goes on from there\./.test(ended.err)) resumed++
+    if (run && /Resuming after that line\./.test(ended.err)) resumed++
     else if (run) wrong.resumed.push(`${list.kind}: ${ended.err}`)
     if (position === undefined && ended.code !== 0) wrong.missing.push(`${list.kind}: code ${ended.code}: ${ended.err}`)
   }
