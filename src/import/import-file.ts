@@ -97,8 +97,8 @@ export async function importFile(
     throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
   const counts = noCounts()
   let bytes = 0
-  const onRead = (lineCount: number) => {
-    bytes += lineCount
+  const onRead = (readBytes: number) => {
+    bytes += readBytes
   }
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])

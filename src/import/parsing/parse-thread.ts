@@ -10,7 +10,7 @@ import type { ParseTask, Reply } from './parse-worker.ts'
 
 /**
  * Parses an uploaded file in a thread of its own, so that no file can block or exhaust the process that serves all. The thread has limits
- * of memory and time, and is killed if it exceeds one. It reads a batch only when the previous one has been taken.
+ * of memory and time, and is killed if it exceeds one. It parses a batch only when the importer requests it.
  */
 
 /** Limits of one thread. */
@@ -30,7 +30,7 @@ interface ReadingOptions extends Pick<ParseTask, 'dialect' | 'currency'> {
   signal: AbortSignal
 }
 
-/** Opens an uploaded file up to its header. Takes the file handle over. Throws `ImportError` like `openSheet`. */
+/** Opens an uploaded file up to its header. The thread closes the file handle. Throws `ImportError` like `openSheet`. */
 export async function openSheetInThread(
   file: Pick<ParseTask, 'handle' | 'name' | 'format' | 'typeName'>,
   { dialect, currency, onRead, onRemark, onGuess, signal }: ReadingOptions,
@@ -113,42 +113,26 @@ export async function openSheetInThread(
 
 async function* noLines(): AsyncGenerator<never> {}
 
-/** Returns the members that a thread can receive: data, not functions or signals. */
-function toCloneable(dialect: Dialect): Dialect {
-  const {
-    map,
-    ignore,
-    ignoreUnknown,
-    set,
-    timeColumns,
-    forbiddenColumns,
-    delimiter,
-    encoding,
-    decimal,
-    dateFormat,
-    timeZone,
-    today,
-    values,
-    allowMissing,
-  } = dialect
-  const members = {
-    map,
-    ignore,
-    ignoreUnknown,
-    set,
-    timeColumns,
-    forbiddenColumns,
-    delimiter,
-    encoding,
-    decimal,
-    dateFormat,
-    timeZone,
-    today,
-    values,
-    allowMissing,
-  }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Dialect
-}
+/** The members of a dialect that a thread can receive: data, not functions or signals. */
+const cloneable = [
+  'map',
+  'ignore',
+  'ignoreUnknown',
+  'set',
+  'timeColumns',
+  'forbiddenColumns',
+  'delimiter',
+  'encoding',
+  'decimal',
+  'dateFormat',
+  'timeZone',
+  'today',
+  'values',
+  'allowMissing',
+] as const satisfies (keyof Dialect)[]
+
+const toCloneable = (dialect: Dialect): Dialect =>
+  Object.fromEntries(cloneable.flatMap(name => (dialect[name] === undefined ? [] : [[name, dialect[name]]])))
 
 /** Restores the class of the errors of a row, which a message does not keep. */
 function restoreErrors({ line, errors, ...row }: ValidatedRow): ValidatedRow {

@@ -62,7 +62,6 @@ async function* run() {
   const fields = sheet.fields.map(({ parse: _, ...field }) => field)
   yield { opened: { header: sheet.header, sparse: sheet.sparse, fields } }
   for await (const batch of splitIntoBatches(sheet, type)) yield { batch }
-  for (;;) yield { batch: undefined }
 }
 
 const replies = run()
