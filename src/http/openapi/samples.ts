@@ -1,16 +1,28 @@
 import { globSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder of the samples, which the tests run. */
 const folder = fileURLToPath(new URL('../../../examples/shop/', import.meta.url))
 
-/** The languages of the samples: the folder's name, the name for viewers and the label. */
+/** The languages of the samples, in the order of the pages: the folder's name, the name for viewers and the label. */
 const languages = [
   ['curl', 'Shell', 'curl'],
   ['typescript', 'TypeScript', 'TypeScript'],
   ['python', 'Python', 'Python'],
   ['php', 'PHP', 'PHP'],
 ] as const
+
+/** Returns a sample in each of its languages. */
+export const readSample = (name: string) =>
+  languages.flatMap(([language, lang, label]) =>
+    globSync(`${language}/${name}.*`, { cwd: folder }).map(file => ({
+      lang,
+      label,
+      extension: extname(file).slice(1),
+      source: readFileSync(folder + file, 'utf8'),
+    })),
+  )
 
 /** The sample of an operation or webhook. */
 const samples: Readonly<Record<string, string>> = {
@@ -29,13 +41,5 @@ const samples: Readonly<Record<string, string>> = {
 export function getCodeSamples(operationId: string) {
   const name = samples[operationId]
   if (name === undefined) return {}
-  return {
-    'x-codeSamples': languages.flatMap(([language, lang, label]) =>
-      globSync(`${language}/${name}.*`, { cwd: folder }).map(file => ({
-        lang,
-        label,
-        source: readFileSync(folder + file, 'utf8'),
-      })),
-    ),
-  }
+  return { 'x-codeSamples': readSample(name).map(({ lang, label, source }) => ({ lang, label, source })) }
 }
