@@ -31,7 +31,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
     rounds.push({ copy: await copied(loaded), plain: await tell(), zstd: await tell('zstd'), gzip: await tell('gzip') })
   }
   const peak = memory(service.pid).peak
-  bench.say('  pages, alone and while a list is told')
+  bench.say('  pages, alone and during a bulk export')
   const asking = { connections: 4, rate: pagesPerSecond, seconds: Math.max(5, bench.seconds) }
   for (let round = 0; round < bench.rounds; round++) {
     const alone = await ask(bench, service, page, asking)
@@ -59,7 +59,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
     tables: [
       {
         caption: 'The export',
-        head: ['way', 'seconds', 'records/s', 'MB sent', 'of COPY'],
+        head: ['way', 'seconds', 'records/s', 'MB sent', 'share of COPY'],
         rows: (['copy', 'plain', 'zstd', 'gzip'] as const).map(way => [
           { copy: 'COPY', plain: 'NDJSON', zstd: 'NDJSON, zstd', gzip: 'NDJSON, gzip' }[way],
           tenths(of(way, 'seconds')),

@@ -52,7 +52,7 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
     tables: [
       {
         caption: 'A page of 100, in milliseconds',
-        head: ['request', ...sizes.map(size => `of ${whole(size.customers)}`), 'largest/smallest'],
+        head: ['request', ...sizes.map(size => whole(size.customers)), 'largest/smallest'],
         rows: [...times.keys()].map(name => [
           name,
           ...sizes.map((_, i) => tenths(timeOf(name, i))),
@@ -60,13 +60,8 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
         ]),
       },
       {
-        caption: `Every filter, alone and together, in each direction: the first ${near} pages of a walk, and those up to the ${deep}th`,
-        head: [
-          'request',
-          ...sizes.flatMap(size => [`of ${whole(size.customers)}`, 'deep']),
-          'deep/first',
-          'largest/tenth',
-        ],
+        caption: `Every filter, alone and together, in each direction: the first ${near} pages of a paginated read, and those up to the ${deep}th`,
+        head: ['request', ...sizes.flatMap(size => [whole(size.customers), 'deep']), 'deep/first', 'largest/tenth'],
         rows: [...walks].map(([name, of]) => [
           name,
           ...of.flatMap(({ first: firstPage, late }) => [tenths(firstPage), tenths(late)]),
@@ -76,11 +71,11 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
       },
     ],
     targets: [
-      worst('a page deep in a walk, whatever the filters', 'first', [...walks.values()], of => [
+      worst('a page deep in a paginated read, whatever the filters', 'first', [...walks.values()], of => [
         of.at(-1)?.late,
         of.at(-1)?.first,
       ]),
-      worst('a first page of the largest list', 'of one a tenth as large', [...walks.values()], of => [
+      worst('a first page of the largest list', 'share of a list a tenth as large', [...walks.values()], of => [
         of.at(-1)?.first,
         of.at(-2)?.first,
       ]),
@@ -94,7 +89,7 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
   }
 }
 
-/** Pages of a walk that are timed at its beginning, and how far it is walked. */
+/** Pages that are timed at the beginning, and the number of pages that are read. */
 const near = 5
 const deep = 40
 /** Milliseconds below which a page is as good as another, whatever the ratio. */

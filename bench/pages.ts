@@ -79,8 +79,8 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
           'bare HTTPS/s',
           'SQL alone/s',
           'service/s',
-          'of SQL alone',
-          'of bare HTTPS',
+          'share of SQL alone',
+          'share of bare HTTPS',
           'bare HTTPS p99/p50',
         ],
         rows: found.map(({ scenario, bytes, plain, tls, sql, full, share, bareTail }) => [

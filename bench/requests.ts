@@ -76,7 +76,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   })
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
-    title: 'What the request log costs',
+    title: 'The cost of the request log',
     about: `The same requests in turn for two services of one process. One service keeps a request log. Each service has ${whole(copied)} customers. There are ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections send the next request as soon as they have a response. CPU is microseconds per response, of the service and of PostgreSQL, until all writes of a turn are finished. The increase over the adjacent turn without the log is the median of all turns, with the standard error of the mean.`,
     tables: [
       {

@@ -72,7 +72,7 @@ comment on table service_move is
   'are left at the source, or none of an abandoned move at the target.';
 comment on column service_move.source is 'Shard that the service leaves, and in `target` the one it moves to. Null: the control database.';
 comment on column service_move.state is 'copying: served at the source. switched: served at the target.';
-comment on column service_move.owner is 'Process that carries out the move. It changes if another process takes over.';
+comment on column service_move.owner is 'Process that executes the move. It changes if another process takes over.';
 comment on column service_move.heartbeat_at is 'Last heartbeat of the owner.';
 comment on column service_move.copy_slots is
   'Regular expression of the replication slots by which the target copies tables: if the target dies, they remain at the source. Null: none '
@@ -112,7 +112,7 @@ create index on console_session (begun_at);
 comment on table console_session is
   'Browsers that are signed in to the console, for at most 12 hours, and one hour without a request. A session ends with its account, and '
   'with the password that it was opened with.';
-comment on column console_session.token_hash is 'Hash of the session cookie, so that a stolen dump signs nobody in.';
+comment on column console_session.token_hash is 'Hash of the session cookie, so that a stolen dump contains no usable cookie.';
 comment on column console_session.password_hash is 'Password that opened the session. Null: a sign-in link opened it.';
 comment on column console_session.seen_at is 'Last use, to the minute.';
 
@@ -172,7 +172,7 @@ create table installation (
 comment on table installation is 'One row, inserted by the first start.';
 comment on column installation.shard_name is
   'Name of this database as a shard of an installation. Null: this is a control database, which can be started.';
-comment on column installation.backed_up_at is 'Time of the data in the newest complete backup. Null: there is none.';
+comment on column installation.backed_up_at is 'Time of the data in the newest complete backup. Null before the first backup.';
 comment on column installation.secret_digest is
   'Hash with a key derived from the secret. A process with another secret doesn''t start: no password or PIN would match, and encrypted '
   'values could not be read.';

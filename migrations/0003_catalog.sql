@@ -158,4 +158,4 @@ comment on table stock_rerender is
   'Queue of stores and SKUs that have changed and are shown in much stock. The transaction of the change inserts a row; the job '
   'render-stock renders the stock in batches.';
 comment on column stock_rerender.stock_column is 'Column of stock that contains `id`.';
-comment on column stock_rerender.rendered_up_to is 'Of a store: last SKU with rendered stock.';
+comment on column stock_rerender.rendered_up_to is 'Last SKU of the store whose stock is rendered.';

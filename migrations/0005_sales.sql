@@ -163,7 +163,7 @@ create table shipment (
 create index shipment_changed on shipment (service_id, changed_at, id);
 create index shipment_order on shipment (service_id, order_id, id);
 comment on table shipment is 'Parcels of orders, as GET /shipments/:id shows them.';
-comment on column shipment.source_key is 'Tells the shipments of an order apart in their source: the tracking number, if there is one.';
+comment on column shipment.source_key is 'Distinguishes the shipments of an order: the tracking number, if the source has one.';
 comment on column shipment.lines is 'The content, by order line: [{"orderSequence", "sku", "quantity"}]. orderSequence is null for an item that is not on the order.';
 comment on column shipment.cartons is 'The content by carton, if the back office knows it: [{"number", "lines": [{"sku", "quantity"}]}].';
 

@@ -126,7 +126,7 @@ create index voucher_sale_receiver on voucher_sale (service_id, lower(normalize(
 comment on table voucher_sale is 'Details of a voucher that was sold through the API. The message to the receiver is only in the email, encrypted.';
 comment on column voucher_sale.order_number is 'Unique, so that a repeated request without an Idempotency-Key is rejected.';
 comment on column voucher_sale.receiver_email is 'Null, like the other personal fields, if the person was erased.';
-comment on column voucher_sale.mobile is 'Of the receiver.';
+comment on column voucher_sale.mobile is 'Mobile number of the receiver.';
 comment on column voucher_sale.delivery_date is 'The email is not sent before this day.';
 
 create table pin_guard (

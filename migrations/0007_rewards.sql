@@ -1,7 +1,7 @@
 -- Rewards: programs with tiers and gifts, and each customer's points, rewards and gifts.
 --
--- Programs, accounts and lots come from syncs and imports. Points earned and taken back by the embedded back office are in a ledger of
--- their own (reward_entry): importing the same file again neither restores consumed points nor consumes them twice.
+-- Programs, accounts and lots come from syncs and imports. The embedded back office records earned and reversed points in a separate ledger
+-- (reward_entry). Therefore importing the same file again neither restores consumed points nor consumes them twice.
 
 create table reward_program (
   service_id integer not null references service on delete cascade,
@@ -138,9 +138,9 @@ create index reward_entry_into on reward_entry (service_id, account_id, into_lot
 comment on table reward_entry is
   'Ledger of reward accounts: effects of orders and returns on lots. Append-only; a trigger updates the lots.';
 comment on column reward_entry.kind is
-  'earn: an order earned points. settle: owed points were taken from a lot. convert: points became a reward. reward: that reward. return: '
-  'part of an order was returned. reverse: points or an unused reward are taken back for it. restore: the points of that reward are '
-  'granted again. owe: points that could not be taken back. cancel: the return was cancelled, and its points are granted again.';
+  '`earn`: an order earned points. `settle`: owed points were taken from a lot. `convert`: points became a reward. `reward`: that reward. `return`: '
+  'part of an order was returned. `reverse`: points or an unused reward are taken back for it. `restore`: the points of that reward are '
+  'granted again. `owe`: points that could not be taken back. `cancel`: the return was cancelled, and its points are granted again.';
 comment on column reward_entry.lot_id is 'Lot that is credited or debited. Null: the entry changes no lot.';
 comment on column reward_entry.into_lot_id is 'Reward that the points were converted into.';
 comment on column reward_entry.amount is 'Points or value credited to the lot; negative if debited, or owed.';

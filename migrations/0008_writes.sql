@@ -91,7 +91,7 @@ create table reservation (
 );
 create index reservation_owner on reservation (service_id, owner);
 comment on table reservation is
-  'What one write or read reserves while it calls a back office: a voucher, the order of a return, an order number, a customer. Released '
+  'Reservations of one write or read during its calls to a back office: a voucher, an order, an order number, a customer. Released '
   'at the end. If the outcome of a write is unknown, its reservations last until it is resolved.';
 comment on column reservation.subject is 'Keyed hash of the name, because voucher numbers and email addresses are among them.';
 comment on column reservation.owner is 'Write (intent.id), or read.';

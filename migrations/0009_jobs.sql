@@ -20,7 +20,7 @@ comment on table job is
   'another worker takes over. A finished job is deleted, or rescheduled.';
 comment on column job.service_id is 'Null: a job of the installation.';
 comment on column job.name is 'Name of the job, which is its file in src/jobs.';
-comment on column job.subject is 'What the job is about, if there are several with the same name: an email, a sync.';
+comment on column job.subject is 'The email or sync of the job, if several jobs have the same name.';
 comment on column job.rerun_at is 'Set if the job was requested again while it was running: it runs again at that time at the latest.';
 comment on column job.attempts is 'Failed attempts since the last success.';
 comment on column job.unfinished_starts is
@@ -28,7 +28,7 @@ comment on column job.unfinished_starts is
 comment on column job.lease is 'Token of the current lease, new each time. Only its owner can finish the job.';
 comment on column job.leased_until is 'No other worker takes the job before. A living worker renews the lease.';
 comment on column job.traceparent is
-  'W3C Trace Context of the request that added the job, so that the job continues its trace. Null: there is none.';
+  'W3C Trace Context of the request that added the job, so that the job continues its trace. Null if the request has no trace.';
 comment on index job_due is 'Without the service: a worker takes what is due from all services.';
 
 create table email (

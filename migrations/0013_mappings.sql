@@ -94,7 +94,7 @@ create index mapping_issue_place on mapping_issue (service_id, kind, place);
 create index mapping_issue_state on mapping_issue (service_id, kind, state, place);
 create index mapping_issue_suggestion on mapping_issue (service_id, kind, suggestion) where suggestion is not null;
 comment on table mapping_issue is 'The state of each store, SKU and customer, and of each platform item that no record is mapped to, after the last mapping check.';
-comment on column mapping_issue.side is 'Whose ID `id` is: the back office (here) or the platform (there).';
+comment on column mapping_issue.side is 'Owner of `id`: the back office (`here`) or the platform (`there`).';
 comment on column mapping_issue.ecommerce_id is 'The platform item that the record is mapped to.';
 comment on column mapping_issue.suggestion is 'The nearest platform item that no record is mapped to.';
 comment on column mapping_issue.evidence is 'The reasons for the state: [{"reason", "ecommerceId", "id"}]. No names and no addresses.';

@@ -60,7 +60,7 @@ create table service_move (
   source text collate "C",                -- Shard that the service leaves, and in `target` the one it moves to. Null: the control database.
   target text collate "C",
   state text not null default 'copying',  -- copying: served at the source. switched: served at the target.
-  owner uuid not null,                    -- Process that carries out the move. It changes if another process takes over.
+  owner uuid not null,                    -- Process that executes the move. It changes if another process takes over.
   started_at timestamptz not null default clock_timestamp(),
   heartbeat_at timestamptz not null default clock_timestamp(),  -- Last heartbeat of the owner.
   switched_at timestamptz,
@@ -99,7 +99,7 @@ create table account_password (
 -- Browsers that are signed in to the console, for at most 12 hours, and one hour without a request. A session ends with its account, and
 -- with the password that it was opened with.
 create table console_session (
-  token_hash bytea not null,                   -- Hash of the session cookie, so that a stolen dump signs nobody in.
+  token_hash bytea not null,                   -- Hash of the session cookie, so that a stolen dump contains no usable cookie.
   username text collate "C" not null,
   password_hash bytea,                         -- Password that opened the session. Null: a sign-in link opened it.
   begun_at timestamptz not null default now(),
@@ -168,7 +168,7 @@ create table installation (
   single boolean not null default true,
   secret_digest bytea not null,  -- Hash with a key derived from the secret. A process with another secret doesn't start: no password or PIN
                                  -- would match, and encrypted values could not be read.
-  backed_up_at timestamptz,      -- Time of the data in the newest complete backup. Null: there is none.
+  backed_up_at timestamptz,      -- Time of the data in the newest complete backup. Null before the first backup.
   shard_name text collate "C",   -- Name of this database as a shard of an installation. Null: this is a control database, which can be
                                  -- started.
   primary key (single),
@@ -529,7 +529,7 @@ create table stock_rerender (
   service_id integer not null,
   stock_column text collate "C" not null,               -- Column of stock that contains `id`.
   id text collate "C" not null,
-  rendered_up_to text collate "C" not null default '',  -- Of a store: last SKU with rendered stock.
+  rendered_up_to text collate "C" not null default '',  -- Last SKU of the store whose stock is rendered.
   primary key (service_id, stock_column, id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (stock_column in ('store_id', 'sku_id'))
@@ -794,7 +794,7 @@ create table shipment (
   id text collate "C" not null,
   changed_at timestamptz not null,
   order_id text collate "C" not null,
-  source_key text collate "C" not null,      -- Tells the shipments of an order apart in their source: the tracking number, if there is one.
+  source_key text collate "C" not null,      -- Distinguishes the shipments of an order: the tracking number, if the source has one.
   shipped_at timestamptz,
   carrier text,
   tracking_number text,
@@ -954,7 +954,7 @@ create table voucher_sale (
   sender_name text,
   receiver_name text,
   receiver_email text,            -- Null, like the other personal fields, if the person was erased.
-  mobile text,                    -- Of the receiver.
+  mobile text,                    -- Mobile number of the receiver.
   delivery_date date,             -- The email is not sent before this day.
   billing_address jsonb,
   created_at timestamptz not null default now(),
@@ -1021,8 +1021,8 @@ create table upstream_voucher_sale (
 -- 0007_rewards.sql
 -- Rewards: programs with tiers and gifts, and each customer's points, rewards and gifts.
 --
--- Programs, accounts and lots come from syncs and imports. Points earned and taken back by the embedded back office are in a ledger of
--- their own (reward_entry): importing the same file again neither restores consumed points nor consumes them twice.
+-- Programs, accounts and lots come from syncs and imports. The embedded back office records earned and reversed points in a separate ledger
+-- (reward_entry). Therefore importing the same file again neither restores consumed points nor consumes them twice.
 
 -- Rewards programs, as GET /rewards/programs shows them.
 create table reward_program (
@@ -1122,11 +1122,12 @@ create table reward_entry (
   service_id integer not null,
   account_id text collate "C" not null,
   entry bigint not null generated always as identity,
-  kind text collate "C" not null,                      -- earn: an order earned points. settle: owed points were taken from a lot. convert:
-                                                       -- points became a reward. reward: that reward. return: part of an order was
-                                                       -- returned. reverse: points or an unused reward are taken back for it. restore: the
-                                                       -- points of that reward are granted again. owe: points that could not be taken back.
-                                                       -- cancel: the return was cancelled, and its points are granted again.
+  kind text collate "C" not null,                      -- `earn`: an order earned points. `settle`: owed points were taken from a lot.
+                                                       -- `convert`: points became a reward. `reward`: that reward. `return`: part of an
+                                                       -- order was returned. `reverse`: points or an unused reward are taken back for it.
+                                                       -- `restore`: the points of that reward are granted again. `owe`: points that could
+                                                       -- not be taken back. `cancel`: the return was cancelled, and its points are granted
+                                                       -- again.
   lot_kind text collate "C",
   lot_id text collate "C",                             -- Lot that is credited or debited. Null: the entry changes no lot.
   into_lot_id text collate "C",                        -- Reward that the points were converted into.
@@ -1237,8 +1238,8 @@ create table intent (
 -- Without the service: a worker takes what is due from all services.
 create index intent_due on intent (next_check_at);
 
--- What one write or read reserves while it calls a back office: a voucher, the order of a return, an order number, a customer. Released at
--- the end. If the outcome of a write is unknown, its reservations last until it is resolved.
+-- Reservations of one write or read during its calls to a back office: a voucher, an order, an order number, a customer. Released at the
+-- end. If the outcome of a write is unknown, its reservations last until it is resolved.
 create table reservation (
   service_id integer not null,
   subject bytea not null,               -- Keyed hash of the name, because voucher numbers and email addresses are among them.
@@ -1258,7 +1259,7 @@ create index reservation_owner on reservation (service_id, owner);
 create table job (
   service_id integer,                            -- Null: a job of the installation.
   name text collate "C" not null,                -- Name of the job, which is its file in src/jobs.
-  subject text collate "C" not null default '',  -- What the job is about, if there are several with the same name: an email, a sync.
+  subject text collate "C" not null default '',  -- The email or sync of the job, if several jobs have the same name.
   due_at timestamptz not null default now(),
   rerun_at timestamptz,                          -- Set if the job was requested again while it was running: it runs again at that time at
                                                  -- the latest.
@@ -1268,7 +1269,7 @@ create table job (
   lease uuid,                                    -- Token of the current lease, new each time. Only its owner can finish the job.
   leased_until timestamptz,                      -- No other worker takes the job before. A living worker renews the lease.
   traceparent text collate "C",                  -- W3C Trace Context of the request that added the job, so that the job continues its
-                                                 -- trace. Null: there is none.
+                                                 -- trace. Null if the request has no trace.
   unique nulls not distinct (service_id, name, subject),
   foreign key (service_id) references service(service_id) on delete cascade
 );
@@ -1682,7 +1683,7 @@ create table recent_sale (
 create table mapping_issue (
   service_id integer not null,
   kind text collate "C" not null,
-  side text collate "C" not null,        -- Whose ID `id` is: the back office (here) or the platform (there).
+  side text collate "C" not null,        -- Owner of `id`: the back office (`here`) or the platform (`there`).
   id text collate "C" not null,
   state text collate "C" not null,
   ecommerce_id text collate "C",         -- The platform item that the record is mapped to.

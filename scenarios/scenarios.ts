@@ -6,7 +6,7 @@ export const scenarios = {
   },
   soak: {
     file: 'soak/run.ts',
-    summary: 'shoppers, head office, outages and kills for minutes, then every list and write is compared',
+    summary: 'shoppers, back-office staff, outages and kills for minutes, then every list and write is compared',
   },
   outsiders: {
     file: 'outsiders/run.ts',

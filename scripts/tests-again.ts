@@ -10,15 +10,15 @@ const most = 10
 const files = failedFiles()
 if (files.length === 0) {
   console.error(
-    'No test file failed when npm test last ran; if it ended with an error all the same, its own words say why.',
+    'No test file failed in the last run of npm test. If it ended with an error, its output has the reason.',
   )
   process.exitCode = 1
 } else if (files.length > most) {
-  console.error(`${files.length} files failed; up to ${most} are run again. Mend what they have in common first.`)
+  console.error(`${files.length} files failed; at most ${most} are run again. Fix their common cause first.`)
   process.exitCode = 1
 } else {
-  console.log(`Once more, alone: ${files.join(' ')}`)
+  console.log(`Running again, one at a time: ${files.join(' ')}`)
   const status = runTests(files, { concurrency: 1 })
-  if (status === 0) console.log(`UNSTEADY: failed beside others, passed alone: ${files.join(' ')}`)
+  if (status === 0) console.log(`UNSTEADY: failed in parallel, passed alone: ${files.join(' ')}`)
   process.exitCode = status
 }

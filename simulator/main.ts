@@ -6,7 +6,7 @@ import { parseRelease } from './world/release.ts'
 import type { Settings } from './world/settings.ts'
 
 const count = (text: string) => {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a whole number.')
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be an integer with at most 7 digits.')
   return Number(text)
 }
 const release = (text: string) => {
@@ -36,21 +36,21 @@ interface Options {
 }
 
 const program = new Command('simulator')
-  .description('An Apparel21 Retail API that is none: for trying things out, and for breaking them.')
+  .description('Simulates an Apparel21 Retail API, with faults that can be switched on.')
   .option('--port <number>', 'the port', count, 8021)
-  .option('--host <address>', 'the address; whoever reaches it may also steer it', '127.0.0.1')
+  .option('--host <address>', 'the address to listen on; its clients can also control the simulator', '127.0.0.1')
   .option('--release <release>', 'the installed release', release, '2025.1')
-  .option('--seed <text>', 'another seed is another shop', '1')
-  .addOption(new Option('--size <size>', 'how large the shop is').choices(Object.keys(sizes)).default('small'))
-  .option('--stores <number>', 'places with stock', count)
+  .option('--seed <text>', 'each seed generates another shop', '1')
+  .addOption(new Option('--size <size>', 'the size of the shop').choices(Object.keys(sizes)).default('small'))
+  .option('--stores <number>', 'locations with stock', count)
   .option('--styles <number>', 'styles', count)
-  .option('--skus <number>', 'SKUs, in as many styles as it takes', count)
+  .option('--skus <number>', 'SKUs; the number of styles follows', count)
   .option('--persons <number>', 'persons', count)
-  .option('--vouchers <number>', 'vouchers, besides those of every shop', count)
-  .option('--now <instant>', 'when its clock starts, e.g. 2026-02-03T10:00:00Z (default: now)')
-  .option('--zone <zone>', "the head office's time zone (default: Australia/Melbourne)")
-  .option('--user <name>', 'ask for this user by Basic authentication')
-  .option('--password <text>', 'and for this password')
+  .option('--vouchers <number>', 'vouchers, in addition to those of every shop', count)
+  .option('--now <instant>', 'the start of its clock, such as 2026-02-03T10:00:00Z (default: now)')
+  .option('--zone <zone>', "the back office's time zone (default: Australia/Melbourne)")
+  .option('--user <name>', 'require this user (Basic authentication)')
+  .option('--password <text>', 'require this password')
   .addHelpText(
     'after',
     `

@@ -101,7 +101,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
         current = undefined
       }
     },
-    meanwhile({ change }, path) {
+    changeConcurrently({ change }, path) {
       const number = /\d+/.exec(path)?.[0] ?? ''
       applyChange(world, { id: Number(number), number, ...change } as unknown as Change)
     },

@@ -62,7 +62,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
     tables: [
       {
         caption: 'Files',
-        head: ['kind', 'run', 'seconds', 'lines/s', 'of COPY', 'job, s', 'peak MB'],
+        head: ['kind', 'run', 'seconds', 'lines/s', 'share of COPY', 'job, s', 'peak MB'],
         rows: found.map(({ kind, way, seconds, rate, share, after, peak }) => [
           ...[kind, way, tenths(seconds), whole(rate), Number.isNaN(share) ? '-' : percent(share)],
           ...[after < 0.1 ? '-' : tenths(after), whole(peak)],

@@ -47,7 +47,7 @@ export async function measureLarge(
   return {
     table: {
       caption: `${whole(lines)} lines into empty lists`,
-      head: ['kind', 'seconds', 'lines/s', 'of COPY', 'peak MB'],
+      head: ['kind', 'seconds', 'lines/s', 'share of COPY', 'peak MB'],
       rows: found.map(({ kind, seconds, share, peak }) => [
         ...[kind, tenths(seconds), whole(lines / seconds), percent(share), whole(peak)],
       ]),

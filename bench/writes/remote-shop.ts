@@ -32,7 +32,7 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   const people = await db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${service.id} and email is not null limit 200`,
   )
-  if (!sold || !people.length) throw new Error('the simulator sells something to somebody')
+  if (!sold || !people.length) throw new Error('the simulator has nothing to sell or no customers')
   return {
     running,
     simulator,

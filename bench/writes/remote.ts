@@ -71,7 +71,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
     tables: [
       {
         caption: 'Orders',
-        head: ['clients', 'at a time', 'orders/s', 'limit', 'of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
+        head: ['clients', 'at a time', 'orders/s', 'limit', 'share of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
         rows: found.map(({ clients, concurrency, perSecond, limit, p50, p99, refused: rejected, other }) => [
           ...[clients, concurrency].map(String),
           ...[whole(perSecond), whole(limit), percent(perSecond / limit), whole(p50), whole(p99)],

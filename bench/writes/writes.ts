@@ -178,7 +178,7 @@ function section(
     const what = (of: string) => `${kind.name}: ${of}`
     if (most?.share !== undefined)
       targets.push({
-        what: what(kind.clients === contenders ? 'of updates of one row' : 'of TPC-B'),
+        what: what(kind.clients === contenders ? 'share of updates of one row' : 'share of TPC-B'),
         wanted: `at least ${percent(most.share)}`,
         found: Number.isNaN(share) ? 'no pgbench here' : percent(share),
         met: share >= most.share,
@@ -217,7 +217,7 @@ function section(
       {
         caption: 'Over HTTPS, and the limit',
         head: [
-          ...['write', 'clients', 'writes/s', 'p50 ms', 'p99 ms', 'limit/s', 'p99 ms', 'of the limit'],
+          ...['write', 'clients', 'writes/s', 'p50 ms', 'p99 ms', 'limit/s', 'p99 ms', 'share of the limit'],
           ...['CPU ms, service', 'CPU ms, PostgreSQL', 'waits', '`WEB_CONCURRENCY=2`, writes/s'],
         ],
         rows,

@@ -54,7 +54,7 @@ const run = await runScenario({
   onProgress: done => progress.update(done.kills, done),
 }).finally(progress.end)
 try {
-  say(`${run.history.operations.length} writes were settled. Checking …`)
+  say(`${run.history.operations.length} writes have a final outcome. Checking …`)
   const hold = printChecks(await run.check())
   console.log(`Killed: ${run.kills}.`)
   console.log(`Faults: ${formatCounts(run.faults)}.`)

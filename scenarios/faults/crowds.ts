@@ -17,7 +17,7 @@ import { findProcess } from './process-resources.ts'
 
 const { handshakes, slow, readers, crowds, keep } = new Command('npm run scenario -- crowds')
   .description(
-    'Opens crowds of clients that stall: handshakes, headers and bodies that never end, and clients that do not read. Checks that other clients are\nserved, that Tillbridge closes all stalled connections, that memory, files, timers and database sessions return to their level within 60 s, and\nthat the last crowd needs no more memory than those before.',
+    'Opens crowds of clients that stall: handshakes, headers and bodies that never end, and clients that do not read. Checks that other clients are\nserved and that Tillbridge closes all stalled connections. Memory, files, timers and database sessions must return to their level within 60 s.\nThe last crowd must need no more memory than the previous ones.',
   )
   .option('--handshakes <number>', 'number of handshakes that never end', integer, 500)
   .option(

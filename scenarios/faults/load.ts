@@ -2,7 +2,7 @@ import { runLongTest } from './long-test.ts'
 
 runLongTest('load', {
   description:
-    'Clients order while an Apparel21 is slow, hangs or loses responses. Checks that other clients are not slowed down, that no transaction stays open\nduring a call, and that all orders are settled in the end.',
+    'Clients order while an Apparel21 is slow, hangs or loses responses. Checks that other clients are not slowed down, that no transaction stays open\nduring a call, and that all orders end with a final outcome.',
   file: 'test/apparel21/writes/load.test.ts',
   options: {
     LOAD_CLIENTS: ['clients', 'number of clients that order', 300],

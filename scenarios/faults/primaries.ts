@@ -21,7 +21,7 @@ import { createRetailers, type Retailer, writeUrlFiles } from './primaries/retai
 
 const { services, moves, seconds, rate, times, keep } = new Command('npm run scenario -- primaries')
   .description(
-    'Runs many services on three PostgreSQL servers: some move from one server to another under load, then one server is killed. Checks that a move\nloses nothing and delivers no change twice or out of order, that writes pause for less than 5 s, and that only services on the dead server fail.',
+    'Runs many services on three PostgreSQL servers. Some move to another server under load, then one server is killed. Checks that a move loses nothing\nand delivers no change twice or out of order. Writes must pause for less than 5 s, and only services on the dead server can fail.',
   )
   .option('--services <number>', 'number of services', integer, 200)
   .option('--moves <number>', 'number of services that move', integer, 20)

@@ -15,7 +15,7 @@ import { report } from '../support/report.ts'
 
 const { requests, tenants, clients, seed, keep } = new Command('npm run scenario -- tenants')
   .description(
-    'Tenants whose records have the same names read and write at one process with few connections, among invalid requests and clients that hang up,\nwhile statements are cancelled, connections ended and rows locked. Checks that every response and every row contains only its own tenant.',
+    'Tenants whose records have the same names read and write at one process with few connections. Other clients send invalid requests and hang up.\nStatements are cancelled, connections ended and rows locked. Checks that every response and every row contains only its own tenant.',
   )
   .option('--requests <number>', 'number of requests', integer, 100_000)
   .option('--tenants <number>', 'number of tenants', integer, 20)

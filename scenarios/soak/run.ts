@@ -8,7 +8,7 @@ import { runSoak } from './soak.ts'
 
 const { seed, minutes, shoppers, release, backOffice } = new Command('npm run scenario -- soak')
   .description(
-    'Simulates an Apparel21 that changes customers, stock, products and vouchers at random and has faults at random, while shoppers write\nthrough the API. Clients repeat writes with the same Idempotency-Key, and some give up. API processes and workers are killed (kill -9) at\nrandom moments and at crash points. Checks every list record by record, and every write against the ledger of the back office.',
+    'Simulates an Apparel21 that changes customers, stock, products and vouchers at random and has faults at random, while shoppers write\nthrough the API. Clients repeat writes with the same Idempotency-Key, and some stop retrying. API processes and workers are killed (kill -9) at\nrandom moments and at crash points. Checks every list record by record, and every write against the ledger of the back office.',
   )
   .option('--seed <number>', 'chooses changes, faults and purchases', integer, randomSeed())
   .option('--minutes <number>', 'duration', positive, 5)
@@ -47,7 +47,7 @@ const run = await runSoak({
 }).finally(progress.end)
 try {
   const { operations, retries } = run.history
-  say(`${operations.length} writes were settled. Checking …`)
+  say(`${operations.length} writes have a final outcome. Checking …`)
   const hold = printChecks(await run.check())
   const outcomes = Map.groupBy(
     operations,

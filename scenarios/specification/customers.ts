@@ -70,7 +70,7 @@ export const customers = section(
     assert.ok(dates.length > 0)
     for (const date of dates) assert.match(date, timestamp)
   }),
-  says('contact: an object with e-mail and phones', async ({ shop }) => {
+  says('contact: an object with email and phones', async ({ shop }) => {
     for (const { contact } of await shop.customers()) assert.deepEqual(Object.keys(contact).sort(), ['email', 'phones'])
   }),
   says('contacts: superseded by contact', async ({ shop }) => {

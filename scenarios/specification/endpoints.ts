@@ -26,7 +26,7 @@ export const endpoints = section(
       assert.ok(found.length > 0)
       for (const each of found) assert.equal(each[name], one[name])
     }
-    assert.deepEqual(dataOf(await api.get('/staff', { code: 'nobody at all' })), [])
+    assert.deepEqual(dataOf(await api.get('/staff', { code: 'no such code' })), [])
   }),
   says('GET /staff: supports pagination', async ({ api }) => {
     given(dataOf(await api.get('/staff'))[3], 'there are too few staff')
@@ -90,15 +90,15 @@ export const endpoints = section(
     for (const more of [{ gateway: await shop.gateway() }, {}]) dataOf(await api.post(paths.vouchers, voucherOf(more)))
     isRefused(await api.post(paths.vouchers, voucherOf({ gateway: 'no such gateway' })))
   }),
-  says('POST gift voucher: a digital voucher with number and PIN, sent to the customer by e-mail', async trial => {
+  says('POST gift voucher: a digital voucher with number and PIN, sent to the customer by email', async trial => {
     const { api, shop, mails } = trial
     const { contact } = await shop.newCustomer()
-    const read = given(mails, 'nobody can look at the e-mails')
+    const read = given(mails, 'the emails are not accessible')
     const { number, pin } = dataOf(await api.post(paths.vouchers, voucherOf({ receiverEmail: contact.email })))
     // A back office that creates number and PIN later sends them only in the email.
     const expected: string[] = [contact.email, ...(number === null ? [] : [number, pin])]
     for (let text = '', tries = 0; !expected.every(each => text.includes(each)); text = await read()) {
-      assert.ok(tries++ < 100, 'the e-mail has not come')
+      assert.ok(tries++ < 100, 'no email arrived')
       await delay(100)
     }
     if (number === null) return

@@ -26,18 +26,15 @@ interface Options {
 
 const program = new Command('npm run scenario -- specification')
   .description(
-    'Tries what the specification states, row by row, over HTTPS: ✔ it holds, ✖ it does not, – there was no occasion to try it.\nWithout --url it starts an installation of its own, with the demo, and throws it away in the end.',
+    'Tests each statement of the specification over HTTPS: ✔ it holds, ✖ it does not, – it could not be tested.\nWithout --url, it starts a temporary installation with the demo.',
   )
-  .option('--simulator', 'in front of a simulated Apparel21 instead of the demo')
-  .option('--url <url>', 'an installation that runs')
-  .option('--api-key <key>', 'of an account there: what stands behind `Basic`')
-  .option('--service <name>', 'the service, as X-Service-Name has it')
-  .option('--ca <file>', 'what signed its certificate, where that is not a public authority')
-  .option(
-    '--writes',
-    'also try statements about writes: customers, an order, a return and gift vouchers are made there',
-  )
-  .option('--voucher <number:PIN>', 'a voucher to look up and to hold for a moment')
+  .option('--simulator', 'use a simulated Apparel21 instead of the demo')
+  .option('--url <url>', 'a running installation')
+  .option('--api-key <key>', 'the API key of an account: the part after `Basic`')
+  .option('--service <name>', 'the service (X-Service-Name)')
+  .option('--ca <file>', 'the certificate authority, if it is not a public one')
+  .option('--writes', 'also test writes: this creates customers, an order, a return and gift vouchers')
+  .option('--voucher <number:PIN>', 'a voucher to look up and to lock briefly')
   .addHelpText(
     'after',
     `
@@ -47,7 +44,7 @@ Examples:
   npm run scenario -- specification --url https://localhost:8443 --ca .data/tls/ca.pem \\
     --service demo --api-key ZGVtbzo… --writes --voucher 9100001:204816
 
-Exit code: 0 when each statement that was tried holds, 1 otherwise.
+Exit code: 0 if each tested statement holds, otherwise 1.
 `,
   )
 

@@ -53,7 +53,7 @@ const faultsOfWrites: readonly Fault[] = [
   // Error 5010: another client is always faster.
   () => ({ kind: 'error', status: 400, code: 5010, method: 'PUT', path: '/Persons/*', probability: 0.7 }),
   random => ({
-    kind: 'meanwhile',
+    kind: 'concurrent-change',
     method: 'PUT',
     path: '/Persons/*',
     probability: 0.6,
@@ -89,7 +89,7 @@ export async function runFaultSchedule(
     await delay(random.whole(100, 900))
     if (schedule === 'all' && random.chance(0.08)) {
       await refuse()
-      count('refused connections', 1)
+      count('rejected connections', 1)
       await delay(random.whole(100, 1_500))
       await accept()
       continue

@@ -51,7 +51,7 @@ export function startKilling(
     if (target ? !target.isUp : !(await db.row(sql`select 1`).then(Boolean, () => false))) return
     if (!apis.some(api => api.isUp && !(keepsOneApi && api === target))) return
     if (target?.crashPoint && random.chance(spareChance)) return
-    if (random.chance(expireChance)) await expireLeases(db, 'of running jobs too').catch(() => {})
+    if (random.chance(expireChance)) await expireLeases(db, { includeRunningJobs: true }).catch(() => {})
     if (isOver()) return
     if (target) target.kill()
     else {

@@ -41,11 +41,11 @@ export async function expireLeasesOf(db: Db, processRun: string): Promise<void> 
   await db.run(sql`update sync_state set heartbeat_at = null where run in ${leases}`)
 }
 
-/** Ends the leases of all writes, also of running processes. `of running jobs too`: a second worker recovers writes next to the first. */
-export async function expireLeases(db: Db, jobs?: 'of running jobs too'): Promise<void> {
+/** Ends the leases of all writes, also of running processes. `includeRunningJobs`: a second worker recovers writes next to the first. */
+export async function expireLeases(db: Db, { includeRunningJobs = false } = {}): Promise<void> {
   await db.run(sql`update intent set claimed_until = now() - interval '1 s', next_check_at = now()`)
   await db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
-  await (jobs
+  await (includeRunningJobs
     ? db.run(sql`update job set leased_until = now() - interval '1 s', due_at = now() where name = 'reconcile-writes'`)
     : runRecoveryNow(db))
 }

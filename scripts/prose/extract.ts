@@ -7,8 +7,9 @@ export interface Passage {
   kind: 'comment' | 'string' | 'title'
 }
 
-/** Returns the comments and the sentences in string literals of a TypeScript or JavaScript file. */
+/** Returns the comments and the sentences in string literals of a TypeScript, JavaScript or SQL file. */
 export function extractPassages(path: string, source: string): Passage[] {
+  if (path.endsWith('.sql')) return extractSqlComments(source)
   const { program, comments } = parseSync(path, source)
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)]
   const lineAt = (offset: number) => lineStarts.findLastIndex(start => start <= offset) + 1
@@ -18,6 +19,21 @@ export function extractPassages(path: string, source: string): Passage[] {
     kind: isTitle ? ('title' as const) : ('string' as const),
   }))
   return [...joinLineComments(comments, source, lineAt), ...strings.filter(({ text }) => looksLikeProse(text))]
+}
+
+/** Returns the lines of comments, joined if they are consecutive, and the texts of `comment on … is '…'`. */
+function extractSqlComments(source: string): Passage[] {
+  const patterns = [/(?:^[ \t]*--.*\n)+|--.*/gm, /^comment on [^']* is\s+'(?:[^']|'')*'/gm]
+  return patterns.flatMap(pattern =>
+    [...source.matchAll(pattern)].map(({ 0: found, index }) => ({
+      text: found
+        .replace(/^comment on [^']* is\s+'/, '')
+        .replaceAll(/^[ \t]*--[ \t]?|'$/gm, '')
+        .trim(),
+      line: source.slice(0, index).split('\n').length,
+      kind: 'comment' as const,
+    })),
+  )
 }
 
 /** Joins line comments on consecutive lines into one passage, and strips the stars of block comments. */
@@ -77,5 +93,5 @@ function collectStrings(root: Node): Literal[] {
 const looksLikeProse = (text: string) =>
   /[a-z]{2,} [a-z]{2,}/i.test(text) &&
   !/^\s*(select|insert|update|delete|with|create|alter|drop|set|lock|begin|grant|copy|where)\b/i.test(text) &&
-  !/^\s*</.test(text) &&
+  !/^\s*(<|Examples?:|#!|mount )/.test(text) &&
   !/^[\w.-]+\/[\w/.-]+$/.test(text)

@@ -30,7 +30,7 @@ const ours = [
 
 const { out, unpacked } = new Command('npm run release --')
   .description(
-    'Makes tillbridge-<version>-linux-<arch>.tar.gz: Node.js, the code, what it depends on, and the bundled PostgreSQL. Beside it: its bill of materials (CycloneDX), and SHA256SUMS.',
+    'Creates tillbridge-<version>-linux-<arch>.tar.gz: Node.js, the code, its packages and the bundled PostgreSQL. Writes its bill of materials (CycloneDX) and SHA256SUMS next to it.',
   )
   .option('--out <directory>', 'where to', 'dist')
   .option('--unpacked', 'only the directory that would be packed, to try it')

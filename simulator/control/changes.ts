@@ -179,7 +179,7 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
     const person = required(world.shop.persons.get(id), 'person', id)
     person.updated = nextStamp(world, person.updated)
     assign(person, fields)
-    world.note('person updated', id, { by: 'head office' })
+    world.note('person updated', id, { by: 'back-office staff' })
     return String(id)
   },
   'remove-person': (world, { id }) => {

@@ -47,7 +47,7 @@ export function statePage(simulator: Simulator): string {
       effect.at.slice(11, 19),
       effect.kind,
       effect.id,
-      effect.request ?? 'head office',
+      effect.request ?? 'back-office staff',
       JSON.stringify(effect.facts),
     ])
   const set = faults.list().map(fault => {

@@ -14,7 +14,7 @@ export const faultKinds = {
   redirect: '302 to `location`',
   'wrong-root': 'another root element: `root`, else a single record where a list is due, else `Unexpected`',
   'empty-body': '200 and nothing',
-  'same-page': 'the first page, whatever page is asked for',
+  'same-page': 'the first page, whichever page is requested',
   shuffled: 'lists are in another order for each request',
   'wrong-clock': 'the clock is wrong by `seconds` for the request',
   reordered: 'children in the opposite order (lists stay)',
@@ -26,7 +26,7 @@ export const faultKinds = {
   dtd: 'a DOCTYPE with exploding and external entities',
   endless: 'a body that never ends',
   down: 'every connection is reset at once',
-  meanwhile: 'somebody at head office does `change` just before the request is handled',
+  'concurrent-change': 'back-office staff make `change` just before the request is handled',
 } as const satisfies Record<string, string>
 
 export type FaultKind = keyof typeof faultKinds
@@ -79,7 +79,7 @@ export function readFault(value: unknown): FaultInput {
   for (const name of texts)
     if (input[name] !== undefined && typeof input[name] !== 'string') throw new TypeError(`${name} is text`)
   if (input.applied !== undefined && typeof input.applied !== 'boolean') throw new TypeError('applied is true or false')
-  if (input.kind === 'meanwhile' && (typeof input.change !== 'object' || input.change === null))
-    throw new TypeError('meanwhile needs a change')
+  if (input.kind === 'concurrent-change' && (typeof input.change !== 'object' || input.change === null))
+    throw new TypeError('concurrent-change needs a change')
   return { ...input } as unknown as FaultInput
 }

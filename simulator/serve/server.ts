@@ -19,8 +19,8 @@ export interface Rig {
   faults: Faults
   /** Does something of which the ledger says that this call did it. */
   during<T>(call: Call, work: () => T): T
-  /** Does what a fault of kind `meanwhile` asks for. */
-  meanwhile(fault: Fault, path: string): void
+  /** Does what a fault of kind `concurrent-change` requests. */
+  changeConcurrently(fault: Fault, path: string): void
   /** Answers under `/_simulator`. */
   control(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void>
   /** Ends what waits. */
@@ -65,7 +65,7 @@ function handled(rig: Rig, received: Received, faults: readonly Fault[], call: C
   const { world } = rig
   const find = (kind: FaultKind) => faults.find(fault => fault.kind === kind)
   const paging = { samePage: Boolean(find('same-page')), shuffled: Boolean(find('shuffled')) }
-  for (const fault of faults) if (fault.kind === 'meanwhile') rig.meanwhile(fault, received.path)
+  for (const fault of faults) if (fault.kind === 'concurrent-change') rig.changeConcurrently(fault, received.path)
   return world.clock.skewed(find('wrong-clock')?.seconds ?? 0, () => {
     allotDueVouchers(world)
     const response = rig.during(call, () => respond(received, world, paging))

@@ -199,7 +199,7 @@ test('a wrong clock affects timestamps and the Date header', async () => {
 test('a person can be edited between a GET and a PUT', async () => {
   const timestamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
   errors.add({
-    kind: 'meanwhile',
+    kind: 'concurrent-change',
     method: 'PUT',
     path: '/Persons/*',
     times: 1,
@@ -222,7 +222,7 @@ test('an invalid fault is rejected', () => {
     { kind: 'gremlin' },
     { kind: 'latency', seconds: '1' },
     { kind: 'html', colour: 'red' },
-    { kind: 'meanwhile' },
+    { kind: 'concurrent-change' },
   ])
     assert.throws(() => errors.add(wrong as never), TypeError)
 })

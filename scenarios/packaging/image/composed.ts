@@ -26,7 +26,7 @@ facts.push(['podman-compose builds it, and it responds over HTTPS', await become
 facts.push(['its health check succeeds', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
 const { stdout: status } = inside('cat', '/proc/1/status')
 facts.push([
-  'who it runs as may do nothing, and never more',
+  'its user has no capabilities and can gain none',
   /^Uid:\t10001\t/m.test(status) && /^CapBnd:\t0+$/m.test(status) && /^NoNewPrivs:\t1$/m.test(status),
 ])
 const written = spawnSync('podman', ['exec', '--user', '0', container, 'touch', '/opt/written'], { encoding: 'utf8' })

@@ -246,7 +246,7 @@ function checkChanges({ persons }: Simulator['state'], history: History): CheckR
 /** Checks that no client's change has undone a change by back-office staff. */
 export const checkStaffChanges = ({ persons }: Simulator['state'], { titles }: StaffWork): CheckResult =>
   check(
-    'changes: none undid a change by head office',
+    'changes: none undid a change by back-office staff',
     [...titles].flatMap(([id, fields]) => {
       const person = persons.get(id)
       return person?.title.trim() === fields.title && person.home.trim() === fields.home

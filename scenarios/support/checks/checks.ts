@@ -63,7 +63,7 @@ export async function runChecks(evidence: Evidence): Promise<CheckResult[]> {
 
   return [
     check('there were writes to check', [], history.operations.length),
-    check('every write was settled', history.unsettled),
+    check('every write has a final outcome', history.unsettled),
     ...observed,
     ...(await checkBackOffice()),
     ...(await checkInvariants(db, orderInvariants(service.id))),

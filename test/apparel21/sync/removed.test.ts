@@ -97,11 +97,11 @@ test('a customer returning through a write keeps local fields', async () => {
 
 test('a customer missing from the list but found individually stays', async () => {
   const { id } = await createCustomer(api)
-  const meanwhile = (path: string, kind: string) =>
-    simulator.faults.add({ kind: 'meanwhile', method: 'GET', path, times: 1, change: { kind, id: Number(id) } })
+  const changeDuring = (path: string, kind: string) =>
+    simulator.faults.add({ kind: 'concurrent-change', method: 'GET', path, times: 1, change: { kind, id: Number(id) } })
   simulator.ledger.clear()
-  meanwhile('/Persons', 'remove-person')
-  meanwhile(`/Persons/${id}`, 'restore-person')
+  changeDuring('/Persons', 'remove-person')
+  changeDuring(`/Persons/${id}`, 'restore-person')
   await sync('customers')
   assert.equal(simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}` }).length, 1)
   assert.equal((await api.get(`/customers/${id}`)).status, 200)

@@ -35,7 +35,7 @@ async function changed(...lines: (readonly [quantity: number, status: 'Processin
 }
 
 for (const [what, lines, status, most] of [
-  ['of which head office sends one only', [[1, 'Shipped']], 'shipped', 1],
+  ['of which the back office sends one only', [[1, 'Shipped']], 'shipped', 1],
   [
     'of which one is cancelled',
     [

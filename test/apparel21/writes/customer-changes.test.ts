@@ -111,7 +111,7 @@ test('a subscription changes its reference and privacy and records the consent',
 test('a concurrent back office change between read and write is kept', async () => {
   const person = fullPerson()
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener', work: '0377770000' } }
-  simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', times: 1, change })
+  simulator.faults.add({ kind: 'concurrent-change', method: 'PUT', path: '/Persons/*', times: 1, change })
   const response = await put(api, `/customers/${person.id}`, { firstname: 'Jane' })
   assert.equal(response.status, 200, response.text)
   assert.deepEqual([person.firstname, person.jobTitle, person.work], ['Jane', 'Gardener', '0377770000'])
@@ -127,7 +127,7 @@ test('a change is abandoned after three concurrent back office changes', async (
   await shop.sync('customers')
   const shown = (await api.get(`/customers/${person.id}`)).json.data
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener' } }
-  simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', change })
+  simulator.faults.add({ kind: 'concurrent-change', method: 'PUT', path: '/Persons/*', change })
   const response = await put(api, `/customers/${person.id}`, { firstname: 'Nobody' })
   assertProblem(response, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 3)

@@ -5,7 +5,7 @@ export const backOffice: Section = {
   cases: [
     [
       73,
-      'The back office refuses connections',
+      'The back office rejects connections',
       ['apparel21/faults/installation.test.ts', 'failed connections affect only live requests, and service recovers'],
       ['apparel21/client/failures.test.ts', 'a failed connection is 503 with Retry-After'],
     ],
