@@ -25,6 +25,7 @@ test('each operation is rejected for exactly the documented roles', async () => 
     }
     const role = await roleNeededBy(visitor)
     needed.set(role ?? 'visitor', (needed.get(role ?? 'visitor') ?? 0) + 1)
+    assert.equal(role ?? 'visitor', operation.role, operation.id)
     assert.equal(await roleNeededBy(maintainer), role === 'admin' ? role : undefined, operation.id)
     assert.equal(await roleNeededBy(admin), undefined, operation.id)
   }
