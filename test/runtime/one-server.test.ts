@@ -49,9 +49,9 @@ test('a database without consistent notifications is rejected by start and docto
     const { started, looked } = await refusals()
     assert.match(
       started,
-      /^tillbridge: A change that is announced on one connection to the database is not seen on another/m,
+      /^tillbridge: A lock of one database connection is not visible on another one/m,
     )
-    assert.match(looked, /^FAIL {2}Database +A change that is announced on one connection/m)
+    assert.match(looked, /^FAIL {2}Database +A lock of one database connection/m)
   } finally {
     await db.pool.query(kept?.text ?? '')
   }

@@ -67,7 +67,7 @@ test('start and doctor report lost back office settings', async () => {
     BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
   }
   const missing =
-    /The service shop .*apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
+    /Service shop was synced from apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
   try {
     const zoneless = await runCommand(['start'], { ...environment, ...settings, BACK_OFFICE_TIME_ZONE: '' })
     assert.equal(zoneless.code, 1)

@@ -98,11 +98,11 @@ test('a kill at any time leaves usable files', async t => {
   const directory = temporary(t)
   const module = new URL('../../src/tls/tls.ts', import.meta.url).href
   const code = `
-    import { localCertificate } from ${JSON.stringify(module)}
+    import { ensureLocalCertificate } from ${JSON.stringify(module)}
     import { rmSync } from 'node:fs'
     console.log('ready')
     for (let i = 0; ; i++) {
-      localCertificate(${JSON.stringify(directory)})
+      ensureLocalCertificate(${JSON.stringify(directory)})
       for (const name of ['cert', 'key', 'ca', 'ca-key'].slice(i % 4)) rmSync(${JSON.stringify(`${directory}/`)} + name + '.pem', { force: true })
     }`
   for (const afterMs of [3, 11, 17, 26, 34]) {
@@ -119,7 +119,7 @@ test('a kill at any time leaves usable files', async t => {
 test('processes that start together agree on one authority', async t => {
   const directory = temporary(t)
   const module = new URL('../../src/tls/tls.ts', import.meta.url).href
-  const code = `import { localCertificate } from '${module}'; console.log(localCertificate('${directory}').cert)`
+  const code = `import { ensureLocalCertificate } from '${module}'; console.log(ensureLocalCertificate('${directory}').cert)`
   const all = await Promise.all(
     [1, 2, 3, 4].map(() => run(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })),
   )

@@ -144,7 +144,7 @@ test('a command failing after the switch names location and cleanup', async () =
     FAILPOINT: 'service_opened:fail',
   })
   assert.equal(code, 1)
-  assert.match(err, new RegExp(`Failpoint .* luma is in ${other} now; .*--undo`))
+  assert.match(err, new RegExp(`Failpoint .* luma is served from ${other} now\\. .*--undo`))
   assert.doesNotMatch(err, /undone/)
   ;[there, other] = [other, there]
   await writes()
@@ -165,7 +165,7 @@ test('a killed target leaves no replication slot at the source', async () => {
   await waitUntil(async () => (await copies()).length > 0, 'a table is being copied', 60_000)
   await servers.kill(other)
   assert.equal((await mover.ended).code, 1)
-  assert.match(mover.err, /served where it was/)
+  assert.match(mover.err, /still served from the source/)
   assert.deepEqual(await servers.ask(there, 'select slot_name from pg_replication_slots'), [])
   await writes()
   await shop.add(other, await servers.start(other))
@@ -183,7 +183,7 @@ test('a killed target is cleaned up once it is back', async () => {
   await servers.kill(other)
   mover.child.kill('SIGCONT')
   assert.equal((await mover.ended).code, 1)
-  assert.match(mover.err, /served where it was/)
+  assert.match(mover.err, /still served from the source/)
   assert.deepEqual(await servers.ask(there, 'select from pg_replication_slots'), [], 'no log is kept for the dead')
   await writes()
   await isServed()
