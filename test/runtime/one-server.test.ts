@@ -47,10 +47,7 @@ test('a database without consistent notifications is rejected by start and docto
   )
   try {
     const { started, looked } = await refusals()
-    assert.match(
-      started,
-      /^tillbridge: A lock of one database connection is not visible on another one/m,
-    )
+    assert.match(started, /^tillbridge: A lock of one database connection is not visible on another one/m)
     assert.match(looked, /^FAIL {2}Database +A lock of one database connection/m)
   } finally {
     await db.pool.query(kept?.text ?? '')

@@ -17,7 +17,8 @@ test('audit entries wait until the shard has the service', async () => {
   await control.db.run(sql`update service set shard_name = 'eu' where service_id = ${service.id}`)
   await control.db.run(sql`
     insert into audit (service_id, id, changed_at, record) values (${service.id}, 'one', now(), '{"username":"ann","operation":"POST /accounts"}')`)
-  const forward = () => forwardAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
+  const forward = () =>
+    forwardAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
   const entries = ({ db }: typeof data) => db.run(sql`select from audit where service_id = ${service.id}`)
   await assert.rejects(forward(), /Service \d+ is missing in its shard/)
   assert.deepEqual([await entries(control), await entries(data)], [1, 0])
