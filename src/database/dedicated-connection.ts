@@ -17,8 +17,6 @@ export async function openDedicatedConnection(db: Database, begin = 'begin') {
   await db.rows(sql`select`)
   const Client = getClientClass(db.pool)
   const client = new Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
-  // Without a listener, an idle connection that breaks would end the process.
-  client.on('error', () => {})
   const destroy = () => void getSocket(client).destroy()
   async function withTimeout<T>(result: Promise<T>): Promise<T> {
     const timer = setTimeout(destroy, responseTimeoutMs)

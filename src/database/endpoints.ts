@@ -146,7 +146,6 @@ export async function withPooledClient<T>(
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   let broken: Error | undefined
-  // Added as soon as the pool lends the connection: without a listener, a connection that breaks between two statements would end the process.
   const onBreak = (error: Error) => {
     broken = error
   }
@@ -163,7 +162,6 @@ export async function withPooledClient<T>(
     return await work(client)
   } finally {
     client.release(broken)
-    // A broken connection can emit further errors, so it keeps the listener.
-    if (!broken) client.off('error', onBreak)
+    client.off('error', onBreak)
   }
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -74,6 +76,27 @@ test('a hanging connection times out and is not reused', async () => {
     for (const pid of halted) process.kill(pid, 'SIGCONT')
     await impatient.close()
   }
+})
+
+test('a server that ends a connection as soon as it is ready is unavailable', async t => {
+  const message = (type: string, ...parts: (string | number[])[]) => {
+    const body = Buffer.concat(parts.map(part => Buffer.from(part as string)))
+    const header = Buffer.alloc(5)
+    header.write(type)
+    header.writeInt32BE(body.length + 4, 1)
+    return Buffer.concat([header, body])
+  }
+  const ended = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'
+  // All in one packet, as of a server that is shut down while it accepts connections.
+  const greeting = Buffer.concat([message('R', [0, 0, 0, 0]), message('Z', 'I'), message('E', ended)])
+  const stopping = createServer(socket => socket.once('data', () => socket.end(greeting)))
+  stopping.listen(0, '127.0.0.1')
+  t.after(() => stopping.close())
+  await once(stopping, 'listening')
+  const { port } = stopping.address() as AddressInfo
+  const stopped = openDatabase({ host: '127.0.0.1', port, user: 'shop', database: 'shop' })
+  t.after(() => stopped.close())
+  await assert.rejects(stopped.rows(sql`select`), DatabaseUnavailable)
 })
 
 test('statements fail fast while PostgreSQL hangs, but slow ones do not', async () => {

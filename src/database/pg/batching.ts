@@ -104,6 +104,12 @@ export const rollback = 'rollback'
 export class BatchingClient extends pg.Client {
   #batch: Batch | undefined
 
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    // Without a listener, a connection that breaks before the pool has it would end the process.
+    this.on('error', () => {})
+  }
+
   // `pg` declares several overloads.
   override query(...args: never[]): never {
     const [config, callback] = args as readonly unknown[]

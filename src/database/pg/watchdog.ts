@@ -17,8 +17,8 @@ export function detectStalls(Client: new (config: pg.ClientConfig) => pg.Client)
   let probe: pg.Client | undefined
 
   async function sendProbe() {
-    probe = new Client({ connectionTimeoutMillis: probeTimeoutMs })
-    const client = probe.on('error', () => {})
+    const client = new Client({ connectionTimeoutMillis: probeTimeoutMs })
+    probe = client
     const hasAnswered = await client.connect().then(
       () => true,
       // Only silence means a stall. An unknown host name or an invalid certificate doesn't.

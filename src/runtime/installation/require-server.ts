@@ -35,7 +35,6 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
       connectionTimeoutMillis: 5_000,
       ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${probeTimeoutMs}` }),
     })
-    client.on('error', () => {})
     await client.connect()
     return client
   }
