@@ -10,6 +10,7 @@ if (scenario)
   process.exitCode =
     spawnSync(process.execPath, ['--import', imports, join(import.meta.dirname, scenario.file), ...args], {
       stdio: 'inherit',
+      env: { POSTGRES_BIN_DIR: 'bundled', ...process.env },
     }).status ?? 1
 else {
   const width = Math.max(...Object.keys(scenarios).map(({ length }) => length))

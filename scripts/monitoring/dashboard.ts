@@ -231,6 +231,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ],
       },
       {
+        title: 'Missing minor releases of PostgreSQL',
+        unit: 'short',
+        steps: bestNone,
+        lines: [[`max by (database) (${of('tillbridge_postgres_minor_releases_behind')})`, '{{database}}']],
+      },
+      {
         title: 'Time until the certificate expires',
         unit: 's',
         steps: [

@@ -147,6 +147,14 @@ export const alerts: readonly Alert[] = [
     description: 'Check the nightly backup. If another tool makes your backups, remove this rule.',
   },
   {
+    alert: 'TillbridgePostgresOutdated',
+    expr: `max by (database) (${of('tillbridge_postgres_minor_releases_behind')}) > 0`,
+    for: '7d',
+    severity: 'ticket',
+    summary: 'PostgreSQL of {{ $labels.database }} lacks {{ $value }} minor releases',
+    description: 'Minor releases fix security defects. Update the packages of PostgreSQL and restart it.',
+  },
+  {
     alert: 'TillbridgeShardDown',
     expr: `${of('tillbridge_shard_up')} == 0`,
     for: '2m',

@@ -30,7 +30,7 @@ export const startCommand = (program: Command) =>
 
 type StartFacts = Parameters<Parameters<typeof startServer>[1]['onReady']>[0]
 
-function formatBanner({ baseUrl, access, consoleLink, workers }: StartFacts, config: Config) {
+function formatBanner({ baseUrl, access, consoleLink, workers, postgres }: StartFacts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
   const { runJobs, dataDir } = config
   if (!access) lines.push('Next, create a service and an account: tillbridge service add, tillbridge account add')
@@ -43,6 +43,7 @@ function formatBanner({ baseUrl, access, consoleLink, workers }: StartFacts, con
       'Background jobs are off (RUN_JOBS=false). Run them with: tillbridge worker',
       'Until a worker runs, emails wait and no sync runs.',
     )
+  if (postgres) lines.push(describePostgres(postgres))
   lines.push(`API reference: ${baseUrl}/docs`)
   if (consoleLink) lines.push(`Console (this link signs in once, within 60 seconds): ${consoleLink}`)
   else lines.push(`Console: ${baseUrl}/console`)
@@ -65,6 +66,11 @@ function formatFirstRequest({ baseUrl, username, password, serviceName, caFile }
     `Saved to ${file}. They won't be shown again.`,
   ]
 }
+
+const describePostgres = ({ isBundled, version }: NonNullable<StartFacts['postgres']>) =>
+  isBundled
+    ? `The database is the bundled PostgreSQL ${version}, which is for evaluation. For production, set POSTGRES_BIN_DIR or DATABASE_URL.`
+    : `The database is PostgreSQL ${version} of this machine.`
 
 /** Returns one line about how emails are delivered. */
 export const describeEmailDelivery = ({ smtpUrl, dataDir }: Config) =>

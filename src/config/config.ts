@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
@@ -90,6 +91,18 @@ export const settings = {
   ),
   ...databaseSettings,
   DATA_DIR: string('The directory of the bundled database, the certificates and the secret key.', '.data'),
+  POSTGRES_BIN_DIR: {
+    description:
+      'Without DATABASE_URL: the directory of the PostgreSQL programs to run (`postgres`, `initdb`; 15 to 18). `auto` runs an installed PostgreSQL of a supported major version that fits the data, otherwise the bundled one. `bundled` always runs the bundled one, which is for evaluation.',
+    example: 'auto',
+    read(value = 'auto') {
+      if (value === 'auto' || value === 'bundled') return value
+      const missing = ['postgres', 'initdb'].filter(name => !existsSync(join(value, name)))
+      if (!isAbsolute(value) || missing.length)
+        throw new InvalidSetting('must be auto, bundled, or the absolute path of a directory with postgres and initdb')
+      return value
+    },
+  } satisfies Setting<string>,
   SECRET_KEY: {
     description:
       'The key that protects passwords and cursors: at least 32 characters, the same in every process, stored apart from the database. If unset, Tillbridge creates one in DATA_DIR/secret.',

@@ -28,7 +28,7 @@ function serverNamesIn(url: string): string[] {
 export const databaseSettings = {
   DATABASE_URL: {
     description:
-      'Your own PostgreSQL (15 or later). Separate several servers with commas: Tillbridge uses the primary. Without `sslmode`, connections are not encrypted. If unset, the bundled PostgreSQL runs under DATA_DIR.',
+      'Your own PostgreSQL (15 or later). Separate several servers with commas: Tillbridge uses the primary. Without `sslmode`, connections are not encrypted. If unset, PostgreSQL runs under DATA_DIR (POSTGRES_BIN_DIR).',
     example:
       'postgres://tillbridge:password@db-1.example.com,db-2.example.com/tillbridge?sslmode=verify-full&sslrootcert=/etc/tillbridge/db-ca.pem',
     read(value: string | undefined) {

@@ -25,6 +25,12 @@ import { environment, type RunAs } from './run-as.ts'
 import type { Connection } from './server.ts'
 import { port } from './socket.ts'
 
+/** `initdb`, and the major version that it creates. */
+interface Programs {
+  initdb: string
+  major: string
+}
+
 /** The name of the database, and of its only user. */
 const databaseName = 'tillbridge'
 
@@ -40,12 +46,23 @@ export const toConnection = (socket: string): Connection => ({
 })
 
 /** Returns the data directory in `directory` and the major version that wrote it. Creates it if it is missing. */
-export async function openCluster(directory: string, clusterName: string, initdb: string, runAs: RunAs) {
+export async function openCluster(directory: string, clusterName: string, programs: Programs, runAs: RunAs) {
   const data = join(directory, 'data')
   await deleteDrafts(directory, clusterName)
   if (existsSync(upgradedPath(data))) activateUpgraded(directory, data)
-  if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, initdb, runAs), data)
+  if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, programs, runAs), data)
   return { data, dataMajor: readMajorVersion(data) }
+}
+
+/** Returns the major version of an existing data directory, without changing anything. Returns undefined if it can't be read. */
+export function peekMajorVersion(directory: string): string | undefined {
+  const data = join(directory, 'data')
+  try {
+    return readMajorVersion(existsSync(upgradedPath(data)) ? upgradedPath(data) : data)
+  } catch {
+    // Opening the directory reports the reason.
+    return undefined
+  }
 }
 
 /** True if `directory` has a data directory, or one is being created. */
@@ -87,7 +104,7 @@ export function prepareLogDirectory(directory: string, runAs: RunAs): string {
 }
 
 /** Creates a data directory under a draft name. The caller renames it, so a crash leaves a complete directory or none. */
-export async function createCluster(directory: string, initdb: string, runAs: RunAs): Promise<string> {
+export async function createCluster(directory: string, { initdb, major }: Programs, runAs: RunAs): Promise<string> {
   const unfinished = mkdtempSync(join(directory, draftPrefix))
   takeOwnership(unfinished, runAs)
   await run(initdb, runAs, [
@@ -96,10 +113,10 @@ export async function createCluster(directory: string, initdb: string, runAs: Ru
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // Sorts by code point on every machine; lower() and upper() cover all of Unicode.
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
+    // Sorts by code point on every machine; lower() and upper() cover all of Unicode. Before 17, only the C library has such a locale.
+    ...(Number(major) >= 17
+      ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+      : ['--locale=C.UTF-8', '--lc-messages=C']),
     '--data-checksums',
     '--no-instructions',
   ])

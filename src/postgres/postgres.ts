@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { sleep } from '../concurrency/backoff.ts'
-import { findBinaries } from './binaries.ts'
-import { openCluster, prepareLogDirectory, takeOwnership, toConnection } from './cluster.ts'
+import { chooseBinaries, supportedMajors } from './binaries.ts'
+import { openCluster, peekMajorVersion, prepareLogDirectory, takeOwnership, toConnection } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
 import { endOrphans, getClusterName } from './orphans.ts'
 import { chooseRunAs } from './run-as.ts'
@@ -10,8 +10,11 @@ import { buildServerArguments } from './server-settings.ts'
 import { prepareSocketDirectory } from './socket.ts'
 import { type UpgradeRows, upgradeCluster } from './upgrade.ts'
 
-/** The running bundled PostgreSQL. */
+/** A running PostgreSQL that this process started. */
 export interface Postgres {
+  /** True if its programs came with Tillbridge: they get no security updates between releases. */
+  isBundled: boolean
+  version: string
   /** A `pg` client configuration. It stays the same after a restart. */
   connection: Connection
   /** The process ID of the server. It changes with a restart. */
@@ -25,6 +28,8 @@ export interface Postgres {
 export interface PostgresOptions {
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>
+  /** The programs to run, as in POSTGRES_BIN_DIR. Default `bundled`. */
+  binDir?: string
   /** Called with one line for each unexpected end and each restart. */
   onNotice?: (notice: string) => void
   /** Maximum milliseconds of a fast shutdown. Default 20,000. */
@@ -39,7 +44,7 @@ export interface PostgresOptions {
 const healthyMs = 60_000
 
 /**
- * Starts the bundled PostgreSQL on `directory`, which is created on first use. It contains the data directory `data`, `log`, `socket` and the
+ * Starts PostgreSQL on `directory`, which is created on first use. It contains the data directory `data`, `log`, `socket` and the
  * owner's lock. Throws at once if another running process owns the directory.
  */
 export async function startPostgres(directory: string, options: PostgresOptions = {}): Promise<Postgres> {
@@ -58,15 +63,25 @@ export async function startPostgres(directory: string, options: PostgresOptions 
 async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
   const { graceMs = 20_000, onNotice = () => {}, restartDelaysMs = [0, 500, 2_000, 5_000, 15_000] } = options
   const clusterName = getClusterName(home)
-  const { initdb, postgres } = findBinaries()
-  const { runAs, major } = chooseRunAs(postgres, home)
-  const { data, dataMajor } = await openCluster(home, clusterName, initdb, runAs)
-  if (dataMajor !== major)
+  const { initdb, postgres, source } = chooseBinaries(options.binDir ?? 'bundled', peekMajorVersion(home))
+  const { runAs, version, major } = chooseRunAs(postgres, home)
+  if (!supportedMajors.includes(major))
+    throw new Error(
+      `${postgres} must be PostgreSQL ${supportedMajors.at(-1)} to ${supportedMajors[0]}; it is ${version}.`,
+    )
+  const { data, dataMajor } = await openCluster(home, clusterName, { initdb, major }, runAs)
+  if (dataMajor !== major) {
+    if (source === 'configured')
+      throw new Error(
+        `${data} was written by PostgreSQL ${dataMajor}, and POSTGRES_BIN_DIR has ${version}. Set it to the programs of PostgreSQL ` +
+          `${dataMajor}, or restore a backup into a new DATA_DIR (docs/operate/upgrade.md).`,
+      )
     await upgradeCluster(
       { home, clusterName, data, major: dataMajor },
       { initdb, postgres, runAs, major },
       options.upgradeRows,
     )
+  }
   takeOwnership(data, runAs)
   const logs = prepareLogDirectory(home, runAs)
   const abort = new AbortController()
@@ -125,6 +140,8 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
   }
   return {
     connection,
+    isBundled: source === 'bundled',
+    version,
     get pid() {
       return server?.pid ?? 0
     },

@@ -31,9 +31,9 @@ export const environment = {
  * Chooses the user that runs PostgreSQL, because PostgreSQL rejects root. For root this is the owner of the data directory, otherwise a user
  * that can access both program and directory. If there is no such user, PostgreSQL runs in a user namespace, in which root has another user
  * ID and still owns the files.
- * Also returns the program's major version, because the test run prints it. Throws if no way works.
+ * Also returns the program's version, because the test run prints it. Throws if no way works.
  */
-export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; major: string } {
+export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; version: string; major: string } {
   const failures: string[] = []
   for (const runAs of listCandidates(postgres, directory)) {
     const [command = '', ...prefix] = [...runAs.prefix, '/bin/sh']
@@ -44,8 +44,8 @@ export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs
       cwd: '/',
       encoding: 'utf8',
     })
-    const major = /PostgreSQL\) (\d+)/.exec(result.stdout ?? '')?.[1]
-    if (result.status === 0 && major) return { runAs, major }
+    const [, version, major] = /PostgreSQL\) ((\d+)\S*)/.exec(result.stdout ?? '') ?? []
+    if (result.status === 0 && version && major) return { runAs, version, major }
     failures.push(result.error?.message ?? result.stderr.trim().split('\n').at(-1) ?? '')
   }
   const detail = failures.join('; ')
@@ -53,7 +53,7 @@ export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs
     process.geteuid?.() === 0
       ? `PostgreSQL can't run as root, and no other user can run it in ${directory} (${detail}). ` +
           'Run as a normal user, or set DATABASE_URL.'
-      : `The bundled PostgreSQL can't run on this machine (${detail}). Set DATABASE_URL.`,
+      : `${postgres} can't run on this machine (${detail}). Set POSTGRES_BIN_DIR or DATABASE_URL.`,
   )
 }
 

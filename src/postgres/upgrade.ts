@@ -71,8 +71,8 @@ export async function upgradeCluster(
   const server = findInstalledServer(dataMajor)
   if (!server)
     throw new Error(
-      `${problem}, and this release has ${major}. The upgrade needs the older server once. Install it (on Debian: ` +
-        `apt install postgresql-${dataMajor}) and start again, or restore a backup of the older release (docs/operate/upgrade.md).`,
+      `${problem}, and this release has ${major}. Install PostgreSQL ${dataMajor} (on Debian: apt install postgresql-${dataMajor}) and start ` +
+        `again. To upgrade the database to ${major}, also set POSTGRES_BIN_DIR=bundled (docs/operate/upgrade.md).`,
     )
   const archive = archivePath(data, dataMajor)
   if (existsSync(archive))
@@ -99,7 +99,7 @@ export async function upgradeCluster(
   const file = join(home, `${draftPrefix}rows`)
   let created: string | undefined
   const createNewCluster = async () => {
-    created = await createCluster(home, bundled.initdb, bundled.runAs)
+    created = await createCluster(home, bundled, bundled.runAs)
     return created
   }
   await upgradeRows({

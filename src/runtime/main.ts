@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
+import type { Postgres } from '../postgres/postgres.ts'
 import { createLogStream } from '../telemetry/log-lines.ts'
 import { mergeSamples } from '../telemetry/samples.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
@@ -38,6 +39,8 @@ interface StartOptions {
     /** Signs the account of `access` in to the console, once. Only if an operator watches, or if this start prints the password anyway. */
     consoleLink: string | undefined
     workers: number
+    /** Absent if DATABASE_URL names the server. */
+    postgres: Pick<Postgres, 'isBundled' | 'version'> | undefined
   }) => void
 }
 
@@ -68,7 +71,13 @@ export async function startServer(config: Config, starting: StartOptions): Promi
     // Before the start is reported: a reader of the report can send a signal at once, and without a handler that signal kills this process.
     stop = waitForShutdownSignal(log)
     serving.becomeReady()
-    starting.onReady({ ...serving, access, consoleLink, workers: config.webConcurrency })
+    starting.onReady({
+      ...serving,
+      access,
+      consoleLink,
+      workers: config.webConcurrency,
+      postgres: installation.postgres,
+    })
   } catch (error) {
     metrics?.close()
     await serving?.close(0)

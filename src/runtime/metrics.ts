@@ -7,8 +7,15 @@ import { findNewestBackup } from '../backup/history.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
+import { compareMinor } from '../postgres/minor-releases.ts'
 import { readJobLags } from '../store/jobs/jobs.ts'
-import { countStates, readCommitWaitSeconds, readDatabaseBytes, readSyncStats } from '../store/stats/sync-status.ts'
+import {
+  countStates,
+  readCommitWaitSeconds,
+  readDatabaseBytes,
+  readServerVersion,
+  readSyncStats,
+} from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, droppedLogs } from '../telemetry/durations.ts'
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
@@ -145,6 +152,11 @@ async function readSamples(db: Db, database: string): Promise<Sample[]> {
     createSample('tillbridge_commits_waiting_seconds', {}, await readCommitWaitSeconds(db)),
     createSample('tillbridge_backup_timestamp_seconds', { database }, backup ? backup.at.getTime() / 1_000 : 0),
     createSample('tillbridge_database_size_bytes', {}, await readDatabaseBytes(db)),
+    createSample(
+      'tillbridge_postgres_minor_releases_behind',
+      { database },
+      compareMinor(await readServerVersion(db)).behind,
+    ),
   ]
 }
 

@@ -147,6 +147,12 @@ export const metrics = {
     labels: ['database'],
     largest: true,
   },
+  tillbridge_postgres_minor_releases_behind: {
+    type: 'gauge',
+    help: 'Minor releases of PostgreSQL that the server of `control` or of a shard lacks, of those known when Tillbridge was released.',
+    labels: ['database'],
+    largest: true,
+  },
   tillbridge_database_up: {
     type: 'gauge',
     help: '1 while the control database is available to this process.',

@@ -100,6 +100,8 @@ test('doctor leads from an empty installation to a healthy one', async () => {
       ['PASS', 'Data'],
       ['PASS', 'Certificate'],
       ['PASS', 'Database'],
+      // The bundled server lacks the newest minor release.
+      ['WARN', 'PostgreSQL'],
       ['PASS', 'Replicas'],
       ['PASS', 'Clock'],
       ['PASS', 'Disk'],
@@ -117,7 +119,11 @@ test('doctor leads from an empty installation to a healthy one', async () => {
       ['PASS', 'Moves'],
     ],
   )
-  assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)
+  assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations, bundled: for evaluation only$/m)
+  assert.match(
+    out,
+    /^WARN {2}PostgreSQL +18\.\d+ lacks security fixes of 18\.\d+, the newest known on 20\d\d-\d\d-\d\d\. Update PostgreSQL\.$/m,
+  )
 })
 
 test('a standalone command stops PostgreSQL afterwards', () => {

@@ -38,7 +38,14 @@ interface RunOptions {
 
 /** The variables that processes inherit. Without the compile cache, each start would compile every module again. */
 const { HOME, NODE_COMPILE_CACHE, PATH, TMPDIR } = process.env
-const inheritedEnvironment = { HOME, NODE_COMPILE_CACHE, PATH: `${programs}${delimiter}${PATH}`, TMPDIR }
+const inheritedEnvironment = {
+  HOME,
+  NODE_COMPILE_CACHE,
+  PATH: `${programs}${delimiter}${PATH}`,
+  // A PostgreSQL of this machine would be another major version, with other plans.
+  POSTGRES_BIN_DIR: 'bundled',
+  TMPDIR,
+}
 
 const runningCommands = new Set<RunningCommand>()
 const directories = new Set<string>()

@@ -107,6 +107,7 @@ test('requests, statements and connections also use OpenTelemetry names', async 
   assert.ok((values.get('tillbridge_disk_free_bytes') ?? 0) > 1e6)
   assert.ok((values.get('tillbridge_disk_size_bytes') ?? 0) > (values.get('tillbridge_disk_free_bytes') ?? 0))
   assert.ok((values.get('tillbridge_database_size_bytes') ?? 0) > 5e6)
+  assert.match(String(values.get('tillbridge_postgres_minor_releases_behind{database="control"}')), /^\d+$/)
 })
 
 test('the metrics port serves only metrics, and no other port does', async () => {

@@ -1,9 +1,16 @@
+import type { Config } from '../../config/config.ts'
 import { sql } from '../../database/db.ts'
 import { findPendingMigrations } from '../../database/migrate.ts'
+import { chooseBinaries } from '../../postgres/binaries.ts'
+import { compareMinor, knownAt } from '../../postgres/minor-releases.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { requireOneServer } from '../../runtime/installation/require-one-server.ts'
 import { listAlerts } from '../../store/alerts/alerts.ts'
 import { readJobLag } from '../../store/jobs/jobs.ts'
+import { readServerVersion } from '../../store/stats/sync-status.ts'
+
+/** A problem that does not fail the check. */
+export class Warning extends Error {}
 
 /** Throws if a migration is missing. Doctor never migrates: a running older release couldn't start again after that. */
 export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
@@ -17,11 +24,26 @@ export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
   )
 }
 
-export async function describeDatabase({ db }: Pick<OpenedDatabase, 'db'>) {
+/** `config`: absent for a shard, which has its own server. */
+export async function describeDatabase({ db }: Pick<OpenedDatabase, 'db'>, config?: Config) {
   await requireOneServer(db)
   const row = await db.row<{ version: string; name: string; migrations: number }>(sql`
     select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations`)
-  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations`
+  const use = config && runsBundled(config, String(row?.version)) ? ', bundled: for evaluation only' : ''
+  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations${use}`
+}
+
+const runsBundled = ({ databaseUrl, postgresBinDir }: Config, version: string) =>
+  databaseUrl === undefined && chooseBinaries(postgresBinDir, version.split('.')[0]).source === 'bundled'
+
+/** Compares PostgreSQL with the newest known minor release. Throws a warning if it is older. */
+export async function checkMinorRelease({ db }: Pick<OpenedDatabase, 'db'>) {
+  const { version, newest, behind } = compareMinor(await readServerVersion(db))
+  if (behind)
+    throw new Warning(
+      `${version} lacks security fixes of ${newest}, the newest known on ${knownAt}. Update PostgreSQL.`,
+    )
+  return `${version} is the newest minor release known on ${knownAt}`
 }
 
 export async function checkJobs({ db }: Pick<OpenedDatabase, 'db'>) {

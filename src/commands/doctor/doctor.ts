@@ -14,12 +14,12 @@ import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
-import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
+import { checkAlerts, checkJobs, checkMinorRelease, describeDatabase, requireMigrated, Warning } from './database.ts'
 import { checkBackups, checkClock, checkDisk, checkDurability, checkFileLimit, checkMail } from './machine.ts'
 import { checkReplicas } from './replicas.ts'
 import { checkMoves, checkShards } from './shards.ts'
 
-/** One check. `run` returns its result, or throws an error that says what to do. */
+/** One check. `run` returns its result, or throws an error or a warning that says what to do. */
 interface Check {
   name: string
   run: () => Promise<string>
@@ -34,7 +34,7 @@ export const doctorCommand = (program: Command) =>
       'after',
       examples(
         ['doctor', 'exits with 1 if a check fails'],
-        ['doctor --json', 'prints a list of { check, ok, detail }'],
+        ['doctor --json', 'prints a list of { check, ok, isWarning, detail }'],
       ),
     )
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -80,9 +80,10 @@ export const doctorCommand = (program: Command) =>
             opened = await joinDatabase(settings, { skipMigrations: true })
             await requireMigrated(opened)
             database = opened
-            return describeDatabase(database)
+            return describeDatabase(database, settings)
           },
         },
+        { name: 'PostgreSQL', run: async () => checkMinorRelease(require(database, 'the database')) },
         {
           name: 'Replicas',
           run: async () => checkReplicas(require(config, 'the settings'), require(database, 'the database').db),
@@ -126,13 +127,17 @@ export const doctorCommand = (program: Command) =>
         },
         { name: 'Moves', run: async () => checkMoves(require(database, 'the database').db) },
       ]
-      const results: { check: string; ok: boolean; detail: string }[] = []
+      const results: { check: string; ok: boolean; isWarning: boolean; detail: string }[] = []
       for (const { name, run } of checks) {
         const result = await run().then(
-          detail => ({ check: name, ok: true, detail }),
-          (error: Error) => ({ check: name, ok: false, detail: error.message }),
+          detail => ({ check: name, ok: true, isWarning: false, detail }),
+          (error: Error) => {
+            const isWarning = error instanceof Warning
+            return { check: name, ok: isWarning, isWarning, detail: error.message }
+          },
         )
-        if (!json) console.log(`${result.ok ? 'PASS' : 'FAIL'}  ${name.padEnd(12)} ${indent(result.detail)}`)
+        const mark = result.isWarning ? 'WARN' : result.ok ? 'PASS' : 'FAIL'
+        if (!json) console.log(`${mark}  ${name.padEnd(12)} ${indent(result.detail)}`)
         if (!result.ok) process.exitCode = 1
         results.push(result)
       }

@@ -67,7 +67,11 @@ async function openOwnDatabase(
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
-  const postgres = await startPostgres(getPostgresDirectory(config), { onNotice, upgradeRows })
+  const postgres = await startPostgres(getPostgresDirectory(config), {
+    binDir: config.postgresBinDir,
+    onNotice,
+    upgradeRows,
+  })
   const connection = JSON.stringify(postgres.connection)
   await writeAtomically(getConnectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
   const stop = async () => {

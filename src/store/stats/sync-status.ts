@@ -41,6 +41,12 @@ export async function readCommitWaitSeconds(db: Db): Promise<number> {
   return row?.seconds ?? 0
 }
 
+/** Returns PostgreSQL's version as a number: 18.4 is 180004. */
+export async function readServerVersion(db: Db): Promise<number> {
+  const row = await db.row<{ version: number }>(sql`select current_setting('server_version_num')::integer as version`)
+  return row?.version ?? 0
+}
+
 /** Returns the size of the database on disk. */
 export async function readDatabaseBytes(db: Db): Promise<number> {
   const row = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)

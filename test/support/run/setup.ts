@@ -21,6 +21,7 @@ export async function globalSetup() {
   process.env.TEST_DATABASE_URL = cluster.directUrl('postgres')
   process.env.TEST_DATABASE_TEMPLATE = cluster.template
   process.env.NODE_COMPILE_CACHE = compiled
+  process.env.POSTGRES_BIN_DIR = 'bundled'
   installations = mkdtempSync(join(tmpdir(), 'tillbridge-installations-'))
   // PostgreSQL is not run by root, and has to pass through.
   chmodSync(installations, 0o711)

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { findBinaries } from '../../src/postgres/binaries.ts'
+import { createDirectory, runCommand, runSuccessfully, serve, stopServer } from '../support/processes.ts'
+
+const auto = { POSTGRES_BIN_DIR: 'auto' }
+const readMajor = (DATA_DIR: string) => fs.readFileSync(join(DATA_DIR, 'postgres/data/PG_VERSION'), 'utf8').trim()
+
+test('an installed PostgreSQL is preferred, and its data is never upgraded unasked', {
+  skip: noDebianPostgres,
+}, async () => {
+  const DATA_DIR = join(createDirectory(), 'data')
+  const first = await serve(['--no-demo'], { DATA_DIR, ...auto })
+  assert.match(first.out, /^The database is PostgreSQL \d+\.\d+ of this machine\.$/m)
+  await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, ...auto })
+  await stopServer(first)
+  const major = readMajor(DATA_DIR)
+
+  const bundled = dirname(findBinaries().postgres)
+  for (const command of [
+    ['start', '--no-demo'],
+    ['service', 'list'],
+  ]) {
+    const { code, err } = await runCommand(command, { DATA_DIR, POSTGRES_BIN_DIR: bundled })
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      new RegExp(`was written by PostgreSQL ${major}, and POSTGRES_BIN_DIR has \\d+\\.\\d+\\. Set it to the programs`),
+    )
+  }
+  assert.equal(readMajor(DATA_DIR), major)
+  assert.deepEqual(
+    fs.readdirSync(join(DATA_DIR, 'postgres')).filter(name => name.startsWith('data')),
+    ['data'],
+  )
+
+  const programs = `/usr/lib/postgresql/${major}/bin`
+  for (const POSTGRES_BIN_DIR of ['auto', programs])
+    assert.match(await runSuccessfully(['service', 'list'], { DATA_DIR, POSTGRES_BIN_DIR }), /^luma /m)
+})
+
+test('data of the bundled PostgreSQL stays with it, and the start says it is for evaluation', async () => {
+  const DATA_DIR = join(createDirectory(), 'data')
+  await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, POSTGRES_BIN_DIR: 'bundled' })
+  const service = await serve(['--no-demo'], { DATA_DIR, ...auto })
+  assert.match(
+    service.out,
+    /^The database is the bundled PostgreSQL \d+\.\d+, which is for evaluation\. For production, set/m,
+  )
+  await stopServer(service)
+})
+
+test('POSTGRES_BIN_DIR must name a directory with the programs', async () => {
+  const DATA_DIR = createDirectory()
+  for (const POSTGRES_BIN_DIR of ['/usr/share', 'native/bin']) {
+    const { code, err } = await runCommand(['start'], { DATA_DIR, POSTGRES_BIN_DIR })
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /POSTGRES_BIN_DIR must be auto, bundled, or the absolute path of a directory with postgres and initdb; it is /,
+    )
+  }
+})
