@@ -23,7 +23,8 @@ export const scenarios = {
   },
   compose: {
     file: 'packaging/compose.ts',
-    summary: "runs deploy/compose.yaml with Debian's podman-compose: up, stop, down and up again; needs root",
+    summary:
+      "runs deploy/compose.evaluation.yaml with Debian's podman-compose: up, stop, down and up again; needs root",
   },
   recovery: {
     file: 'faults/recovery.ts',

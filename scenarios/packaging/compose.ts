@@ -10,7 +10,7 @@ import { packRelease } from './image/release.ts'
 
 new Command('npm run scenario -- compose')
   .description(
-    "Runs deploy/compose.yaml with Debian's podman-compose, as in docs/operate/install-linux.md: build, up, HTTPS requests, stop, down, and up again. Needs root.\nThe base image consists of this machine's packages, so no registry is used. The scenario has its own storage, network and processes, and removes them.",
+    "Runs deploy/compose.evaluation.yaml with Debian's podman-compose, as in docs/operate/install-container.md: build, up, HTTPS requests, stop, down, and up again. Needs root.\nThe base image consists of this machine's packages, so no registry is used. The scenario has its own storage, network and processes, and removes them.",
   )
   .addHelpText('after', '\nExample:\n  npm run scenario -- compose\n')
   .parse()
@@ -22,7 +22,7 @@ const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
 try {
   packRelease(home)
   makeBase(home, 'here')
-  for (const file of ['compose.yaml', 'Dockerfile']) cpSync(join(deploy, file), join(home, 'deploy', file))
+  for (const file of ['compose.evaluation.yaml', 'Dockerfile']) cpSync(join(deploy, file), join(home, 'deploy', file))
   const program = join(import.meta.dirname, 'image/composed.ts')
   process.exitCode = onMachine(home, [process.execPath, program], 'inherit').status ?? 1
 } finally {

@@ -1,4 +1,4 @@
-import { settings } from '../../src/config/config.ts'
+import { describeSecretFiles, settings } from '../../src/config/config.ts'
 import { roles } from '../../src/domain/accounts.ts'
 import { alertKinds } from '../../src/domain/alerts.ts'
 import { Settings } from '../../src/domain/tenancy/service-settings.ts'
@@ -90,6 +90,7 @@ export function buildEnvironmentPage() {
   return `# Environment variables
 
 Tillbridge reads these variables from the environment and from \`.env\` in its directory. \`.env.example\` has all of them.
+${describeSecretFiles(code)}
 This page is generated from \`src/config/\` by \`npm run docs\`.
 
 ${table(['Variable', 'Effect', 'Default or example'], rows)}`

@@ -39,8 +39,11 @@ const backOfficeSetting = (name: BackOfficeField): Setting<string | undefined> =
   },
 })
 
-/** Settings whose value is never repeated in a message: secrets, and URLs that can contain a password. */
-const secretSettings = [
+/**
+ * Settings whose value is never repeated in a message: secrets, and URLs that can contain a password. Each has a variant `…_FILE`, which names
+ * a file with the value.
+ */
+export const secretSettings: readonly string[] = [
   'SECRET_KEY',
   'DATABASE_URL',
   'DATABASE_READ_URL',
@@ -192,8 +195,9 @@ export function readConfig(
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
-    const value = environment[name]?.trim() || undefined
+    let value: string | undefined
     try {
+      value = readValue(environment, name)
       values[camelCase(name)] = setting.read(value)
     } catch (error) {
       if (!(error instanceof InvalidSetting)) throw error
@@ -205,12 +209,32 @@ export function readConfig(
   const config = values as unknown as Config
   if (Boolean(environment.TLS_CERT_FILE?.trim()) !== Boolean(environment.TLS_KEY_FILE?.trim()))
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together.')
-  if (environment.DATABASE_READ_URL?.trim() && !environment.DATABASE_URL?.trim())
+  if (isSet(environment, 'DATABASE_READ_URL') && !isSet(environment, 'DATABASE_URL'))
     problems.push("DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.")
   if (!problems.length) problems.push(...findContradictions(backOfficeSettings(config), name => environmentNames[name]))
   if (problems.length) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }
+
+/** Returns the value of a variable, or the content of the file that its variant `…_FILE` names. */
+function readValue(environment: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  const value = environment[name]?.trim() || undefined
+  const path = secretSettings.includes(name) ? environment[`${name}_FILE`]?.trim() : undefined
+  if (!path) return value
+  if (value !== undefined) throw new InvalidSetting(`and ${name}_FILE can't both be set`)
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new InvalidSetting(
+      `can't be read: ${name}_FILE must name a readable file (${code}); it is ${JSON.stringify(path)}`,
+    )
+  }
+}
+
+/** Returns true if a setting has a value, in the environment or in a file. */
+const isSet = (environment: Readonly<Record<string, string | undefined>>, name: string) =>
+  Boolean(environment[name]?.trim() || environment[`${name}_FILE`]?.trim())
 
 const environmentNames: Readonly<Record<SettingName, string>> = {
   driver: 'BACK_OFFICE',
@@ -248,9 +272,13 @@ export function backOfficeSettings(config: Config): BackOfficeSettings {
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+/** Explains the variants `…_FILE`, for `.env.example` and the documentation. */
+export const describeSecretFiles = (format = (name: string) => name) =>
+  `To read a secret from a file, append ${format('_FILE')} to the name, such as ${format('SECRET_KEY_FILE=/run/secrets/secret_key')}. These settings have it: ${secretSettings.map(format).join(', ')}.`
+
 /** Returns the content of `.env.example`: every setting with its description, commented out. */
 export const envExample = () =>
-  `# All settings, each with its default or an example. Copy this file to .env and remove the # from the lines you change.\n${Object.entries(
+  `# All settings, each with its default or an example. Copy this file to .env and remove the # from the lines you change.\n# ${describeSecretFiles()}\n${Object.entries(
     settings,
   )
     .map(([name, { description, example }]) => `\n# ${description}\n#${name}=${example}\n`)

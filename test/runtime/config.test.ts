@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Config, ConfigError, envExample, readConfig, settings } from '../../src/config/config.ts'
+import { type Config, ConfigError, envExample, readConfig, secretSettings, settings } from '../../src/config/config.ts'
 
 const here = fileURLToPath(import.meta.url)
 const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
+const reference = readFileSync(new URL('../../docs/reference/environment.md', import.meta.url), 'utf8')
 
 /** Returns the problems of the settings, one per line. */
 function findProblems(environment: Record<string, string>): string[] {
@@ -38,6 +40,7 @@ test('every setting has a default', () => {
     databasePool: 6,
     databasePooler: 'off',
     dataDir: '.data',
+    postgresBinDir: 'auto',
     secretKey: undefined,
     smtpUrl: undefined,
     backOffice: 'embedded',
@@ -262,4 +265,31 @@ test('only config.ts reads the environment', async () => {
   for (const name of files)
     if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
   assert.deepEqual(readers, ['config/config.ts'])
+})
+
+test('each secret can be read from a file', t => {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-secrets-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'secret')
+  writeFileSync(file, `${'k'.repeat(32)}\n`)
+  assert.equal(readConfig({ SECRET_KEY_FILE: file }).secretKey, 'k'.repeat(32))
+  assert.equal(
+    readConfig({
+      BACK_OFFICE: 'apparel21',
+      BACK_OFFICE_URL: 'https://retail.example/',
+      BACK_OFFICE_COUNTRY: 'AU',
+      BACK_OFFICE_PASSWORD_FILE: file,
+      BACK_OFFICE_USER: 'a',
+    }).backOfficePassword,
+    'k'.repeat(32),
+  )
+  assert.deepEqual(findProblems({ SECRET_KEY_FILE: file, SECRET_KEY: 'a'.repeat(32) }), [
+    "SECRET_KEY and SECRET_KEY_FILE can't both be set.",
+  ])
+  assert.deepEqual(findProblems({ DATABASE_URL_FILE: '/nowhere/url' }), [
+    'DATABASE_URL can\'t be read: DATABASE_URL_FILE must name a readable file (ENOENT); it is "/nowhere/url".',
+  ])
+  writeFileSync(file, 'short')
+  assert.deepEqual(findProblems({ SECRET_KEY_FILE: file }), ['SECRET_KEY must have at least 32 characters; it has 5.'])
+  for (const name of secretSettings) assert.ok(example.includes(name) && reference.includes(name), name)
 })

@@ -6,7 +6,7 @@ import { becomesReady } from './ready.ts'
 
 // Checks of scenarios/packaging/compose.ts, on a separate machine.
 
-const file = 'deploy/compose.yaml'
+const file = 'deploy/compose.evaluation.yaml'
 const container = 'deploy_tillbridge_1'
 const [, grace = ''] = readFileSync(file, 'utf8').match(/^ *stop_grace_period: (\d+)s$/m) ?? []
 const facts: [fact: string, holds: boolean][] = []

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkout, createDirectory } from '../support/processes.ts'
+
+const hasCompose = spawnSync('podman-compose', ['--help']).status === 0
+
+test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in files', {
+  skip: !hasCompose && 'podman-compose is not installed',
+}, () => {
+  const home = createDirectory()
+  cpSync(join(checkout, 'deploy'), join(home, 'deploy'), { recursive: true })
+  mkdirSync(join(home, 'dist'))
+  mkdirSync(join(home, 'deploy/secrets'))
+  for (const name of ['database_password', 'database_url', 'secret_key'])
+    writeFileSync(join(home, 'deploy/secrets', name), name)
+  const planned = (file: string) => {
+    const { stderr, stdout } = spawnSync('podman-compose', ['--dry-run', '-f', `deploy/${file}`, 'up', '-d'], {
+      cwd: home,
+      encoding: 'utf8',
+    })
+    return `${stdout}${stderr}`
+  }
+  const both = planned('compose.yaml')
+  const [database = '', tillbridge = ''] = both.split('\n').filter(line => / run --name=/.test(line))
+  assert.match(database, /postgres:18 postgres -c wal_level=logical/)
+  assert.match(
+    database,
+    /--healthcheck-command .*pg_isready.* -v .*database:\/var\/lib\/postgresql|-v .*database:\/var\/lib\/postgresql.*pg_isready/,
+  )
+  assert.match(tillbridge, /DATABASE_URL_FILE=\/run\/secrets\/database_url/)
+  assert.match(tillbridge, /SECRET_KEY_FILE=\/run\/secrets\/secret_key/)
+  assert.match(tillbridge, /--read-only/)
+  assert.doesNotMatch(planned('compose.evaluation.yaml'), /postgres:18/)
+})
