@@ -2,10 +2,10 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { opaqueServiceId } from '../lists/planner-fences.ts'
 
-/** Returns the back office's IDs of these e-commerce SKUs. Omits unknown SKUs. */
+/** Returns the back office's IDs of these e-commerce SKUs and of their products. Omits unknown SKUs. */
 export const findSkus = (db: Db, service: Service, skus: readonly string[]) =>
-  db.rows<{ sku: string; skuId: string }>(
-    sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku = any(${skus})`,
+  db.rows<{ sku: string; skuId: string; productId: string }>(
+    sql`select sku, sku_id as "skuId", product_id as "productId" from variant where service_id = ${service.id} and sku = any(${skus})`,
   )
 
 /** Returns the SKUs with these IDs. Omits unknown IDs. */

@@ -1,7 +1,7 @@
 import { getDecimals } from '../../../domain/values/money.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { mergeProducts } from '../../../store/catalog/products.ts'
-import { findSkus, findStockKey } from '../../../store/catalog/skus.ts'
+import { findSkus } from '../../../store/catalog/skus.ts'
 import type { Write } from '../../../writes/write.ts'
 import { parseProduct } from '../mapping/products.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
@@ -27,11 +27,9 @@ export async function refreshPrices(
   skus: readonly string[],
 ): Promise<boolean> {
   const decimals = getDecimals(service.settings.currency)
-  const ids = await read(async db => {
-    const known = await findSkus(db, service, [...new Set(skus)])
-    const products = await Promise.all(known.map(({ skuId }) => findStockKey(db, service, skuId)))
-    return [...new Set(products.flatMap(product => product?.productId ?? []))].slice(0, maxProducts)
-  })
+  const known = await read(db => findSkus(db, service, [...new Set(skus)]))
+  const knownIds = new Set(known.map(({ skuId }) => skuId))
+  const ids = [...new Set(known.map(({ productId }) => productId))].slice(0, maxProducts)
   const fetchProduct = (id: string) =>
     client.document({ endpoint: 'products', path: ['Products', id], roots: ['Product'] })
   let rows: ReturnType<typeof parseProduct>['rows']
@@ -45,15 +43,14 @@ export async function refreshPrices(
     throw error
   }
   if (!rows.length) return false
+  const prices = rows
+    .filter(({ variant }) => knownIds.has(variant.skuId))
+    .map(({ product: { productId }, colour: { colourId }, variant: { skuId, price, originalPrice } }) => ({
+      product: { productId },
+      colour: { productId, colourId },
+      variant: { productId, colourId, skuId, price, originalPrice },
+    }))
   await recordFact(async tx => {
-    const known = new Map((await findSkus(tx, service, [...new Set(skus)])).map(({ sku, skuId }) => [skuId, sku]))
-    const prices = rows
-      .filter(({ variant }) => known.has(variant.skuId))
-      .map(({ product: { productId }, colour: { colourId }, variant: { skuId, price, originalPrice } }) => ({
-        product: { productId },
-        colour: { productId, colourId },
-        variant: { productId, colourId, skuId, price, originalPrice },
-      }))
     await mergeProducts(tx, service, prices)
   })
   return true
