@@ -73,7 +73,7 @@ export const rewardPrograms: Handler = ({ parameters }, { shop }) => {
   )
 }
 
-const free = (lot: Lot) => cents(lot.total - lot.redeemed - lot.pending)
+export const free = (lot: Lot) => cents(lot.total - lot.redeemed - lot.pending)
 
 const lotFields = (lot: Lot): Element[] => [
   ...fields({ CreatedDateTime: isoText(lot.created), Description: lot.description, Total: lot.total }),

@@ -16,6 +16,7 @@ import {
 } from './products.ts'
 import { allReferenceTypes, oneReferenceType, referencesByType, typesOf } from './references.ts'
 import { createReturn, deleteReturn, oneReturn } from './returns.ts'
+import { confirmRedemption, redeem, reverseRedemption } from './reward-redemptions.ts'
 import { createAccount, updateAccount } from './reward-writes.ts'
 import { accountTransactions, oneAccount, rewardPrograms } from './rewards.ts'
 import { shipmentsOfOrder } from './shipments.ts'
@@ -38,7 +39,7 @@ const sizes = distinct('Sizes', 'Size', style =>
 
 /**
  * The API's table of contents; what is fixed stands before what has an id. Carts, FreightOptions, Coupons,
- * ReferenceTree and the movements of rewards exist in the real one and are knowingly not here: a 404 page.
+ * ReferenceTree, the issue of rewards and the redemption of gifts exist in the real one and are knowingly not here: a 404 page.
  */
 export const routes: readonly Route[] = [
   get('/Stores', allStores),
@@ -103,6 +104,10 @@ export const routes: readonly Route[] = [
   get('/Rewards/Accounts/{id}', oneAccount),
   { method: 'PUT', path: '/Rewards/Accounts/{id}', handle: updateAccount },
   get('/Rewards/Accounts/{id}/Transactions', accountTransactions),
+  { method: 'POST', path: '/Rewards/Accounts/{id}/Points/Redemptions', handle: redeem('points') },
+  { method: 'POST', path: '/Rewards/Accounts/{id}/Rewards/Redemptions', handle: redeem('rewards') },
+  { method: 'POST', path: '/Rewards/Confirmation', handle: confirmRedemption },
+  { method: 'POST', path: '/Rewards/Reversal', handle: reverseRedemption },
   get('/Rewards/RewardsSimple', notLicensed, 'simpleFeeds'),
   get('/Rewards/ExpiredRewardsSimple', notLicensed, 'expiredRewards'),
 ]

@@ -62,6 +62,7 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     programs: new Map(),
     accounts: new Map(),
     accountOfPerson: new Map(),
+    redemptions: new Map(),
     last: {
       person: 3_000 + size.persons,
       loyalty: loyalties.last,

@@ -146,6 +146,17 @@ export interface RewardTransaction {
   reward: number
 }
 
+/** A redemption of points or rewards, by its `RequestId`. */
+export interface RewardRedemption {
+  requestId: string
+  accountId: number
+  kind: 'points' | 'rewards'
+  created: Wall
+  status: 'pending' | 'confirmed' | 'reversed'
+  /** The amount of each lot. */
+  parts: { lotId: number; amount: number }[]
+}
+
 export interface Tier {
   id: number
   name: string

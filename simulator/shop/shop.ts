@@ -1,5 +1,5 @@
 import type { Colour, Mail, Person, ReferenceType, Sku, Store, Style, Transaction, Voucher } from './records.ts'
-import type { Order, Program, Return, RewardAccount } from './sales.ts'
+import type { Order, Program, Return, RewardAccount, RewardRedemption } from './sales.ts'
 import type { Stock } from './stock.ts'
 
 /** All that the retailer's database holds. */
@@ -24,6 +24,8 @@ export interface Shop {
   accounts: Map<number, RewardAccount>
   /** The one account that a person may have. */
   accountOfPerson: Map<number, RewardAccount>
+  /** Redemptions by `RequestId`. */
+  redemptions: Map<string, RewardRedemption>
   /** The last number given to each kind of record. */
   last: Record<Sequence, number>
 }

@@ -24,6 +24,9 @@ export type EffectKind =
   | 'reward account created'
   | 'reward account updated'
   | 'rewards changed'
+  | 'rewards reserved'
+  | 'rewards redeemed'
+  | 'rewards released'
 
 /** Something that changed the shop. */
 export interface Effect {

@@ -169,6 +169,70 @@ test('an account can be opened once and change tiers', async () => {
   assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
 })
 
+const richest = () => {
+  const openTotal = (lots: { total: number; redeemed: number; pending: number; expires: string }[]) =>
+    lots
+      .filter(lot => lot.expires === '' || lot.expires >= '2026-02-03')
+      .reduce((sum, lot) => sum + lot.total - lot.redeemed - lot.pending, 0)
+  const account = [...state.accounts.values()].find(
+    ({ points, rewards }) => openTotal(points) > 0 && openTotal(rewards) > 20,
+  )
+  assert.ok(account)
+  return account
+}
+const requestId = (digit: string) => `${digit.repeat(8)}-${`${digit.repeat(4)}-`.repeat(3)}${digit.repeat(12)}`
+const redeem = (path: string, inside: string) =>
+  ask(`Rewards/Accounts/${path}/Redemptions`, {
+    body: `<RewardRedemption>${inside}</RewardRedemption>`,
+    version: '1.0',
+  })
+const balanceOf = async (accountId: number) => {
+  const { xml } = await ask(`Rewards/Accounts/${accountId}`, { version: '1.0' })
+  const pending = every(at(xml, 'RewardsList'), 'Reward').map(lot => Number(textAt(lot, 'PendingRedemption')))
+  return { available: Number(textAt(xml, 'AvailableRewards')), pending: pending.reduce((sum, each) => sum + each, 0) }
+}
+
+test('a pending redemption is confirmed or reversed exactly once', async () => {
+  const { id } = richest()
+  const { available } = await balanceOf(id)
+  const [first, second] = [requestId('a'), requestId('b')]
+  for (const each of [first, second])
+    assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${each}</RequestId><Amount>10</Amount>`)).status, 201)
+  assert.deepEqual(await balanceOf(id), { available: available - 20, pending: 20 })
+  assert.equal((await ask(`Rewards/Confirmation?requestId=${first}`, { method: 'POST' })).status, 201)
+  assert.equal((await ask(`Rewards/Reversal?requestId=${second}`, { method: 'POST' })).status, 201)
+  assert.deepEqual(await balanceOf(id), { available: available - 10, pending: 0 })
+  for (const path of [`Confirmation?requestId=${second}`, `Reversal?requestId=${first}`])
+    assert.equal((await ask(`Rewards/${path}`, { method: 'POST' })).code, 5163)
+})
+
+test('a redemption is rejected if its request or amount is invalid', async () => {
+  const { id, personId } = richest()
+  const codeOf = async (kind: string, inside: string) => (await redeem(`${id}/${kind}`, inside)).code
+  const request = `<RequestId>${requestId('c')}</RequestId>`
+  assert.equal(await codeOf('Rewards', '<Amount>10</Amount>'), 5164)
+  assert.equal(await codeOf('Rewards', '<RequestId>1</RequestId><Amount>10</Amount>'), 5165)
+  assert.equal(await codeOf('Rewards', `${request}<PersonId>${personId + 1}</PersonId><Amount>10</Amount>`), 5155)
+  assert.equal(await codeOf('Points', `${request}<Points>-1</Points>`), 5153)
+  assert.equal(await codeOf('Rewards', `${request}<Amount>0</Amount>`), 5154)
+  assert.equal(await codeOf('Points', `${request}<Points>999999</Points>`), 5156)
+  assert.equal(await codeOf('Rewards', `${request}<Amount>999999</Amount>`), 5157)
+  assert.equal((await redeem('99999/Rewards', `${request}<Amount>1</Amount>`)).code, 5152)
+  assert.equal(await codeOf('Points', `${request}<Points>1</Points><AutoConfirm>true</AutoConfirm>`), undefined)
+  assert.equal(await codeOf('Points', `${request}<Points>1</Points>`), 5163)
+  assert.equal((await ask('Rewards/Confirmation', { method: 'POST' })).code, 5158)
+  assert.equal((await ask(`Rewards/Reversal?requestId=${requestId('d')}`, { method: 'POST' })).code, 5165)
+})
+
+test('a redemption is reversed only within 24 hours', async () => {
+  const { id } = richest()
+  const request = requestId('e')
+  assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${request}</RequestId><Amount>1</Amount>`)).status, 201)
+  simulator.clock.advance(86_401)
+  assert.equal((await ask(`Rewards/Reversal?requestId=${request}`, { method: 'POST' })).code, 5165)
+  simulator.clock.advance(-86_401)
+})
+
 test('programs list tiers and gifts; simple feeds are not licensed', async () => {
   const { xml } = await ask('Rewards/Programs', { version: '1.0' })
   assert.equal(every(at(xml, 'Program', 'Tiers'), 'Tier').length, 3)
