@@ -29,6 +29,8 @@ interface Options extends DialectOptions {
   stopAfter?: number
   resume?: boolean
   forceOlder?: boolean
+  complete?: boolean
+  clearSharedEmail?: boolean
 }
 
 /** `tillbridge import`. Exit codes: 0 all lines accepted, 2 some lines rejected, 1 failure, 130 and 143 stopped by a signal. */
@@ -48,6 +50,8 @@ export const importCommand = (program: Command) =>
     .option('--dry-run', 'validate without importing')
     .option('--stop-after <n>', 'stop after this many rejected lines', parseCount)
     .option('--force-older', 'import lines that are older than the stored record, which are skipped otherwise')
+    .option('--complete', 'remove what the file lacks: stock of its stores becomes 0, SKUs and customers are removed')
+    .option('--clear-shared-email', 'store the second customer with an email address without it')
     .option('--resume', 'resume an interrupted import')
     .addHelpText(
       'after',
@@ -90,6 +94,8 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
           throw new ImportError(
             `Only one ${type} file can be imported, because each file replaces all earlier records. Join the files into one.`,
           )
+        if (options.complete && files.length > 1)
+          throw new ImportError('--complete needs one file, because a file removes what it lacks. Join the files.')
         const stop = stopBySignal()
         const importing = { db, keys, service, type, options, dialect, format: profile.format, signal: stop.signal }
         for (const file of files) if (!stop.signal.aborted) await importOneFile(file, importing)
@@ -124,6 +130,8 @@ async function importOneFile(file: string, importing: Importing) {
     dryRun: options.dryRun,
     resume: options.resume,
     forceOlder: options.forceOlder,
+    complete: options.complete,
+    clearSharedEmail: options.clearSharedEmail,
     stopAfter: options.stopAfter,
     signal,
     onProgress: progress => display.show(progress),

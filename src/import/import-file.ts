@@ -4,6 +4,7 @@ import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable, DiskFull } from '../database/errors.ts'
 import type { Actor } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { type CompleteList, removeMissing } from '../store/sync/remove-unseen.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { openCheckpoint, skipLines } from './checkpoint.ts'
 import { withFileRun } from './file-run.ts'
@@ -21,6 +22,15 @@ import type { Source } from './sources/file.ts'
 
 /** The author of changes by the command line. */
 const importer = 'tillbridge (command line)'
+
+const incompleteFile =
+  'the file is not complete, because lines were rejected or the import was resumed or stopped: no record was removed'
+const keptRecords = 'missing from the file, but kept because they are more than half of the list: check the file'
+const removedRecords: Readonly<Record<CompleteList, string>> = {
+  stock: 'stock levels became 0 because they are missing from the file',
+  variant: 'SKUs removed because they are missing from the file',
+  customer: 'customers removed because they are missing from the file',
+}
 
 /** The result of an import. The header isn't counted. */
 export interface ImportSummary extends ImportCounts, ImportResult {
@@ -56,6 +66,10 @@ export interface ImportOptions extends Dialect {
   resume?: boolean | undefined
   /** Import lines that are older than the stored record. */
   forceOlder?: boolean | undefined
+  /** The file is complete: what it lacks is removed, unless a line is rejected or more than half of the list is missing. */
+  complete?: boolean | undefined
+  /** Store the second customer with an email address without it, instead of rejecting the line. */
+  clearSharedEmail?: boolean | undefined
   /** The author of the import. Default: the command line. */
   actor?: Actor | undefined
   /** Stop after this many rejected lines. */
@@ -95,7 +109,17 @@ export async function importFile(
   const type = findImportType(typeName)
   if (!type)
     throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
+  if (options.complete && !type.complete)
+    throw new ImportError(`--complete can't be used with ${typeName}. Use it with stock, products or customers.`)
   const counts = noCounts()
+  const seen = new Set<string>()
+  const storeIds = new Set<string>()
+  const onInputs = (inputs: readonly object[]) => {
+    for (const input of inputs) {
+      if (type.complete) seen.add(type.complete.getId(input))
+      if ('storeId' in input) storeIds.add(String(input.storeId))
+    }
+  }
   let bytes = 0
   const onRead = (readBytes: number) => {
     bytes += readBytes
@@ -140,7 +164,20 @@ export async function importFile(
       const end = dryRun ? undefined : await type.open?.(db, service)
       const canStop = stopAfter < Infinity
       const context = { actor: options.actor ?? { username: importer, requestId: run.id }, skipOutdated: !forceOlder }
-      const importing = { db, service, type, keys, context, dryRun, rejectedFile, onBatch, canStop, signal }
+      const importing = {
+        db,
+        service,
+        type,
+        keys,
+        context,
+        dryRun,
+        rejectedFile,
+        onBatch,
+        canStop,
+        signal,
+        clearSharedEmail: options.clearSharedEmail,
+        onInputs: options.complete ? onInputs : undefined,
+      }
       const result = await importSheet(remainder, importing, counts).catch(async error => {
         // If the database is unavailable too, the next import of the file does this.
         if (end) await ignoreError(end({ isComplete: false, hasImportedLines: false }), 'stale loads are reaped later')
@@ -150,6 +187,14 @@ export async function importFile(
       const isAtEnd = stoppedAfter === undefined
       await (isAtEnd ? checkpoint?.clear() : checkpoint?.saveNow(Math.max(resumedAfter, stoppedAfter)))
       const isComplete = isAtEnd && !resumedAfter && !sheet.isRejectedFile && counts.rejected === 0
+      if (options.complete && type.complete && !dryRun) {
+        if (!isComplete || seen.size === 0) note(counts.notes, incompleteFile)
+        else {
+          const missing = await removeMissing(db, service, type.complete.list, seen, [...storeIds])
+          if (missing.removed) note(counts.notes, removedRecords[type.complete.list], missing.removed)
+          if (missing.kept) note(counts.notes, keptRecords, missing.kept)
+        }
+      }
       const removed = await end?.({ isComplete, hasImportedLines: isAtEnd && counts.read > counts.rejected })
       if (removed) note(counts.notes, 'removed because they are no longer in the file', removed)
       const unchanged =

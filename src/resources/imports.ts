@@ -71,6 +71,20 @@ export const imports = [
             examples: [true],
           }),
         ),
+        complete: Type.Optional(
+          Type.Boolean({
+            description:
+              'The file is complete. Types: `stock`, `products`, `customers`. Stock that the file lacks becomes 0 in the stores that it names. Missing SKUs and customers are removed. If a line is rejected, or more than half of the list is missing, nothing is removed, and `notes` has the reason.',
+            examples: [true],
+          }),
+        ),
+        clear_shared_email: Type.Optional(
+          Type.Boolean({
+            description:
+              'Stores the second customer with an email address without it. Otherwise, the line is rejected.',
+            examples: [true],
+          }),
+        ),
         stop_after: Type.Optional(
           Type.Integer({
             description: 'Stops the import after this many rejected lines.',
@@ -108,6 +122,14 @@ export const imports = [
         )
       if (charset !== undefined && !isEncoding(charset))
         throw new ApiError('unsupported_media_type', 'The charset must be a label of the Encoding Standard.')
+      if (query.complete && !type?.complete)
+        throw toApiError([
+          {
+            parameter: 'complete',
+            code: 'invalid_parameter',
+            detail: `\`complete\` can't be used with ${typeName}. Use it with stock, products or customers.`,
+          },
+        ])
       const dialect = await readDialect(typeName, query, charset)
       const handle = await file()
       const run = { importType: typeName, id: randomUUID() }
@@ -127,6 +149,8 @@ export const imports = [
         dryRun: isDryRun,
         stopAfter: query.stop_after,
         forceOlder: query.force_older,
+        complete: query.complete,
+        clearSharedEmail: query.clear_shared_email,
         actor: { username, requestId },
         signal: AbortSignal.any([shutdownSignal, AbortSignal.timeout(maxImportMs)]),
         open: (reading: Parameters<typeof openSheetInThread>[1]) =>

@@ -32,7 +32,8 @@ The columns of each import type. Generated from the schemas by \`npm run docs\`.
 - A line that equals the stored record changes nothing. Importing a file twice is safe.
 - \`updateTimeStamp\` is the time of the change at its source. It never falls at or before an \`asOf\` that a client has received.
 - If a key occurs twice in a file, the later line wins.
-- Nothing is deleted, except by \`ecommerce-…\` files: a complete file replaces the previous one.
+- Nothing is deleted, except by \`ecommerce-…\` files: a complete file replaces the previous one. With \`--complete\`, a file of stock, products or customers removes what it lacks.
+- A colour or product that has lost its last SKU leaves the list.
 
 ## Order
 

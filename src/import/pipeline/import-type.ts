@@ -1,6 +1,7 @@
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { ImportEnd } from '../../store/mappings/platform-items.ts'
+import type { CompleteList } from '../../store/sync/remove-unseen.ts'
 import type { Ingestion, Row } from './ingest.ts'
 import type { RowError } from './row-error.ts'
 import type { Rule } from './rules.ts'
@@ -32,6 +33,9 @@ export interface ImportType extends Ingestion<Row> {
   titles?: Readonly<Record<string, readonly string[]>>
   /** Further columns that CSV files can have. */
   ignoredColumns?: readonly string[] | 'all'
+  /** Set if a file can be declared complete: the list that loses missing records, and the key that each input has in it. */
+  // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
+  complete?: { list: CompleteList; getId(input: any): string }
   /** True if each file is complete: records that are missing in it are removed. */
   replaces?: true
   /** The required column whose empty cells are null. */

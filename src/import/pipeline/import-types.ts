@@ -97,6 +97,7 @@ export const importTypes = {
       `named ${sku}`,
     ],
     list: 'product',
+    complete: { list: 'variant', getId: ({ variant: { skuId } }) => skuId },
     examples: [{}, { skuId: '12002', sku: 'MH01-S-Black', sizeCode: 'S', sequence: '2', barcode: '9300000000002' }],
   },
   stock: {
@@ -110,6 +111,7 @@ export const importTypes = {
     claims: ({ storeId, skuId }) => [`${storeId}\0${skuId}`],
     adminColumns: ['buffer'],
     list: 'stock',
+    complete: { list: 'stock', getId: ({ storeId, skuId }) => `${storeId} ${skuId}` },
     examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
   },
   customers: {
@@ -124,6 +126,7 @@ export const importTypes = {
     write: upsertCustomers,
     claims: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${foldEmail(email)}`] : [])],
     list: 'customer',
+    complete: { list: 'customer', getId: ({ id }) => id },
     examples: [
       {},
       {

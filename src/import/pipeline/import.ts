@@ -6,7 +6,7 @@ import type { WriteContext } from '../../store/lists/outdated.ts'
 import { analyzeGrownTables } from '../../store/lists/statistics.ts'
 import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { createRecordKey, splitIntoBatches } from './batches.ts'
-import { addCounts, type ImportCounts } from './counts.ts'
+import { addCounts, type ImportCounts, note } from './counts.ts'
 import type { ImportType } from './import-type.ts'
 import type { Prepared } from './ingest.ts'
 import { ingestPrepared } from './ingest-rows.ts'
@@ -44,6 +44,10 @@ interface Importing {
   context: WriteContext
   /** Required for import types with secrets. */
   keys?: Keys | undefined
+  /** Store the second customer with an email address without it, instead of rejecting the line. */
+  clearSharedEmail?: boolean | undefined
+  /** Called with the inputs of each batch, if the file is complete. */
+  onInputs?: ((inputs: readonly object[]) => void) | undefined
   /** Validate without writing. */
   dryRun?: boolean
   rejectedFile: RejectedFile | undefined
@@ -61,6 +65,8 @@ export function importSheet(sheet: Sheet, importing: Importing, counts: ImportCo
   const run = (isInitialLoad = false) => importBatches(sheet, { ...importing, isInitialLoad }, counts)
   return dryRun || !type.list ? run() : withInitialLoad(db, service, type.list, run)
 }
+
+const clearedEmail = { customer_email: 'email' }
 
 /** A batch that waits for the previous ones while its look-ups run. */
 interface PendingBatch {
@@ -86,7 +92,9 @@ async function importBatches(
     canStop,
     signal,
     isInitialLoad,
+    onInputs,
   } = importing
+  const ingestion = importing.clearSharedEmail ? { ...type, clears: clearedEmail } : type
   let lastLine = 0
   let batches = 0
   const rejections = countRejections(sheet.fields)
@@ -106,14 +114,15 @@ async function importBatches(
     previous: Promise<void>,
     isConcurrent: boolean,
   ) => {
-    const reject = (at: number, { toRowError }: Violation) => {
+    const reject = (at: number, { toRowError, note: remark }: Violation, isCorrected: boolean) => {
       const validated = valid[at]
-      if (validated?.row) validated.errors = [toRowError(validated.row)]
+      if (isCorrected) note(counts.notes, `${remark}: stored without it`)
+      else if (validated?.row) validated.errors = [toRowError(validated.row)]
     }
-    const { inserted, changed, skipped, outdated, notes } = await ingestPrepared(await prepared, {
+    const { inserted, changed, skipped, outdated, notes, inputs } = await ingestPrepared(await prepared, {
       db,
       service,
-      ingestion: type,
+      ingestion,
       context,
       dryRun,
       // The previous batch may release a unique value that a row needs.
@@ -121,8 +130,19 @@ async function importBatches(
       reject,
     })
     await previous
+    onInputs?.(inputs.filter(input => !(input instanceof RowError)))
     const rejected = await writeRejections(batch, rejectedFile, rejections)
-    addCounts(counts, { read: batch.length, inserted, changed, skipped, rejected, outdated, notes })
+    for (const { remarks = [] } of batch) for (const remark of remarks) note(counts.notes, remark)
+    const noRecords = batch.filter(({ row, errors }) => !row && !errors).length
+    addCounts(counts, {
+      read: batch.length,
+      inserted,
+      changed,
+      skipped: skipped + noRecords,
+      rejected,
+      outdated,
+      notes,
+    })
     // After the second batch, the fourth, the eighth …, because a table can't double sooner.
     if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine

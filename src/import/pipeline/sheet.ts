@@ -23,7 +23,10 @@ export interface Line {
 export interface ValidatedRow {
   line: Line
   row?: Row
+  /** The errors. A line with neither a row nor errors is no record, so it is skipped. */
   errors?: RowError[]
+  /** What was cleaned or is doubtful, for the notes of the run. */
+  remarks?: string[]
 }
 
 /** The lines of a file or of a converted export, and their columns. */

@@ -17,7 +17,7 @@ import { contentTime, dropOutdated, type WriteContext } from '../lists/outdated.
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
-import { selectTombstones } from '../lists/tombstones.ts'
+import { removeRecords, selectTombstones } from '../lists/tombstones.ts'
 
 const products: MergeTable = {
   name: 'product',
@@ -124,6 +124,8 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
   const skus = changedVariants.map(row => row.sku_id)
   const changedSkus = new Set(skus)
   const movedVariants = storedVariants.filter(({ sku_id }) => changedSkus.has(sku_id))
+  if (movedVariants.length)
+    await removeEmptied(tx, service, change, [...new Set(movedVariants.map(row => row.product_id))])
   const affectedProducts = new Set(
     [...changedProducts, ...changedColours, ...changedVariants, ...movedVariants].map(row => row.product_id),
   )
@@ -154,6 +156,21 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
     ...skus,
   ]).size
   return { inserted, changed: changed - inserted }
+}
+
+/** Removes colours and products, among these products, that have lost their last SKU. The caller has locked the products. */
+export async function removeEmptied(tx: Db, service: Service, change: Change, ids: readonly string[]): Promise<void> {
+  await tx.run(sql`
+    delete from colour c
+     where c.service_id = ${service.id}
+       and c.product_id = any(${ids})
+       and not exists (select from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id)`)
+  await removeRecords(tx, service, change, {
+    list: 'product',
+    id: sql`product_id`,
+    where: sql`product_id = any(${ids})
+      and not exists (select from variant v where v.service_id = product.service_id and v.product_id = product.product_id)`,
+  })
 }
 
 /** The change time of a product `p` in its source. */

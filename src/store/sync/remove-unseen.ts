@@ -1,7 +1,7 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { lockProducts, renderProducts } from '../catalog/products.ts'
+import { lockProducts, removeEmptied, renderProducts } from '../catalog/products.ts'
 import { removeCustomers } from '../customers/removal.ts'
 import { mergeStock, stockId } from '../inventory/stock.ts'
 import { beginChange, type Change, lockRows } from '../lists/change-timestamp.ts'
@@ -92,10 +92,10 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
       const removed = await tx.rows<{ product_id: string }>(sql`
           delete from variant where service_id = ${service.id} and sku_id = any(${skus}) returning product_id`)
       const ids = [...new Set(removed.map(row => row.product_id))]
-      await tx.run(sql`
-          delete from colour c where c.service_id = ${service.id} and c.product_id = any(${ids})
-             and not exists (select from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id)`)
-      if (ids.length) await renderProducts(tx, service, change, sql`and p.product_id = any(${ids})`)
+      if (ids.length) {
+        await removeEmptied(tx, service, change, ids)
+        await renderProducts(tx, service, change, sql`and p.product_id = any(${ids})`)
+      }
       return removed.length
     },
   },
@@ -120,6 +120,35 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     where: sql``,
     removeSome: async (tx, service, unseen) => removeCustomers(tx, service, await takeIds(tx, unseen)),
   },
+}
+
+/** The list that a complete file of an import type has, and the key of its records. */
+export type CompleteList = Exclude<FullSyncList, 'product'>
+
+/**
+ * Removes records that a complete file lacks: stock of the stores that it names becomes 0, SKUs and customers leave their list. If more
+ * than half of the list is missing, removes nothing. `kept` is then the number of missing records.
+ */
+export async function removeMissing(
+  db: Database,
+  service: Service,
+  list: CompleteList,
+  seen: ReadonlySet<string>,
+  storeIds: readonly string[],
+): Promise<{ removed: number; kept: number }> {
+  const { table, id, removeSome } = removals[list]
+  const where = list === 'stock' ? sql`and r.free_stock <> 0 and r.store_id = any(${storeIds})` : sql``
+  const all = await db.rows<{ id: string }>(
+    sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${where}`,
+  )
+  const missing = all.map(row => row.id).filter(each => !seen.has(each))
+  if (isTooMany({ unseen: missing.length, all: all.length })) return { removed: 0, kept: missing.length }
+  let removed = 0
+  for (let at = 0; at < missing.length; at += maxRecordsPerTransaction) {
+    const ids = missing.slice(at, at + maxRecordsPerTransaction)
+    removed += await db.transaction(tx => removeSome(tx, service, sql`(select unnest(${ids}::text[]) as id)`))
+  }
+  return { removed, kept: 0 }
 }
 
 /**

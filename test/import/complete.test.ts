@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { importAndWait, uploadFile } from '../support/import-and-wait.ts'
+import { type Caller, startTestService } from '../support/service.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => service.stop())
+
+const read = async (shop: Caller, path: string) => (await shop.get(path)).json.data
+const productHeader = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
+const product = (id: string, colour: string, sku: string) => `${id},${id},Name,${colour},${sku},M,1.00\n`
+const listProducts = async (shop: Caller) =>
+  (await read(shop, '/products')).map(
+    ({ id, colours }: { id: string; colours: { id: string; sizes: unknown[] }[] }) =>
+      `${id}: ${colours.map(colour => `${colour.id} ${colour.sizes.length}`).join(', ')}`,
+  )
+const listRemoved = async (shop: Caller, path: string) =>
+  (await read(shop, `${path}?updated_after=2020-01-01T00:00:00Z&removed=true`))
+    .filter(({ removed }: { removed?: boolean }) => removed)
+    .map(({ id }: { id: string }) => id)
+
+test('a product that has lost its last SKU leaves the list', async () => {
+  const shop = await service.createService()
+  await importAndWait(
+    shop,
+    'products',
+    productHeader + product('A', 'A1', 'S1') + product('B', 'B1', 'S2') + product('B', 'B2', 'S3'),
+  )
+  await importAndWait(shop, 'products', productHeader + product('C', 'C1', 'S1') + product('C', 'C1', 'S2'))
+  assert.deepEqual((await listProducts(shop)).sort(), ['B: B2 1', 'C: C1 2'])
+  assert.deepEqual(await listRemoved(shop, '/products'), ['A'])
+})
+
+test('stock that a complete file lacks becomes 0 in its stores', async () => {
+  const shop = await service.createService()
+  await importAndWait(shop, 'stores', 'storeId,storeNumber,name\n1,001,North\n2,002,South\n')
+  await importAndWait(shop, 'products', productHeader + product('A', 'A1', 'S1') + product('A', 'A1', 'S2'))
+  await importAndWait(shop, 'stock', 'storeNumber,skuId,freeStock\n001,S1,5\n001,S2,6\n002,S1,7\n')
+  const { notes } = await importAndWait(shop, 'stock&complete=true', 'storeNumber,skuId,freeStock\n001,S1,4\n')
+  const levels = async () =>
+    (await read(shop, '/inventory'))
+      .map(({ storeNumber, skuId, freeStock }: Record<string, unknown>) => `${storeNumber} ${skuId} ${freeStock}`)
+      .sort()
+  assert.deepEqual(await levels(), ['001 S1 4', '001 S2 0', '002 S1 7'])
+  assert.deepEqual(notes, [{ note: 'stock levels became 0 because they are missing from the file', count: 1 }])
+  const rejected = await importAndWait(shop, 'stock&complete=true', 'storeNumber,skuId,freeStock\n002,S2,x\n001,S2,1\n')
+  assert.match(JSON.stringify(rejected.notes), /the file is not complete/)
+  assert.deepEqual(await levels(), ['001 S1 4', '001 S2 1', '002 S1 7'])
+})
+
+test('SKUs and customers that a complete file lacks are removed', async () => {
+  const shop = await service.createService()
+  await importAndWait(
+    shop,
+    'products',
+    productHeader + product('A', 'A1', 'S1') + product('A', 'A2', 'S2') + product('B', 'B1', 'S3'),
+  )
+  await importAndWait(shop, 'products&complete=true', productHeader + product('A', 'A1', 'S1'))
+  assert.deepEqual(await listProducts(shop), ['A: A1 1'])
+  assert.deepEqual(await listRemoved(shop, '/products'), ['B'])
+  await importAndWait(shop, 'customers', 'id,surname\nC1,One\nC2,Two\n')
+  await importAndWait(shop, 'customers&complete=true', 'id,surname\nC1,One\n')
+  assert.equal((await shop.get('/customers/C2')).status, 404)
+})
+
+test('a complete file that lacks more than half removes nothing', async () => {
+  const shop = await service.createService()
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `C${i},Name\n`).join('')
+  await importAndWait(shop, 'customers', `id,surname\n${lines(50)}`)
+  const { notes } = await importAndWait(shop, 'customers&complete=true', `id,surname\n${lines(20)}`)
+  assert.deepEqual(notes, [
+    { note: 'missing from the file, but kept because they are more than half of the list: check the file', count: 30 },
+  ])
+  assert.equal((await shop.get('/customers/C49')).status, 200)
+})
+
+test('only stock, products and customers can be complete', async () => {
+  const shop = await service.createService()
+  const { status, json } = await uploadFile(shop, 'stores&complete=true', 'storeId,storeNumber,name\n1,001,North\n')
+  assert.equal(status, 400)
+  assert.equal(json.errors[0].parameter, 'complete')
+})
+
+test('the second customer with an email is stored without it if requested', async () => {
+  const shop = await service.createService()
+  const file = 'id,surname,email\nC1,One,a@example.com\nC2,Two,A@example.com\n'
+  assert.equal((await importAndWait(shop, 'customers', file)).rejected, 1)
+  const { rejected, notes } = await importAndWait(shop, 'customers&clear_shared_email=true', file)
+  assert.equal(rejected, 0)
+  assert.deepEqual(notes, [{ note: 'email address of another customer: stored without it', count: 1 }])
+  assert.equal((await read(shop, '/customers/C2')).contact.email, null)
+})
