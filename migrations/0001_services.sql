@@ -105,7 +105,7 @@ create table console_session (
   password_hash bytea,
   begun_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),
-  foreign key (username, password_hash) references account_password on delete cascade
+  foreign key (username, password_hash) references account_password on delete cascade on update cascade
 );
 create index on console_session (username, password_hash);
 create index on console_session (begun_at);
@@ -167,8 +167,14 @@ create table installation (
   single boolean primary key default true check (single),
   secret_digest bytea not null,
   backed_up_at timestamptz,
-  shard_name text collate "C"
+  shard_name text collate "C",
+  lookup_secret bytea,
+  previous_digest bytea
 );
+comment on column installation.lookup_secret is
+  'Secret of hashes that must stay the same, encrypted. Null: it is derived from the secret itself.';
+comment on column installation.previous_digest is
+  'Digest of the previous secret during a rotation, while values still need it. Every process must have it.';
 comment on table installation is 'One row, inserted by the first start.';
 comment on column installation.shard_name is
   'Name of this database as a shard of an installation. Null: this is a control database, which can be started.';

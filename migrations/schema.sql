@@ -106,7 +106,7 @@ create table console_session (
   seen_at timestamptz not null default now(),  -- Last use, to the minute.
   primary key (token_hash),
   foreign key (username) references account(username) on delete cascade,
-  foreign key (username, password_hash) references account_password(username, password_hash) on delete cascade
+  foreign key (username, password_hash) references account_password(username, password_hash) on update cascade on delete cascade
 );
 create index console_session_begun_at_idx on console_session (begun_at);
 create index console_session_username_password_hash_idx on console_session (username, password_hash);
@@ -171,6 +171,8 @@ create table installation (
   backed_up_at timestamptz,      -- Time of the data in the newest complete backup. Null before the first backup.
   shard_name text collate "C",   -- Name of this database as a shard of an installation. Null: this is a control database, which can be
                                  -- started.
+  lookup_secret bytea,           -- Secret of hashes that must stay the same, encrypted. Null: it is derived from the secret itself.
+  previous_digest bytea,         -- Digest of the previous secret during a rotation, while values still need it. Every process must have it.
   primary key (single),
   check (single)
 );

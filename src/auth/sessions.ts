@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { ttlCache } from '../concurrency/ttl-cache.ts'
-import { hmac, type Keys } from '../crypto/keys.ts'
+import { hashSecret, hmac, type Keys, possibleHashes } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
-import { type Assignments, hashPassword, loadAssignments } from '../store/accounts/accounts.ts'
+import { type Assignments, loadAssignments, possiblePasswordHashes } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
 import { failuresAllowed } from './sign-in.ts'
 
@@ -28,8 +28,9 @@ export interface Sessions {
 }
 
 const generateToken = () => randomBytes(32).toString('base64url')
-const sessionHash = (keys: Keys, token: string) => hmac(keys.sessions, 'session', token)
-const linkHash = (keys: Keys, link: string) => hmac(keys.sessions, 'link', link)
+const sessionHash = (keys: Keys, token: string) => hashSecret(keys, 'sessions', 'session', token)
+const linkHash = (keys: Keys, link: string) => hashSecret(keys, 'sessions', 'link', link)
+const possibleSessionHashes = (keys: Keys, token: string) => possibleHashes(keys, 'sessions', 'session', token)
 
 /** Seconds for which a link can be used. */
 export const linkSeconds = 60
@@ -44,10 +45,20 @@ export async function createLink(db: Db, keys: Keys, username: string): Promise<
 }
 
 export function createSessions(db: Db, keys: Keys): Sessions {
-  const sessions = ttlCache({ ttlMs: authCacheTtlMs, load: hash => readSession(db, Buffer.from(hash, 'base64url')) })
+  const sessions = ttlCache({
+    ttlMs: authCacheTtlMs,
+    load: hashes =>
+      readSession(
+        db,
+        hashes.split(' ').map(each => Buffer.from(each, 'base64url')),
+      ),
+  })
 
   /** The cache keeps hashes, not tokens. */
-  const cacheKey = (token: string) => sessionHash(keys, token).toString('base64url')
+  const cacheKey = (token: string) =>
+    possibleSessionHashes(keys, token)
+      .map(hash => hash.toString('base64url'))
+      .join(' ')
 
   const purgeExpired = () => db.run(sql`delete from console_session where begun_at < now() - interval '12 hours'`)
 
@@ -58,7 +69,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
       const opened = await db.run(sql`
         insert into console_session (token_hash, username, password_hash)
         select ${sessionHash(keys, token)}, username, password_hash from account_password
-         where username = ${username} and password_hash = ${hashPassword(keys, username, password)}`)
+         where username = ${username} and password_hash = any(${possiblePasswordHashes(keys, username, password)}::bytea[])`)
       return opened ? token : undefined
     },
 
@@ -66,7 +77,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
       const token = generateToken()
       await purgeExpired()
       const opened = await db.run(sql`
-        with used as (delete from console_link where link_hash = ${linkHash(keys, link)} returning username, made_at)
+        with used as (delete from console_link where link_hash = any(${possibleHashes(keys, 'sessions', 'link', link)}::bytea[]) returning username, made_at)
         insert into console_session (token_hash, username)
         select ${sessionHash(keys, token)}, username from used where made_at >= now() - ${`${linkSeconds} seconds`}::interval`)
       if (opened) return token
@@ -78,18 +89,20 @@ export function createSessions(db: Db, keys: Keys): Sessions {
     read: token => sessions.get(cacheKey(token)),
 
     async end(token) {
-      await db.run(sql`delete from console_session where token_hash = ${sessionHash(keys, token)}`)
+      await db.run(
+        sql`delete from console_session where token_hash = any(${possibleSessionHashes(keys, token)}::bytea[])`,
+      )
       sessions.delete(cacheKey(token))
     },
   }
 }
 
 /** Reads a session and extends it. */
-async function readSession(db: Db, tokenHash: Buffer): Promise<SignedIn | undefined> {
+async function readSession(db: Db, tokenHashes: Buffer[]): Promise<SignedIn | undefined> {
   const session = await db.row<{ username: string }>(sql`
     with live as (
       select token_hash, username, seen_at from console_session
-       where token_hash = ${tokenHash} and begun_at > now() - interval '12 hours' and seen_at > now() - interval '1 hour'
+       where token_hash = any(${tokenHashes}::bytea[]) and begun_at > now() - interval '12 hours' and seen_at > now() - interval '1 hour'
     ), seen as (
       update console_session s set seen_at = now() from live
        where s.token_hash = live.token_hash and live.seen_at < now() - interval '1 minute'

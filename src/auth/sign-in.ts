@@ -3,8 +3,15 @@ import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
-import { type Assignments, hashPassword, loadAssignments } from '../store/accounts/accounts.ts'
+import {
+  type Assignments,
+  hashPassword,
+  loadAssignments,
+  possiblePasswordHashes,
+  replacePasswordHash,
+} from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 
 interface Account {
   hashes: Buffer[]
@@ -35,18 +42,30 @@ export type SignIn = (
  */
 export function createSignIn(db: Db, keys: Keys): SignIn {
   const accounts = ttlCache({ ttlMs: authCacheTtlMs, load: username => readAccount(db, username) })
-  const nobody = randomBytes(32)
+  const nobody = randomBytes(hashPassword(keys, '', '').length)
 
   return async (username, password, address) => {
     const startedAt = performance.now()
-    const hash = hashPassword(keys, username, password)
+    const possible = possiblePasswordHashes(keys, username, password)
     // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
     for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
       const account = await accounts.get(username, notBefore)
-      let right = false
+      let right: { stored: Buffer; isCurrent: boolean } | undefined
       // An unknown account takes as many comparisons as a known one.
-      for (const candidate of [0, 1]) if (timingSafeEqual(hash, account?.hashes[candidate] ?? nobody)) right = true
+      for (const [i, hash] of possible.entries())
+        for (const candidate of [0, 1]) {
+          const stored = account?.hashes[candidate] ?? nobody
+          if (timingSafeEqual(hash, stored)) right = { stored, isCurrent: i === 0 }
+        }
       if (!right || !account) continue
+      const [current] = possible
+      if (current && !right.isCurrent && keys.isNewest) {
+        account.hashes = account.hashes.map(each => (each === right.stored ? current : each))
+        void ignoreError(
+          replacePasswordHash(db, username, right.stored, current),
+          'a later sign-in replaces the password hash',
+        )
+      }
       account.assignments ??= loadAssignments(db, username)
       account.assignments.catch(() => {
         delete account.assignments

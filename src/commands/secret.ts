@@ -2,15 +2,58 @@ import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
 import { hasSecret } from '../runtime/installation/keys.ts'
+import { rotateSecret } from '../runtime/shards/rotate-secret.ts'
 import { deleteMark, readMark } from '../store/shards/shards.ts'
+import { armFailpoint } from '../testing/failpoints.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
+import { shareDisplay } from './terminal/progress.ts'
+import { withDatabase } from './terminal/session.ts'
+
+const describeNextStep = ({ isStarted, isEnded }: Awaited<ReturnType<typeof rotateSecret>>) => {
+  if (isStarted) return 'Rotation started. Restart every process, then run this command again.'
+  if (isEnded) return 'Rotation completed. Remove the previous secret key from SECRET_KEY.'
+  return 'Rotation not completed. Keep both secret keys, and run this command again later.'
+}
 
 export function secretCommand(program: Command) {
   const secret = program
     .command('secret')
     .description('Manage the secret key')
-    .addHelpText('after', examples(['secret reset', 'replaces a lost secret key']))
+    .addHelpText(
+      'after',
+      examples(
+        ['secret rotate', 'replaces the secret key without an outage'],
+        ['secret reset', 'replaces a lost secret key'],
+      ),
+    )
+
+  secret
+    .command('rotate')
+    .option('--force', 'end the rotation although passwords or PINs still need the previous secret key')
+    .description('Replace the secret key while Tillbridge runs')
+    .addHelpText(
+      'after',
+      examples(
+        ['secret rotate', 'with SECRET_KEY=<new>,<previous> in every process; run it again after a restart'],
+        ['secret rotate --force', 'remaining passwords and PINs become invalid'],
+      ),
+    )
+    .action(({ force = false }: { force?: boolean }) =>
+      withDatabase(async ({ control, keys, databases }) => {
+        armFailpoint(readConfig().failpoint)
+        const encrypting = shareDisplay('Encrypt')
+        const result = await rotateSecret(
+          { control, keys, ...databases },
+          { force, onProgress: encrypting.show },
+        ).finally(encrypting.end)
+        console.log(`${result.reencrypted} values encrypted with the new secret key.`)
+        const { passwords, pins } = result
+        if (passwords + pins)
+          console.log(`${passwords} account passwords and ${pins} voucher PINs change to it at their next use.`)
+        console.log(describeNextStep(result))
+      }),
+    )
 
   secret
     .command('reset')

@@ -108,14 +108,15 @@ export const settings = {
   } satisfies Setting<string>,
   SECRET_KEY: {
     description:
-      'The key that protects passwords and cursors: at least 32 characters, the same in every process, stored apart from the database. If unset, Tillbridge creates one in DATA_DIR/secret.',
+      'The key that protects passwords and cursors: at least 32 characters, the same in every process, stored apart from the database. During a rotation, several keys separated by commas, the newest first. If unset, Tillbridge creates one in DATA_DIR/secret.',
     example: 'the output of: openssl rand -hex 32',
     read(value: string | undefined) {
       if (value === undefined) return
       // The example contains whitespace: it must not become a key.
       if (/\s/.test(value)) throw new InvalidSetting("can't contain whitespace: use the output of openssl rand -hex 32")
-      if (value.length < minSecretLength)
-        throw new InvalidSetting(`must have at least ${minSecretLength} characters; it has ${value.length}`)
+      const shortest = Math.min(...value.split(',').map(({ length }) => length))
+      if (shortest < minSecretLength)
+        throw new InvalidSetting(`must have at least ${minSecretLength} characters; it has ${shortest}`)
       return value
     },
   } satisfies Setting<string | undefined>,

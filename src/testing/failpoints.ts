@@ -22,6 +22,8 @@ export const failpoints = [
   'service_moved_away',
   'service_switched',
   'service_opened',
+  'secret_rotation_begun',
+  'secret_value_reencrypted',
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 

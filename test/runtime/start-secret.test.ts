@@ -140,7 +140,14 @@ test('a file without a valid secret is named and unchanged', async () => {
 
 test('the database stores only a keyed digest of the secret', async () => {
   const { rows } = await database.db.pool.query('select * from installation')
-  assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'secret_digest', 'shard_name', 'single'])
+  assert.deepEqual(Object.keys(rows[0]).sort(), [
+    'backed_up_at',
+    'lookup_secret',
+    'previous_digest',
+    'secret_digest',
+    'shard_name',
+    'single',
+  ])
   assert.equal(rows.length, 1)
   assert.equal(rows[0].secret_digest.length, 32)
 })

@@ -31,7 +31,7 @@ export function restoreCommand(program: Command) {
       const config = readConfig()
       const checking = bytesDisplay('Check')
       const checked = await verifyFile(file, checking.show).finally(checking.end)
-      await deriveVerifiedKeys(config, Buffer.from(checked.head.secret, 'hex'), 'goes with this backup')
+      await deriveVerifiedKeys(config, { digest: Buffer.from(checked.head.secret, 'hex') }, 'goes with this backup')
       const { db, close } = await openWithoutMigrating(config)
       const loading = bytesDisplay('Load')
       const indexing = shareDisplay('Index')

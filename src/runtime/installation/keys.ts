@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import { deriveKeys, type Keys, loadOrCreateSecret, readSecret } from '../../crypto/keys.ts'
+import { deriveKeys, deriveLookupKeys, type Keys, loadOrCreateSecret, readSecret } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
-import { markDatabase, readMark } from '../../store/shards/shards.ts'
+import { type DatabaseMark, markDatabase, readMark, unsealLookup } from '../../store/shards/shards.ts'
 
 /** Returns the keys of a database. The first process marks the database with its secret. Throws if this process has another secret. */
 export async function loadKeys(config: Config, db: Db): Promise<Keys> {
@@ -12,29 +12,38 @@ export async function loadKeys(config: Config, db: Db): Promise<Keys> {
     throw new Error(
       `DATABASE_URL names the shard ${known.name} of an installation. It must name the control database of that installation.`,
     )
-  if (known) return deriveVerifiedKeys(config, known.digest)
-  const keys = deriveKeys(config.secretKey ?? (await loadOrCreateSecret(resolve(getSecretFile(config)))))
+  if (known) return deriveVerifiedKeys(config, known)
+  const secrets = splitSecrets(config.secretKey ?? (await loadOrCreateSecret(resolve(getSecretFile(config)))))
+  const keys = deriveKeys(secrets[0] ?? '')
   await markDatabase(db, keys, null)
-  return deriveVerifiedKeys(config, (await readMark(db))?.digest ?? keys.digest)
+  return deriveVerifiedKeys(config, (await readMark(db)) ?? keys)
 }
 
 /** Returns the keys of a database without marking it. Throws if no process has marked it yet. */
 export async function loadMarkedKeys(config: Config, db: Db): Promise<Keys> {
   const known = await readMark(db)
   if (!known) throw new Error('This database has no secret yet. Run "tillbridge start".')
-  return deriveVerifiedKeys(config, known.digest)
+  return deriveVerifiedKeys(config, known)
 }
 
 /** True if this installation has the secret that a database was marked with. */
 export async function hasSecret(config: Config, digest: Buffer): Promise<boolean> {
   const secret = config.secretKey ?? (await readSecret(getSecretFile(config)))
-  return secret !== undefined && deriveKeys(secret).digest.equals(digest)
+  return secret !== undefined && splitSecrets(secret).some(each => deriveKeys(each).digest.equals(digest))
 }
+
+/** SECRET_KEY can contain several secrets: the newest first, then those that a rotation replaces. */
+const splitSecrets = (secrets: string) => secrets.split(',')
 
 const getSecretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 
-/** Returns the keys of this installation's secret. Throws if `of`, a database or a backup, was marked with another secret. */
-export async function deriveVerifiedKeys(config: Config, digest: Buffer, of?: string): Promise<Keys> {
+/** Returns the keys of this installation's secrets. Throws if `of`, a database or a backup, was marked with another secret. */
+export async function deriveVerifiedKeys(
+  config: Config,
+  mark: Pick<DatabaseMark, 'digest'> & Partial<Pick<DatabaseMark, 'lookup' | 'previousDigest'>>,
+  of?: string,
+): Promise<Keys> {
+  const { digest, previousDigest } = mark
   const description = of ?? 'this database was first started with'
   const lost = of === undefined ? ' If it is lost permanently, run "tillbridge secret reset".' : ''
   const file = resolve(getSecretFile(config))
@@ -42,14 +51,23 @@ export async function deriveVerifiedKeys(config: Config, digest: Buffer, of?: st
   const secret = config.secretKey ?? kept
   if (secret === undefined)
     throw new Error(`The secret that ${description} is missing. Set SECRET_KEY, or restore ${file}.${lost}`)
-  const keys = deriveKeys(secret)
-  if (keys.digest.equals(digest)) return keys
+  const derived = splitSecrets(secret).map(deriveKeys)
+  const active = derived.find(each => each.digest.equals(digest))
+  if (active && previousDigest && !derived.some(each => each.digest.equals(previousDigest)))
+    throw new Error(
+      'SECRET_KEY must also contain the previous secret, after a comma, until "tillbridge secret rotate" reports that nothing uses it.',
+    )
+  if (active) {
+    const others = derived.filter(each => each !== active)
+    const keys: Keys = { ...active, others, isNewest: active === derived[0] }
+    return mark.lookup ? { ...keys, ...deriveLookupKeys(unsealLookup(keys, mark.lookup)) } : keys
+  }
   const different = `is not the secret that ${description}`
   const consequence = 'so no password or PIN would match'
   if (config.secretKey === undefined)
     throw new Error(`${file} ${different}, ${consequence}. Restore the file, or set SECRET_KEY to that secret.${lost}`)
   throw new Error(
-    kept !== undefined && deriveKeys(kept).digest.equals(digest)
+    kept !== undefined && splitSecrets(kept).some(each => deriveKeys(each).digest.equals(digest))
       ? `SECRET_KEY ${different}. Remove the setting to use the secret in ${file}.`
       : `SECRET_KEY ${different}, ${consequence}. Set it to that secret.${lost}`,
   )

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { Keys } from '../../crypto/keys.ts'
+import { hasDigest, type Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import { findShardUrl, readMark } from '../../store/shards/shards.ts'
 import { type ConnectOptions, connect, type OpenedDatabase } from '../installation/connect.ts'
@@ -50,7 +50,7 @@ export async function requireMark(db: Db, keys: Keys, name: string) {
   if (!mark) throw new Error(`The database of shard ${name} is empty. Restore it, or add it again.`)
   if (mark.name === null)
     throw new Error('This database is the control database of an installation. A shard must be an empty database.')
-  if (!mark.digest.equals(keys.digest))
+  if (!hasDigest(keys, mark.digest))
     throw new Error(`This database is the shard ${mark.name} of an installation with another secret.`)
   if (mark.name !== name) throw new Error(`This database is already the shard ${mark.name}, not ${name}.`)
 }

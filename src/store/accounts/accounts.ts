@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { hashSecret, type Keys, possibleHashes } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import { buildUsernameSkeleton, includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -19,7 +19,17 @@ export interface Assignment {
 export type Assignments = ReadonlyMap<string, Assignment>
 
 /** Returns the keyed hash of a password, which is stored instead of it. */
-export const hashPassword = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
+export const hashPassword = (keys: Keys, username: string, password: string) =>
+  hashSecret(keys, 'passwords', username, password)
+
+/** Returns all hashes that can be stored for a password, the current one first. */
+export const possiblePasswordHashes = (keys: Keys, username: string, password: string) =>
+  possibleHashes(keys, 'passwords', username, password)
+
+/** Replaces the hash of a password by one of the newest secret. */
+export const replacePasswordHash = (db: Db, username: string, stored: Buffer, hash: Buffer) =>
+  db.run(sql`
+    update account_password set password_hash = ${hash} where username = ${username} and password_hash = ${stored}`)
 
 export async function loadAssignments(db: Db, username: string): Promise<Assignments> {
   const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'trustsShopperIp'> & { isMoving: boolean }>(sql`

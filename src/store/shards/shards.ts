@@ -2,7 +2,7 @@ import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-const sealContext = (name: string) => `shard ${name}`
+export const shardUrlContext = (name: string) => `shard ${name}`
 
 /** Lists the shards with the number of their services. */
 export const listShards = (control: Db) =>
@@ -14,7 +14,7 @@ export const listShards = (control: Db) =>
 export async function findShardUrl(control: Db, keys: Keys, name: string): Promise<string | undefined> {
   const row = await control.row<{ url: Buffer }>(sql`select url from shard where name = ${name}`)
   try {
-    return row && unseal(keys.sealed, sealContext(name), row.url)
+    return row && unseal(keys, shardUrlContext(name), row.url)
   } catch (cause) {
     throw new Error(
       `The URL of shard ${name} was encrypted with another SECRET_KEY. Enter it again: tillbridge shard add ${name}`,
@@ -26,7 +26,7 @@ export async function findShardUrl(control: Db, keys: Keys, name: string): Promi
 /** Stores the URL of a shard, encrypted. */
 export const storeShard = (control: Db, keys: Keys, name: string, url: string) =>
   control.run(sql`
-    insert into shard (name, url) values (${name}, ${seal(keys.sealed, sealContext(name), url)})
+    insert into shard (name, url) values (${name}, ${seal(keys, shardUrlContext(name), url)})
     on conflict (name) do update set url = excluded.url`)
 
 /** Deletes a shard without services from the list. Returns false if it doesn't exist. Throws if it has services. */
@@ -34,24 +34,38 @@ export const deleteShard = async (control: Db, name: string) =>
   (await control.run(sql`delete from shard where name = ${name}`)) > 0
 
 /** The installation that a database belongs to. */
-interface DatabaseMark {
+export interface DatabaseMark {
   /** Digest of the installation's secret. */
   digest: Buffer
   /** The name of the shard. Null: the database is a control database. */
   name: string | null
+  /** The secret of `Keys.lookup`, encrypted (`sealLookup`). Null: it is derived from the secret. */
+  lookup: Buffer | null
+  /** Digest of the previous secret while values may still need it. */
+  previousDigest: Buffer | null
 }
 
 /** Returns the mark of a database. Returns undefined if it has no tables, or no process has marked it yet. */
 export async function readMark(db: Db): Promise<DatabaseMark | undefined> {
   const has = await db.row<{ table: string | null }>(sql`select to_regclass('installation')::text as "table"`)
   if (!has?.table) return
-  return db.row<DatabaseMark>(sql`select secret_digest as digest, shard_name as name from installation`)
+  return db.row<DatabaseMark>(sql`
+    select secret_digest as digest, shard_name as name, lookup_secret as lookup, previous_digest as "previousDigest" from installation`)
 }
+
+const lookupContext = 'lookup secret'
+
+/** Encrypts the secret for lookups, which a rotation keeps. */
+export const sealLookup = (keys: Keys) => seal(keys, lookupContext, keys.lookup.toString('hex'))
+
+export const unsealLookup = (keys: Keys, sealed: Buffer) => Buffer.from(unseal(keys, lookupContext, sealed), 'hex')
 
 /** Marks an unmarked database as a shard of this name, or as a control database. */
 export const markDatabase = (db: Db, keys: Keys, name: DatabaseMark['name']) =>
   db.run(
-    sql`insert into installation (secret_digest, shard_name) values (${keys.digest}, ${name}) on conflict do nothing`,
+    sql`
+      insert into installation (secret_digest, lookup_secret, shard_name)
+      values (${keys.digest}, ${sealLookup(keys)}, ${name}) on conflict do nothing`,
   )
 
 /** Deletes the mark. The next process marks the database with its secret. */

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { Keys } from '../../crypto/keys.ts'
+import { hmac, type Keys } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { Contradiction } from '../../domain/values/contradiction.ts'
@@ -32,9 +31,8 @@ export function createImportedVoucher(
   { pin, ...row }: Omit<ImportedVoucher, 'pinHash' | 'digest'> & { pin: string },
 ): ImportedVoucher {
   const hash = hashPin(keys, service, row.number, pin)
-  const digest = createHash('sha256')
-    .update(JSON.stringify([hash.toString('hex'), row]))
-    .digest()
+  // A rotation keeps this key, so the same content has the same digest afterwards.
+  const digest = hmac(keys.subjects, 'imported voucher', String(service.id), pin, JSON.stringify(row))
   return { ...row, pinHash: hash, digest }
 }
 

@@ -1,10 +1,14 @@
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { hashSecret, type Keys, possibleHashes } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Returns the stored form of a PIN, a keyed hash: a stolen dump is useless without the key. */
 export const hashPin = (keys: Keys, service: Service, number: string, pin: string) =>
-  hmac(keys.pins, String(service.id), number, pin)
+  hashSecret(keys, 'pins', String(service.id), number, pin)
+
+/** Returns all hashes that can be stored for a PIN, the current one first. */
+export const possiblePinHashes = (keys: Keys, service: Service, number: string, pin: string) =>
+  possibleHashes(keys, 'pins', String(service.id), number, pin)
 
 /** Replaces the PIN of a voucher by its hash. */
 export const updatePin = (tx: Db, service: Service, number: string, hash: Buffer) =>

@@ -34,7 +34,8 @@ interface Row
   upstreamValidation: Buffer | null
 }
 
-const getSealContext = (service: Service, number: string) => `${service.id} upstream validation ${number}`
+export const validationContext = (service: Pick<Service, 'id'>, number: string) =>
+  `${service.id} upstream validation ${number}`
 
 /**
  * Locks a voucher. Uses the database's clock; an expired lock of the voucher does not count. Lock several vouchers in the order of their
@@ -84,7 +85,7 @@ export const decryptUpstreamValidation = (
   { voucher, upstreamValidation }: LockedUpstreamVoucher,
 ) => {
   if (!upstreamValidation) throw new Error('the voucher has no current validation')
-  return unseal(keys.sealed, getSealContext(service, voucher.number), upstreamValidation)
+  return unseal(keys, validationContext(service, voucher.number), upstreamValidation)
 }
 
 /** Replaces the validation of a voucher. `hash`: hash of our own validation ID. `upstreamId`: the back office's ID. */
@@ -96,7 +97,7 @@ export async function storeUpstreamValidation(
   { hash, upstreamId }: { hash: Buffer; upstreamId: string },
 ): Promise<void> {
   const { number, currency, originalAmount, usedAmount, availableAmount, expiryDate } = voucher
-  const sealed = seal(keys.sealed, getSealContext(service, number), upstreamId)
+  const sealed = seal(keys, validationContext(service, number), upstreamId)
   const ending = endUpstreamValidation(tx, service, number)
   const stored = tx.run(sql`
     insert into upstream_voucher as v (service_id, number, currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)

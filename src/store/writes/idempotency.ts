@@ -38,7 +38,7 @@ export async function findStoredResponse(
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > expiry_clock() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
-  const said = answer && unseal(keys.sealed, sealContext(service, operation, keyHash), answer)
+  const said = answer && unseal(keys, responseContext(service, operation, keyHash), answer)
   return { requestHash, answer: said === null ? undefined : JSON.parse(said) }
 }
 
@@ -51,13 +51,13 @@ export async function storeResponse(
   answer: StoredResponse,
   subject: string | undefined,
 ) {
-  const sealed = seal(keys.sealed, sealContext(service, operation, keyHash), JSON.stringify(answer))
+  const sealed = seal(keys, responseContext(service, operation, keyHash), JSON.stringify(answer))
   await tx.run(sql`
     insert into idempotent_response (service_id, operation, key_hash, request_hash, response, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : hashSubject(keys, service, subject)})
     on conflict (service_id, operation, key_hash) do update set (request_hash, response, subject, created_at) = (excluded.request_hash, excluded.response, excluded.subject, excluded.created_at)`)
 }
 
-const sealContext = (service: Service, operation: string, keyHash: Buffer) =>
+export const responseContext = (service: Pick<Service, 'id'>, operation: string, keyHash: Buffer) =>
   `${service.id} ${operation} ${keyHash.toString('hex')}`
 
 /** Writes whose responses contain personal data. */

@@ -45,7 +45,7 @@ export async function claimIntent(
   service: Service,
   { id, token, keyHash, requestHash, requested }: Intent,
 ): Promise<'new' | 'open' | 'running' | 'other'> {
-  const sealed = seal(keys.sealed, sealContext(service.id, id), JSON.stringify(requested))
+  const sealed = seal(keys, intentContext(service.id, id), JSON.stringify(requested))
   const claimed = await tx.row<{ wasOpen: boolean }>(sql`
     with earlier as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
     insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, next_check_at)
@@ -120,11 +120,11 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
     returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as "failedChecks"`)
   if (!row) return
   const { keyHash, request, ...rest } = row
-  const requested = JSON.parse(unseal(keys.sealed, sealContext(row.serviceId, row.id), request)) as WriteRequest
+  const requested = JSON.parse(unseal(keys, intentContext(row.serviceId, row.id), request)) as WriteRequest
   return { ...rest, keyHash: keyHash ?? undefined, requested }
 }
 
-const sealContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
+export const intentContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
 
 /**
  * Reserves names for a write or a read (`owner`). Returns false if another owner has one of them and is in flight or in doubt. The caller

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
 import { createLink, createSessions } from '../../../src/auth/sessions.ts'
@@ -8,6 +8,7 @@ import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.
 import { findNewestBackup } from '../../../src/backup/history.ts'
 import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
 import { loadRecordCount } from '../../../src/commands/terminal/export-types.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { requireOneServer } from '../../../src/runtime/installation/require-one-server.ts'
@@ -52,6 +53,8 @@ import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
 import { findRequestRecord, purgeRequestDays, readRequestPage } from '../../../src/store/request-log/requests.ts'
 import { deleteService, lockService, startPurge } from '../../../src/store/service-deletion/deletion.ts'
 import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
+import { countRemaining, markRotatedShard, reencrypt } from '../../../src/store/shards/secret-rotation.ts'
+import { markDatabase } from '../../../src/store/shards/shards.ts'
 import { countStates, readDatabaseBytes, readSyncStats } from '../../../src/store/stats/sync-status.ts'
 import {
   findStaffIds,
@@ -96,6 +99,7 @@ export async function tour(api: TestService) {
   await readSettings(db, service)
   await lockStoredBackOffice(db, keys, service)
   await askDoctor(api)
+  await encryptAgain(api)
 
   await leaveOpen(api)
   await readCurrentPositions(db, service, ['customer', 'reward-account'])
@@ -243,6 +247,20 @@ async function askDoctor({ database }: TestService) {
   process.env = env
   process.exitCode = exitCode
   said.mock.restore()
+}
+
+/** Encrypts all values with another secret, in a transaction that is rolled back. */
+async function encryptAgain({ db, keys }: TestService) {
+  const newer = { ...deriveKeys(randomBytes(32)), others: [keys] }
+  const undone = new Error('rolled back')
+  const rotation = db.transaction(async tx => {
+    await markDatabase(tx, keys, null)
+    await markRotatedShard(tx, newer)
+    assert.ok(await reencrypt(tx, newer, () => {}))
+    assert.equal((await countRemaining(tx, newer)).encrypted, 0)
+    throw undone
+  })
+  await assert.rejects(rotation, undone)
 }
 
 /** A service is shut, emptied and gone. */

@@ -7,7 +7,7 @@ import type {
   VoucherOpening,
 } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { hashPin, resetWrongPins } from '../../../store/vouchers/pin.ts'
+import { possiblePinHashes, resetWrongPins, updatePin } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction } from '../../../writes/write.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
@@ -64,11 +64,13 @@ async function checkPin(
   { tx, keys, service, origin }: WithTransaction<VoucherRead>,
   { number, pin }: VoucherOpening,
 ): Promise<ApiError | undefined> {
-  const pinHash = hashPin(keys, service, number, pin)
+  const possible = possiblePinHashes(keys, service, number, pin)
   const guess = await beginGuess(tx, keys, service, { number, origin })
   if (guess instanceof ApiError) return guess
-  const isRight = timingSafeEqual(pinHash, guess.pinHash ?? Buffer.alloc(pinHash.length))
-  if (!isRight || guess.isBlocked) return countWrongGuess(tx, service, guess)
+  const matches = possible.map(hash => timingSafeEqual(hash, guess.pinHash ?? Buffer.alloc(hash.length)))
+  if (!matches.includes(true) || guess.isBlocked) return countWrongGuess(tx, service, guess)
+  const [current] = possible
+  if (current && !matches[0] && keys.isNewest) await updatePin(tx, service, number, current)
   await resetWrongPins(tx, service, guess)
   return
 }

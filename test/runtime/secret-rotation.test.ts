@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import {
+  createDirectory,
+  createServiceAccess,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  sendGet,
+  serve,
+  stopServer,
+} from '../support/processes.ts'
+
+const [old, next] = ['o'.repeat(32), 'n'.repeat(32)]
+const both = `${next},${old}`
+let database: TestDatabase
+let settings: { DATA_DIR: string; DATABASE_URL: string }
+let access: Awaited<ReturnType<typeof createServiceAccess>>
+
+before(async () => {
+  database = await createTestDatabase()
+  settings = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: database.connection }
+  access = await createServiceAccess({ ...settings, SECRET_KEY: old })
+})
+after(() => database.drop())
+
+const run = (args: string[], SECRET_KEY: string) => runSuccessfully(args, { ...settings, SECRET_KEY })
+
+async function post({ baseUrl, caFile = '' }: RunningServer, path: string, body: object, key: string) {
+  const { username, password, serviceName } = access
+  const { request } = await import('node:https')
+  return new Promise<{ status: number; json: Record<string, string> }>((resolve, reject) => {
+    const sent = request(
+      `${baseUrl}${path}`,
+      {
+        method: 'POST',
+        ca: fs.readFileSync(caFile),
+        auth: `${username}:${password}`,
+        headers: { 'x-service-name': serviceName, 'content-type': 'application/json', 'idempotency-key': key },
+      },
+      response => {
+        let text = ''
+        response.setEncoding('utf8').on('data', part => {
+          text += part
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, json: text ? JSON.parse(text) : {} }))
+      },
+    )
+    sent.on('error', reject).end(JSON.stringify(body))
+  })
+}
+
+const customer = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }
+const opening = { number: '7700000001', pin: '123456' }
+const validate = (service: RunningServer, key: string) =>
+  post(service, '/vouchers/validate', { ...opening, amount: '1.00' }, key)
+
+async function readIds() {
+  const { rows } = await database.db.pool.query<{ password: string; pin: string; response: string }>(`
+    select encode(substring(max(password_hash) from 1 for 4), 'hex') as password,
+           (select encode(substring(pin_hash from 1 for 4), 'hex') from voucher) as pin,
+           (select string_agg(distinct encode(substring(response from 1 for 4), 'hex'), ',') from idempotent_response) as response
+      from account_password`)
+  return rows[0] ?? assert.fail()
+}
+
+test('a rotation next to serving processes keeps passwords, PINs, keys and cursors', async () => {
+  const file = join(createDirectory(), 'vouchers.csv')
+  fs.writeFileSync(file, `number,pin,originalAmount,balance\n${opening.number},${opening.pin},50.00,50.00\n`)
+  await run(['import', 'vouchers', file, '--service', 'luma'], old)
+  const first = await serve(['--no-demo'], { ...settings, SECRET_KEY: old })
+  const created = await post(first, '/customers', customer, 'key-1')
+  assert.equal(created.status, 201)
+  assert.ok(created.json.data)
+  await post(first, '/customers', { ...customer, contact: { email: 'bea@example.com' } }, 'key-2')
+  const page = await sendGet(first, '/customers/search?limit=1', access)
+  const cursor = page.json.meta.endCursor
+  const earlier = await readIds()
+
+  // A process with both keys writes with the old one, so the first process can read everything.
+  const second = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
+  for (const service of [first, second]) {
+    const replayed = await post(service, '/customers', customer, 'key-1')
+    assert.deepEqual(replayed, created)
+  }
+  await stopServer(first)
+
+  for (const FAILPOINT of ['secret_rotation_begun', 'secret_value_reencrypted']) {
+    const killed = await runCommand(['secret', 'rotate'], { ...settings, SECRET_KEY: both, FAILPOINT })
+    assert.equal(killed.signal, 'SIGKILL', killed.err)
+  }
+  assert.match((await readIds()).response, /,/, 'one of two values was encrypted before the kill')
+  const without = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: next })
+  assert.match(
+    without.err,
+    /SECRET_KEY must also contain the previous secret, after a comma, until "tillbridge secret rotate"/,
+  )
+  assert.match(
+    await run(['secret', 'rotate'], both),
+    /^1 values encrypted with the new secret key\.\n1 account passwords and 1 voucher PINs change to it at their next use\.\nRotation not completed\./,
+  )
+
+  // Old and new processes side by side: one began before the rotation.
+  const third = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
+  for (const service of [second, third]) {
+    const replayed = await post(service, '/customers', customer, 'key-1')
+    assert.deepEqual(replayed, created)
+    const rest = await sendGet(service, `/customers/search?limit=5&after_cursor=${cursor}`, access)
+    assert.deepEqual([rest.status, rest.json.data.length], [200, 1])
+  }
+  assert.equal((await validate(second, 'pin-1')).status, 200)
+  assert.equal((await readIds()).pin, earlier.pin, 'a process that began before does not replace hashes')
+  assert.equal((await validate(third, 'pin-2')).status, 200)
+  assert.equal((await validate(second, 'pin-3')).status, 200)
+  const replaced = await readIds()
+  assert.notEqual(replaced.pin, earlier.pin)
+  assert.notEqual(replaced.password, earlier.password)
+  await stopServer(second)
+
+  assert.match(
+    await run(['secret', 'rotate'], both),
+    /Rotation completed\. Remove the previous secret key from SECRET_KEY\.\n$/,
+  )
+  await stopServer(third)
+  const fourth = await serve(['--no-demo'], { ...settings, SECRET_KEY: next })
+  assert.deepEqual(await post(fourth, '/customers', customer, 'key-1'), created)
+  assert.equal((await sendGet(fourth, `/customers/search?limit=5&after_cursor=${cursor}`, access)).status, 200)
+  assert.equal((await validate(fourth, 'pin-4')).status, 200)
+  await stopServer(fourth)
+  const stale = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: old })
+  assert.match(stale.err, /SECRET_KEY is not the secret that this database was first started with/)
+})
+
+test('a rotation needs both keys, includes shards, and ends by force without unused PINs', async t => {
+  const east = await createTestDatabase()
+  t.after(() => east.drop())
+  const url = join(createDirectory(), 'east.url')
+  fs.writeFileSync(url, east.connection)
+  await run(['shard', 'add', 'east', '--url-file', url], next)
+  const { code, err } = await runCommand(['secret', 'rotate'], { ...settings, SECRET_KEY: next })
+  assert.equal(code, 1)
+  assert.match(err, /SECRET_KEY must contain the new secret and the previous one, separated by a comma\./)
+  const third = 't'.repeat(32)
+  assert.match(await run(['secret', 'rotate'], `${third},${next}`), /Rotation started\. Restart every process/)
+  assert.match(await run(['secret', 'rotate'], `${third},${next}`), /Rotation not completed\./)
+  assert.match(await run(['secret', 'rotate', '--force'], `${third},${next}`), /Rotation completed\./)
+  assert.match(await run(['service', 'list'], third), /^luma /m)
+  await run(['service', 'add', 'far', '--shard', 'east'], third)
+})
