@@ -147,6 +147,40 @@ comment on column stock.allocated is
 comment on column stock.reserved is 'Units of reservations that have not expired.';
 comment on column stock.id is 'Store and SKU as one value. Orders stock with the same change timestamp in lists.';
 
+create table stock_reservation (
+  service_id integer not null references service on delete cascade,
+  id text collate "C" not null,
+  reference text,
+  account text not null,
+  expires_at timestamptz not null,
+  primary key (service_id, id)
+);
+create index stock_reservation_expires on stock_reservation (expires_at);
+create index stock_reservation_account on stock_reservation (service_id, account, expires_at);
+comment on table stock_reservation is
+  'Units that an account has reserved for a checkout. An order or a release deletes the row, and so does a job when it has expired. Readers '
+  'ignore expired rows.';
+comment on column stock_reservation.account is 'Account that made the reservation. Its reservations are limited.';
+comment on index stock_reservation_expires is 'For the job that ends reservations.';
+
+create table stock_reservation_line (
+  service_id integer not null,
+  reservation_id text collate "C" not null,
+  store_id text collate "C" not null,
+  sku_id text collate "C" not null,
+  sequence integer not null,
+  quantity integer not null check (quantity > 0),
+  requested integer not null check (requested > 0),
+  primary key (service_id, reservation_id, store_id, sku_id),
+  foreign key (service_id, reservation_id) references stock_reservation on delete cascade,
+  foreign key (service_id, store_id, sku_id) references stock on delete cascade
+);
+create index stock_reservation_line_stock on stock_reservation_line (service_id, store_id, sku_id);
+comment on table stock_reservation_line is
+  'Reserved units by stock. Their sum is stock.reserved, which the same transaction changes. Changed only while the stock is locked.';
+comment on column stock_reservation_line.sequence is 'Position in the request, from 1.';
+comment on column stock_reservation_line.requested is 'Units that were requested. More than the reserved ones if the reservation is partial.';
+
 create table stock_rerender (
   service_id integer not null references service on delete cascade,
   stock_column text collate "C" not null check (stock_column in ('store_id', 'sku_id')),

@@ -525,6 +525,38 @@ create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
 create index stock_store on stock (service_id, store_id, changed_at, id);
 
+-- Units that an account has reserved for a checkout. An order or a release deletes the row, and so does a job when it has expired. Readers
+-- ignore expired rows.
+create table stock_reservation (
+  service_id integer not null,
+  id text collate "C" not null,
+  reference text,
+  account text not null,  -- Account that made the reservation. Its reservations are limited.
+  expires_at timestamptz not null,
+  primary key (service_id, id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index stock_reservation_account on stock_reservation (service_id, account, expires_at);
+-- For the job that ends reservations.
+create index stock_reservation_expires on stock_reservation (expires_at);
+
+-- Reserved units by stock. Their sum is stock.reserved, which the same transaction changes. Changed only while the stock is locked.
+create table stock_reservation_line (
+  service_id integer not null,
+  reservation_id text collate "C" not null,
+  store_id text collate "C" not null,
+  sku_id text collate "C" not null,
+  sequence integer not null,   -- Position in the request, from 1.
+  quantity integer not null,
+  requested integer not null,  -- Units that were requested. More than the reserved ones if the reservation is partial.
+  primary key (service_id, reservation_id, store_id, sku_id),
+  foreign key (service_id, reservation_id) references stock_reservation(service_id, id) on delete cascade,
+  foreign key (service_id, store_id, sku_id) references stock(service_id, store_id, sku_id) on delete cascade,
+  check (quantity > 0),
+  check (requested > 0)
+);
+create index stock_reservation_line_stock on stock_reservation_line (service_id, store_id, sku_id);
+
 -- Queue of stores and SKUs that have changed and are shown in much stock. The transaction of the change inserts a row; the job render-stock
 -- renders the stock in batches.
 create table stock_rerender (

@@ -8,6 +8,12 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   stores: { list: 'listStores', get: 'getStore', update: 'updateStore' },
   staff: { list: 'listStaff', get: 'getStaffMember' },
   inventory: { list: 'listInventory', get: 'getStockLevel' },
+  reservations: {
+    create: 'reserveStock',
+    get: 'getReservation',
+    update: 'updateReservation',
+    release: 'releaseReservation',
+  },
   products: { list: 'listProducts', get: 'getProduct' },
   privacy: { export: 'exportCustomer', erase: 'eraseCustomer' },
   customers: {

@@ -142,6 +142,12 @@ export const errorCodes = {
     title: 'The voucher is locked by another sale.',
     remedy: 'Try again after `lockedUntil`, or when that sale releases it.',
   },
+  reservation_expired: {
+    status: 409,
+    title: 'The reservation has expired.',
+    remedy:
+      'Reserve the stock again, or order without `reservationId`. The reservation can also have been released or used.',
+  },
   voucher_not_configured: {
     status: 409,
     title: 'Gift vouchers are not set up.',

@@ -30,7 +30,7 @@ export const orders = [
       tag,
       summary: 'Place an order',
       description:
-        'Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted.',
+        'Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction.',
       body: OrderInput,
       generated: ['id', 'orderNumber'],
       response: Order,
@@ -39,7 +39,7 @@ export const orders = [
         ...(['order_number_taken', 'unknown_sku', 'unknown_gateway', 'payment_total_mismatch'] as const),
         ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
         ...(['insufficient_voucher_balance', 'voucher_must_be_used_in_full'] as const),
-        ...(['voucher_not_accepted', 'voucher_not_configured', 'insufficient_stock'] as const),
+        ...(['voucher_not_accepted', 'voucher_not_configured', 'insufficient_stock', 'reservation_expired'] as const),
       ],
     },
     async ({ backOffice, body, ...write }) =>

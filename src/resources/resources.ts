@@ -13,6 +13,7 @@ import { orders } from './orders.ts'
 import { privacy } from './privacy.ts'
 import { products } from './products.ts'
 import { requests } from './requests.ts'
+import { reservations } from './reservations.ts'
 import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
 import { serviceRoutes } from './service.ts'
@@ -31,6 +32,7 @@ export const routes: readonly RouteDefinition[] = [
   ...stores,
   ...staff,
   ...inventory,
+  ...reservations,
   ...products,
   ...customers,
   ...privacy,

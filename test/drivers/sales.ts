@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
+import { endReservations } from '../../src/jobs/end-reservations.ts'
+import type { JobRun } from '../../src/jobs/job.ts'
 import { address, toCents, toDollars } from '../support/order-shop.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { TestResponse } from '../support/service.ts'
@@ -154,6 +157,31 @@ export function saleContract(shop: () => Shop) {
       response.text,
     )
     assert.match(response.text, /POST \/vouchers/)
+  })
+
+  test('an order uses up its reservation', async () => {
+    const { api } = shop()
+    const { items } = await wares(shop())
+    const [{ sku }] = items
+    const total = async (name: 'reserved' | 'freeStock') =>
+      (await api.get(`/inventory?sku=${encodeURIComponent(sku)}`)).json.data.reduce(
+        (sum: number, level: Record<string, number>) => sum + (level[name] ?? 0),
+        0,
+      )
+    const before = await total('freeStock')
+    const created = await post(api, '/reservations', { lines: [{ sku, quantity: 1 }] })
+    assert.equal(created.status, 201, created.text)
+    const { id: reservationId } = created.json.data
+    assert.equal(await total('reserved'), 1)
+    await placed(shop(), 1, { reservationId })
+    assert.deepEqual([await total('reserved'), await total('freeStock')], [0, before - 1])
+    const again = await place(shop(), 1, { reservationId })
+    assertProblem(again, 'reservation_expired', api.baseUrl, '/orders')
+    assert.deepEqual(codesOf(again), [['/reservationId', 'reservation_expired']])
+    const { data } = (await post(api, '/reservations', { lines: [{ sku, quantity: 1 }] })).json
+    await api.db.run(sql`update stock_reservation set expires_at = now() where id = ${data.id}`)
+    await endReservations({ db: api.db, signal: new AbortController().signal } as JobRun)
+    assert.equal(await total('reserved'), 0)
   })
 
   test('a paying voucher is drawn once with the order', async () => {

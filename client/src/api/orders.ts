@@ -8,7 +8,7 @@ import type { Shipment } from '../shapes/shipments.ts'
 
 /** Place web orders and follow their status. */
 export interface OrdersApi {
-  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
+  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
   place(body: OrderInput, options?: WriteOptions): Promise<Order>
   /** Get an order. By ID or number. Each line has its status. */
   get(id: string, options?: CallOptions): Promise<Order>

@@ -9,6 +9,8 @@ export interface OrderInput {
   customerId: string
   /** The store where the shopper collects the order. */
   pickupStoreNumber?: string | null | undefined
+  /** The reservation that the order uses up. Its units can be ordered although they are reserved, and come from the reserved stores. */
+  reservationId?: string | null | undefined
   billingAddress: PostalAddress
   deliveryAddress: PostalAddress
   /** The ordered items. */

@@ -1,9 +1,11 @@
+import { releaseMoves, reservationExpired } from '../../domain/inventory/reservations.ts'
 import { bySku, checkStock, orderNumberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
 import { lineTransitions, type OrderInput } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { getDecimals } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
+import { endReservation, lockReservation } from '../../store/inventory/reservations.ts'
 import { lockStock, moveStock, readSellable } from '../../store/inventory/stock.ts'
 import { findStockSources } from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
@@ -17,7 +19,7 @@ import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
 import { recordShipment } from './fulfilment.ts'
 import { redeemVoucher } from './vouchers/redeem.ts'
 
-/** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, stock, reward account. */
+/** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, reservation, stock, reward account. */
 export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
   const { currency, fulfilment, allocated, oversell } = service.settings
@@ -46,22 +48,30 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   if (input.payments.some(({ voucher }) => voucher)) await redeemVouchers(write, await placing, input)
   const isShipped = fulfilment === 'automatic'
   const isAllocated = !isShipped && allocated === 'excluded'
-  const moves = input.lines.flatMap(({ sku, quantity }) => {
+  const { reservationId } = input
+  const reservation = reservationId ? await lockReservation(tx, service, reservationId) : undefined
+  if (reservationId && !reservation) throw reservationExpired()
+  const ordered = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
+    const reservedStore = input.pickupStoreNumber
+      ? undefined
+      : reservation?.lines.find(line => line.skuId === skuId)?.storeId
+    if (reservedStore !== undefined) sources.set(sku, reservedStore)
     const storeId = sources.get(sku)
     if (storeId === undefined) return []
     return [{ storeId, skuId, ...(isAllocated ? { allocated: quantity } : { quantity: -quantity }) }]
   })
+  const moves = [...ordered, ...(reservation ? releaseMoves(reservation.lines) : [])]
   const [order, , sellable, account, change] = await Promise.all([
     placing,
     lockStock(tx, service, moves),
-    oversell === 'refuse' ? readSellable(tx, service, moves) : undefined,
+    oversell === 'refuse' ? readSellable(tx, service, ordered, reservation?.id) : undefined,
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
   if (sellable) throwIfAny(checkStock(input.lines, bySku(sellable, variants)))
   const lines = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
-  const [, , , record] = await Promise.all([
+  const [, , , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
       sources,
       status: isShipped ? lineTransitions.ship.to : lineTransitions.ship.from,
@@ -69,6 +79,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     }),
     insertPayments(tx, service, order, input.payments),
     moveStock(tx, service, change, moves),
+    reservation && endReservation(tx, service, reservation.id),
     orderRecord(tx, service, order.id),
     isShipped && recordShipment(tx, service, change, { order, account, lines }),
   ])

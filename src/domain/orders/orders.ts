@@ -61,6 +61,12 @@ export const OrderInput = Type.Object(
     orderNumber: Optional(orderNumber),
     customerId,
     pickupStoreNumber: Optional(pickupStoreNumber),
+    reservationId: Optional(
+      Id(
+        'The reservation that the order uses up. Its units can be ordered although they are reserved, and come from the reserved stores.',
+        '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91',
+      ),
+    ),
     billingAddress: PostalAddress,
     deliveryAddress: PostalAddress,
     lines: Type.Array(

@@ -237,32 +237,42 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
        and (stock.free_stock, stock.allocated, stock.reserved) <> (r.free_stock, r.allocated, r.reserved)`)
 }
 
-/** The units of a level `s` of store `c` that can be sold, as in `body`. */
-const sellableUnits = (service: Service) => sql`
-  greatest(0, s.free_stock::bigint - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.reserved - s.allocated)`
+/**
+ * The units of a level `s` of store `c` that can be sold to the owner of reservation `own`. Reads the reservations instead of
+ * `s.reserved`, which contains expired ones until the job `end-reservations` has run.
+ */
+const sellableUnits = (service: Service, own: string | undefined) => sql`
+  greatest(0, s.free_stock::bigint - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated
+    - (select coalesce(sum(l.quantity), 0)
+         from stock_reservation_line l
+         join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
+        where l.service_id = s.service_id and l.store_id = s.store_id and l.sku_id = s.sku_id
+          and r.expires_at > clock_timestamp() and r.id is distinct from ${own ?? null}::text))`
 
-/** Returns the units that can be sold, by SKU ID: in the store of each move. Call after `lockStock`. */
+/** Returns the units that can be sold, by SKU ID: in the store of each move, also to the owner of reservation `own`. Call after `lockStock`. */
 export const readSellable = async (
   tx: Db,
   service: Service,
   moves: readonly StockMove[],
+  own?: string,
 ): Promise<Map<string, number>> => {
   const rows = await tx.rows<{ skuId: string; units: number }>(sql`
-    select s.sku_id as "skuId", ${sellableUnits(service)}::integer as units
+    select s.sku_id as "skuId", least(${sellableUnits(service, own)}, 2147483647)::integer as units
       from (select distinct "storeId", "skuId" from ${selectMoves(moves)}) m
       join stock s on s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"
       join store c on c.service_id = s.service_id and c.store_id = s.store_id`)
   return new Map(rows.map(({ skuId, units }) => [skuId, units]))
 }
 
-/** Returns the units that can be sold in all stores together, by SKU ID. */
+/** Returns the units that can be sold in all stores together, by SKU ID, also to the owner of reservation `own`. */
 export const readTotalSellable = async (
   db: Db,
   service: Service,
   skuIds: readonly string[],
+  own?: string,
 ): Promise<Map<string, number>> => {
   const rows = await db.rows<{ skuId: string; units: number }>(sql`
-    select s.sku_id as "skuId", least(sum(${sellableUnits(service)}), 2147483647)::integer as units
+    select s.sku_id as "skuId", least(sum(${sellableUnits(service, own)}), 2147483647)::integer as units
       from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
      where s.service_id = ${service.id} and s.sku_id = any(${skuIds}) group by s.sku_id`)
   return new Map(rows.map(({ skuId, units }) => [skuId, units]))

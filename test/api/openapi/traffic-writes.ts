@@ -100,6 +100,20 @@ export function testWrites(traffic: () => Traffic) {
     )
   })
 
+  test('reservations match the document', async () => {
+    const { get, post, put, remove, refused: rejected } = traffic()
+    const order = await anOrder(traffic())
+    const lines = [{ sku: order.lines[0]?.sku, quantity: 1 }]
+    const created = await post('/reservations', { lines, reference: 'cart-1' })
+    assert.equal(created.status, 201, created.text)
+    const path = `/reservations/${created.json.data.id}`
+    assert.equal((await get(path)).json.data.reference, 'cart-1')
+    assert.equal((await put(path, { seconds: 60, lines })).status, 200)
+    assert.equal((await remove(path)).status, 200)
+    await rejected('not_found', get(path))
+    await rejected('reservation_expired', post('/orders', { ...order, reservationId: created.json.data.id }))
+  })
+
   test('decisions about gift vouchers match the document', async () => {
     const { shop, post, refused: rejected } = traffic()
     const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const

@@ -1,5 +1,6 @@
 import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Db } from '../../../database/db.ts'
+import { releaseMoves, reservationExpired } from '../../../domain/inventory/reservations.ts'
 import { bySku, checkStock, priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
@@ -10,8 +11,10 @@ import { ApiError, asApiError, type FieldError, toApiError } from '../../../erro
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { findCustomer } from '../../../store/customers/customers.ts'
-import { readTotalSellable } from '../../../store/inventory/stock.ts'
+import { endReservation, extendReservation, lockReservation } from '../../../store/inventory/reservations.ts'
+import { lockStock, moveStock, readTotalSellable } from '../../../store/inventory/stock.ts'
 import { addJob } from '../../../store/jobs/jobs.ts'
+import { beginChange } from '../../../store/lists/change-timestamp.ts'
 import { lockOrder, orderRecord } from '../../../store/orders/orders.ts'
 import {
   findVariants,
@@ -92,6 +95,7 @@ async function lockAndValidateOrder(
   const { service, stage, reference } = write
   const number = input.orderNumber ?? deriveNumber('W', reference, attempt)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
+  const reservations = input.reservationId ? [`reservation ${input.reservationId}`] : []
   const validate = () =>
     stage(
       async tx => {
@@ -107,7 +111,7 @@ async function lockAndValidateOrder(
         }).catch(asApiError)
         return { number, isUsed: isUsed && isDerived, isKnown: context.customer, validated }
       },
-      { names: [getOrderNumberLock(number), ...vouchers], untilResolved: true },
+      { names: [getOrderNumberLock(number), ...vouchers, ...reservations], untilResolved: true },
     )
   const first = await validate()
   if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, attempt + 1)
@@ -143,11 +147,13 @@ async function validateOrder(
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
   const priced = priceOrder(input, { ...context, giftCardSkuId, variants }, service.settings.currency, decimals)
   const errors = [...priced.errors, ...checkOrder(input, priced.freight)]
+  if (input.reservationId && !(await extendReservation(tx, service, input.reservationId))) throw reservationExpired()
   if (service.settings.oversell === 'refuse' && variants.size === new Set(skus).size) {
     const sellable = await readTotalSellable(
       tx,
       service,
       soldVariants.map(({ skuId }) => skuId),
+      input.reservationId ?? undefined,
     )
     errors.push(...checkStock(input.lines, bySku(sellable, variants)))
   }
@@ -182,6 +188,8 @@ async function storeOrder(
 ) {
   const { currency } = service.settings
   const inserted = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
+  // The back office has taken the units of the order. Until the next sync reads its stock, they must not become sellable.
+  if (input.reservationId) await useReservation(tx, service, input.reservationId)
   // A lookup may have stored this order after the earlier attempt ended. Its vouchers still have their old balance.
   if (!inserted && !(await lockOrder(tx, service, { id }))) throw createNumberTaken(number)
   await forEachVoucher(input.payments, payment => recordRedemption(tx, keys, service, payment))
@@ -193,6 +201,17 @@ async function storeOrder(
   const record = await orderRecord(tx, service, id)
   if (!record) throw new Error(`order ${id} is missing after its insert`)
   return { id, ...record }
+}
+
+/** Ends a reservation and takes its units off the stock. An expired reservation may have ended while the back office was called. */
+async function useReservation(tx: Db, service: Service, id: string) {
+  const reservation = await lockReservation(tx, service, id)
+  if (!reservation) return
+  const moves = releaseMoves(reservation.lines).map(move => ({ ...move, quantity: move.reserved }))
+  await lockStock(tx, service, moves)
+  const change = await beginChange(tx, service, ['stock'])
+  await moveStock(tx, service, change, moves)
+  await endReservation(tx, service, id)
 }
 
 const missingEmail: FieldError = {

@@ -1,0 +1,212 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Db } from '../database/db.ts'
+import {
+  checkAccountReservations,
+  checkLines,
+  defaultSeconds,
+  RemovedReservation,
+  Reservation,
+  ReservationChange,
+  ReservationInput,
+  releaseMoves,
+} from '../domain/inventory/reservations.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import { type FieldError, notFound } from '../errors/api-error.ts'
+import { throwIfAny } from '../errors/throw-if-any.ts'
+import { NoBody } from '../http/body/body.ts'
+import { del, get, post, put } from '../http/routing/route-definitions.ts'
+import { findSkus } from '../store/catalog/skus.ts'
+import { findStoresByNumber } from '../store/catalog/stores.ts'
+import {
+  countReservations,
+  endReservation,
+  findReservation,
+  type LockedReservation,
+  lockReservation,
+  type ReservationLine,
+  storeReservation,
+} from '../store/inventory/reservations.ts'
+import { lockStock, moveStock, readSellable } from '../store/inventory/stock.ts'
+import { findStockSources } from '../store/inventory/stock-sources.ts'
+import { beginChange } from '../store/lists/change-timestamp.ts'
+
+const tag = 'Inventory'
+const path = '/reservations/:id'
+const params = { id: { description: 'The reservation.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' } }
+const buildPath = (id: string) => `/reservations/${id}`
+const errors = ['insufficient_stock', 'unknown_sku', 'rate_limited'] as const
+
+/** Stock reservations of a checkout. */
+export const reservations = [
+  post(
+    '/reservations',
+    {
+      operationId: 'reserveStock',
+      tag,
+      role: 'visitor',
+      summary: 'Reserve stock',
+      description:
+        'Reserved units can only be ordered with this reservation, until it expires. Without `partial`, all units are reserved or none. An account can have at most 1,000 reservations.',
+      body: ReservationInput,
+      generated: ['id', 'expiresAt'],
+      response: Reservation,
+      errors,
+    },
+    ({ service, username, body }) =>
+      async tx => {
+        const [account, requested] = await Promise.all([
+          countReservations(tx, service, username),
+          findRequestedStock(tx, service, body.lines),
+        ])
+        const error = checkAccountReservations(account)
+        if (error) throw error
+        const reservation = { id: randomUUIDv7(), reference: body.reference ?? null, lines: [] }
+        return reserve(tx, service, { reservation, requested, username, ...body })
+      },
+  ),
+
+  get(
+    path,
+    {
+      operationId: 'getReservation',
+      tag,
+      summary: 'Get a reservation',
+      description: 'A reservation that has expired, was released or was used by an order returns 404.',
+      params,
+      response: Reservation,
+      recordName: 'reservation',
+    },
+    async ({ db, service, params: { id } }) => {
+      const data = await findReservation(db, service, id)
+      return data && { data }
+    },
+  ),
+
+  put(
+    path,
+    {
+      operationId: 'updateReservation',
+      tag,
+      role: 'visitor',
+      summary: 'Renew or change a reservation',
+      description:
+        'The reservation expires `seconds` from now. With `lines`, they replace the reserved units. If that fails, the reservation stays.',
+      params,
+      body: ReservationChange,
+      response: Reservation,
+      errors,
+    },
+    ({ service, username, params: { id }, body }) =>
+      async tx => {
+        const reservation = await lockReservation(tx, service, id)
+        if (!reservation) throw notFound('reservation')
+        const requested = body.lines ? await findRequestedStock(tx, service, body.lines) : reservation.lines
+        const { reference = reservation.reference } = body
+        return reserve(tx, service, { ...body, reservation: { ...reservation, reference }, requested, username })
+      },
+  ),
+
+  del(
+    path,
+    {
+      operationId: 'releaseReservation',
+      tag,
+      role: 'visitor',
+      summary: 'Release a reservation',
+      description: 'The units can be sold again at once.',
+      params,
+      body: NoBody,
+      response: RemovedReservation,
+    },
+    ({ service, params: { id } }) =>
+      async tx => {
+        const reservation = await lockReservation(tx, service, id)
+        if (!reservation) throw notFound('reservation')
+        const moves = releaseMoves(reservation.lines)
+        await lockStock(tx, service, moves)
+        const change = await beginChange(tx, service, ['stock'])
+        await Promise.all([moveStock(tx, service, change, moves), endReservation(tx, service, id)])
+        return { data: { id }, subject: buildPath(id) }
+      },
+  ),
+]
+
+interface RequestedLine extends Omit<ReservationLine, 'storeId'> {
+  /** Undefined if no store keeps the SKU. */
+  storeId: string | undefined
+}
+
+/** Finds the stock of the requested lines. Throws if a SKU or a store is unknown. */
+async function findRequestedStock(
+  tx: Db,
+  service: Service,
+  lines: ReservationInput['lines'],
+): Promise<RequestedLine[]> {
+  const skus = lines.map(({ sku }) => sku)
+  const numbers = [...new Set(lines.flatMap(({ storeNumber }) => storeNumber ?? []))]
+  const [variants, sources, stores] = await Promise.all([
+    findSkus(tx, service, skus),
+    findStockSources(tx, service, skus, undefined),
+    numbers.length ? findStoresByNumber(tx, service, numbers) : [],
+  ])
+  const skuIds = new Map(variants.map(({ sku, skuId }) => [sku, skuId]))
+  const storeIds = new Map(stores.map(store => [store.store_number, store.store_id]))
+  throwIfAny([
+    ...checkLines(lines),
+    ...lines.flatMap(({ sku, storeNumber }, i): FieldError[] => {
+      if (!skuIds.has(sku))
+        return [{ pointer: `/lines/${i}/sku`, code: 'unknown_sku', detail: `SKU ${sku} not found.` }]
+      if (!storeNumber || storeIds.has(storeNumber)) return []
+      return [{ pointer: `/lines/${i}/storeNumber`, code: 'invalid_field', detail: `Store ${storeNumber} not found.` }]
+    }),
+  ])
+  return lines.map(({ sku, quantity, storeNumber }, i) => ({
+    storeId: storeNumber ? storeIds.get(storeNumber) : sources.get(sku),
+    skuId: skuIds.get(sku) ?? '',
+    quantity,
+    requested: quantity,
+    sequence: i + 1,
+  }))
+}
+
+interface ReservationWrite {
+  reservation: LockedReservation
+  requested: readonly RequestedLine[]
+  username: string
+  seconds?: number
+  partial?: boolean
+}
+
+/** Replaces the units of a reservation and renews it. Throws `insufficient_stock` if it isn't partial and units are missing. */
+async function reserve(
+  tx: Db,
+  service: Service,
+  { reservation, requested, username, seconds = defaultSeconds, partial = false }: ReservationWrite,
+) {
+  const { id, reference } = reservation
+  const kept = requested.flatMap(({ storeId, ...line }) => (storeId === undefined ? [] : [{ ...line, storeId }]))
+  const released = releaseMoves(reservation.lines)
+  await lockStock(tx, service, [...kept, ...released])
+  const sellable = await readSellable(tx, service, kept, id)
+  const shortfalls = requested.flatMap(({ storeId, skuId, quantity, sequence }): FieldError[] => {
+    const available = storeId === undefined ? 0 : (sellable.get(skuId) ?? 0)
+    if (quantity <= available) return []
+    const detail = `${quantity} were requested, but only ${available} can be reserved.`
+    const pointer = `/lines/${sequence - 1}/quantity`
+    return [{ pointer, code: 'insufficient_stock', detail, available, requested: quantity }]
+  })
+  if (!partial) throwIfAny(shortfalls)
+  const lines = kept.flatMap(line => {
+    const quantity = Math.min(line.quantity, sellable.get(line.skuId) ?? 0)
+    return quantity > 0 ? [{ ...line, quantity }] : []
+  })
+  const moves = [...released, ...lines.map(({ storeId, skuId, quantity }) => ({ storeId, skuId, reserved: quantity }))]
+  const change = await beginChange(tx, service, ['stock'])
+  await Promise.all([
+    storeReservation(tx, service, { id, reference, account: username, seconds }, lines),
+    moveStock(tx, service, change, moves),
+  ])
+  const data = await findReservation(tx, service, id)
+  if (!data) throw new Error('stored reservation not found')
+  return { data, subject: buildPath(id) }
+}

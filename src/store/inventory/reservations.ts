@@ -1,0 +1,124 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Reservation } from '../../domain/inventory/reservations.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { localTime } from '../lists/change-timestamp.ts'
+
+/** Reserved units of one stock level. */
+interface ReservedUnits {
+  storeId: string
+  skuId: string
+  quantity: number
+}
+
+export interface ReservationLine extends ReservedUnits {
+  sequence: number
+  requested: number
+}
+
+export interface LockedReservation {
+  id: string
+  reference: string | null
+  lines: ReservationLine[]
+}
+
+/** Locks a reservation. Returns undefined if it doesn't exist or has expired. Call before `lockStock`. */
+export async function lockReservation(tx: Db, service: Service, id: string): Promise<LockedReservation | undefined> {
+  const row = await tx.row<{ reference: string | null; isCurrent: boolean }>(sql`
+    select reference, expires_at > clock_timestamp() as "isCurrent"
+      from stock_reservation where service_id = ${service.id} and id = ${id} for update`)
+  if (!row?.isCurrent) return
+  const lines = await tx.rows<ReservationLine>(sql`
+    select store_id as "storeId", sku_id as "skuId", quantity, requested, sequence
+      from stock_reservation_line where service_id = ${service.id} and reservation_id = ${id} order by sequence`)
+  return { id, reference: row.reference, lines }
+}
+
+/** Stores a reservation, or renews it from now on, with these lines instead of its previous ones. Call while their stock is locked. */
+export const storeReservation = (
+  tx: Db,
+  service: Service,
+  { id, reference, account, seconds }: { id: string; reference: string | null; account: string; seconds: number },
+  lines: readonly ReservationLine[],
+) =>
+  Promise.all([
+    tx.run(sql`
+      insert into stock_reservation (service_id, id, reference, account, expires_at)
+      values (${service.id}, ${id}, ${reference}, ${account}, clock_timestamp() + make_interval(secs => ${seconds}))
+      on conflict (service_id, id) do update set reference = excluded.reference, expires_at = excluded.expires_at`),
+    tx.run(sql`delete from stock_reservation_line where service_id = ${service.id} and reservation_id = ${id}`),
+    tx.run(sql`
+      insert into stock_reservation_line (service_id, reservation_id, store_id, sku_id, sequence, quantity, requested)
+      select ${service.id}, ${id}, "storeId", "skuId", sequence, quantity, requested
+        from json_to_recordset(${JSON.stringify(lines)}) as line ("storeId" text, "skuId" text, sequence integer, quantity integer, requested integer)`),
+  ])
+
+/** Seconds for which a reservation stays while its order is sent to a back office: longer than such a write can take. */
+const orderSeconds = 60
+
+/** Extends a reservation while its order is sent to a back office. Returns false if it doesn't exist or has expired. */
+export const extendReservation = async (tx: Db, service: Service, id: string): Promise<boolean> =>
+  Boolean(
+    await tx.row(sql`
+      update stock_reservation set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => ${orderSeconds}))
+       where service_id = ${service.id} and id = ${id} and expires_at > clock_timestamp() returning id`),
+  )
+
+/** Deletes a reservation with its lines. `moveStock` must make their units free in the same transaction. */
+export const endReservation = (tx: Db, service: Service, id: string) =>
+  tx.run(sql`delete from stock_reservation where service_id = ${service.id} and id = ${id}`)
+
+/** Returns a reservation, or undefined if it doesn't exist or has expired. */
+export const findReservation = (db: Db, service: Service, id: string): Promise<Reservation | undefined> =>
+  db.row<Reservation>(sql`
+    select r.id, r.reference, ${localTime(sql`r.expires_at`, service)} as "expiresAt",
+           coalesce((select json_agg(json_build_object('sku', v.sku, 'storeNumber', c.store_number, 'quantity', l.quantity, 'requested', l.requested) order by l.sequence)
+                       from stock_reservation_line l
+                       join variant v on v.service_id = l.service_id and v.sku_id = l.sku_id
+                       join store c on c.service_id = l.service_id and c.store_id = l.store_id
+                      where l.service_id = r.service_id and l.reservation_id = r.id), '[]') as lines
+      from stock_reservation r
+     where r.service_id = ${service.id} and r.id = ${id} and r.expires_at > clock_timestamp()`)
+
+/** Counts the reservations of an account. Returns also the seconds until its first one expires. */
+export async function countReservations(tx: Db, service: Service, account: string) {
+  const row = await tx.row<{ count: number; seconds: number }>(sql`
+    select count(*)::integer as count, coalesce(ceil(extract(epoch from min(expires_at) - clock_timestamp())), 0)::integer as seconds
+      from stock_reservation where service_id = ${service.id} and account = ${account} and expires_at > clock_timestamp()`)
+  if (!row) throw new Error('count of reservations returned no row')
+  return row
+}
+
+/** Returns the services with expired reservations, and the milliseconds until the next reservation expires, if there is one. */
+export async function findExpiredReservations(db: Db) {
+  const [expired, next] = await Promise.all([
+    db.rows<{ id: number }>(
+      sql`select distinct service_id as id from stock_reservation where expires_at <= clock_timestamp()`,
+    ),
+    db.row<{ ms: number }>(sql`
+      select ceil(extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as ms
+        from stock_reservation where expires_at > clock_timestamp() order by expires_at limit 1`),
+  ])
+  return { serviceIds: expired.map(({ id }) => id), nextMs: next?.ms }
+}
+
+/** Maximum number of reservations that end in one transaction. */
+const maxEnded = 200
+
+/** Locks expired reservations that no other transaction has locked. Returns their IDs and units. */
+export const lockExpiredReservations = async (
+  tx: Db,
+  service: Service,
+): Promise<{ ids: string[]; lines: ReservedUnits[] }> => {
+  const locked = await tx.rows<{ id: string }>(sql`
+    select id from stock_reservation
+     where service_id = ${service.id} and expires_at <= clock_timestamp()
+     order by expires_at limit ${maxEnded} for update skip locked`)
+  const ids = locked.map(({ id }) => id)
+  const lines = await tx.rows<ReservedUnits>(sql`
+    select store_id as "storeId", sku_id as "skuId", sum(quantity)::integer as quantity
+      from stock_reservation_line where service_id = ${service.id} and reservation_id = any(${ids}) group by 1, 2`)
+  return { ids, lines }
+}
+
+export const endReservationsById = (tx: Db, service: Service, ids: readonly string[]) =>
+  tx.run(sql`delete from stock_reservation where service_id = ${service.id} and id = any(${ids})`)
