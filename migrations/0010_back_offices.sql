@@ -11,6 +11,7 @@ create table back_office (
   time_zone text,
   back_office_version text,
   concurrency text,
+  sync_share text,
   export_folder text,
   sftp_host_key text,
   sftp_key_file text,
@@ -29,6 +30,7 @@ comment on column back_office.ca is 'Certificates (PEM) to trust.';
 comment on column back_office.time_zone is 'Time zone of the back office. Null: the time zone of the service.';
 comment on column back_office.back_office_version is 'Version of the back office, if its API doesn''t report it.';
 comment on column back_office.concurrency is 'Maximum concurrent calls of one process.';
+comment on column back_office.sync_share is 'Percentage of these calls that syncs can use.';
 comment on column back_office.export_folder is 'Folder of the scheduled exports: a path, or the URL of a folder on an SFTP server.';
 comment on column back_office.sftp_host_key is 'Fingerprints of the SFTP server''s keys, separated by commas.';
 comment on column back_office.sftp_key_file is 'Path of the private key for the SFTP server.';

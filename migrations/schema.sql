@@ -1369,6 +1369,7 @@ create table back_office (
   time_zone text,                                   -- Time zone of the back office. Null: the time zone of the service.
   back_office_version text,                         -- Version of the back office, if its API doesn't report it.
   concurrency text,                                 -- Maximum concurrent calls of one process.
+  sync_share text,                                  -- Percentage of these calls that syncs can use.
   export_folder text,                               -- Folder of the scheduled exports: a path, or the URL of a folder on an SFTP server.
   sftp_host_key text,                               -- Fingerprints of the SFTP server's keys, separated by commas.
   sftp_key_file text,                               -- Path of the private key for the SFTP server.

@@ -51,6 +51,11 @@ describe('settings of the back office in the environment', () => {
       /^BACK_OFFICE_CONCURRENCY must be an integer from 1 to 256/,
     ],
     [
+      'an invalid share of syncs',
+      { ...whole, BACK_OFFICE_SYNC_SHARE: '101' },
+      /^BACK_OFFICE_SYNC_SHARE must be an integer from 1 to 100/,
+    ],
+    [
       'an invalid version',
       { ...whole, BACK_OFFICE_VERSION: 'latest' },
       /^BACK_OFFICE_VERSION must be a version such as/,

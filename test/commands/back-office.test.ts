@@ -80,8 +80,11 @@ describe('tillbridge back-office', () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await runSuccessfully(args, environment, { program })
-    reported.push(await cli('set', 'luma', 'version=2023.4a'))
-    assert.match(reported.at(-1) ?? '', /^country = AU\nuser = retail\nversion = 2023\.4a\npassword = \(set\)$/m)
+    reported.push(await cli('set', 'luma', 'version=2023.4a', 'syncShare=25'))
+    assert.match(
+      reported.at(-1) ?? '',
+      /^country = AU\nuser = retail\nversion = 2023\.4a\nsyncShare = 25\npassword = \(set\)$/m,
+    )
   })
 
   test('set lists every problem and changes nothing', async () => {

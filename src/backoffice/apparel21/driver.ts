@@ -102,7 +102,8 @@ export function openApparel21(
 }
 
 function toConnection(settings: BackOfficeSettings, service: Service): Connection {
-  const { url = '', country = '', user, password, ca, timeZone, version: release, concurrency, gateways } = settings
+  const { url = '', country = '', user, password, ca, timeZone, version: release, gateways } = settings
+  const { concurrency, syncShare } = settings
   return {
     url,
     countryCode: country,
@@ -111,7 +112,10 @@ function toConnection(settings: BackOfficeSettings, service: Service): Connectio
     timeZone: timeZone ?? service.settings.timeZone,
     ...(release !== undefined && { pinnedRelease: release }),
     ...(gateways !== undefined && { gateways }),
-    ...(concurrency !== undefined && { limits: { concurrency: Number(concurrency) } }),
+    limits: {
+      ...(concurrency !== undefined && { concurrency: Number(concurrency) }),
+      ...(syncShare !== undefined && { syncShare: Number(syncShare) }),
+    },
   }
 }
 

@@ -17,6 +17,8 @@ export interface BackOfficeSettings {
   version?: string
   /** The maximum concurrent calls of one process, as a string. */
   concurrency?: string
+  /** The percentage of the concurrent calls that syncs can use, as a string. */
+  syncShare?: string
   /** The folder of its scheduled exports: a path, or the URL of a folder on an SFTP server. */
   exportFolder?: string
   /** Accepted host key fingerprints of the SFTP server, separated by commas: `SHA256:…`. */
@@ -109,6 +111,13 @@ export const backOfficeFields = {
       /^[1-9]\d{0,2}$/.test(value) && Number(value) <= maxConcurrency
         ? undefined
         : `must be an integer from 1 to ${maxConcurrency}`,
+  },
+  syncShare: {
+    description:
+      'Percentage of the concurrent calls that syncs can use, at least one call. The rest stays free for API requests. Default: 50.',
+    example: '50',
+    findProblem: value =>
+      /^[1-9]\d{0,2}$/.test(value) && Number(value) <= 100 ? undefined : 'must be an integer from 1 to 100',
   },
   exportFolder: {
     description:

@@ -29,7 +29,7 @@ export const sftpPasswordContext = (serviceId: number) => `back_office exports $
 
 const columns = sql`
   service_id as "serviceId", version::text, driver, password, sftp_password as "sftpPassword", sync_intervals as "syncIntervals", gateways,
-  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', back_office_version, 'concurrency', concurrency, 'exportFolder', export_folder,
+  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', back_office_version, 'concurrency', concurrency, 'syncShare', sync_share, 'exportFolder', export_folder,
     'sftpHostKey', sftp_host_key, 'sftpKeyFile', sftp_key_file)) as texts`
 
 /** Returns the stored settings of all services that have some. */
@@ -88,6 +88,7 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
     timeZone,
     version,
     concurrency,
+    syncShare,
     exportFolder,
     syncIntervals = {},
     gateways = {},
@@ -96,11 +97,11 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
   const sealed = password === undefined ? null : seal(keys, passwordContext(service.id), password)
   const sftpSealed = sftpPassword === undefined ? null : seal(keys, sftpPasswordContext(service.id), sftpPassword)
   await tx.run(sql`
-    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways)
-    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(syncIntervals)}, ${JSON.stringify(gateways)})
+    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, sync_share, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways)
+    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${syncShare ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(syncIntervals)}, ${JSON.stringify(gateways)})
     on conflict (service_id) do update
-      set (driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways, version)
-        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.back_office_version, excluded.concurrency, excluded.export_folder, excluded.sftp_host_key, excluded.sftp_key_file, excluded.sftp_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
+      set (driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, sync_share, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways, version)
+        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.back_office_version, excluded.concurrency, excluded.sync_share, excluded.export_folder, excluded.sftp_host_key, excluded.sftp_key_file, excluded.sftp_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
 }
 
 /** Deletes the settings of a service, so that those of the environment are used. Returns false if it had none. */

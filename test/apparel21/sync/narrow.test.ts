@@ -1,13 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { count, fedFor, personIds, stocked } from './fed.ts'
+import { count, fedFor, personIds, sizes, stocked } from './fed.ts'
 
 test('one concurrent call is enough even if everything arrives in one response', async t => {
   const narrow = await fedFor(t, { release: '2021.1' }, { concurrency: 1, maxWaitMs: 300 })
   await narrow.syncAll()
   assert.equal(await count(narrow, 'customer'), narrow.simulator.state.persons.size)
   assert.equal(await count(narrow, 'stock', 'free_stock > 0'), stocked(narrow).length)
+})
+
+test('syncs use at most their share of the concurrent calls', async t => {
+  const path = '/Persons/*/RetailTransactions'
+  const countConcurrent = async (syncShare: number) => {
+    const fed = await fedFor(t, { sizes: { ...sizes, persons: 12 } }, { concurrency: 4, syncShare })
+    await fed.sync('customers')
+    fed.simulator.faults.add({ kind: 'latency', seconds: 0.1, path })
+    await fed.sync('transactions')
+    const calls = fed.simulator.ledger
+      .callsTo({ path })
+      .map(({ at, milliseconds }) => ({ from: Date.parse(at), to: Date.parse(at) + (milliseconds ?? 0) }))
+    assert.equal(calls.length, 12)
+    // A call can arrive while the ledger still records the end of the previous one.
+    return Math.max(...calls.map(({ from }) => calls.filter(call => call.from <= from && from + 50 < call.to).length))
+  }
+  assert.equal(await countConcurrent(25), 1)
+  assert.equal(await countConcurrent(50), 2)
+  assert.equal(await countConcurrent(100), 3)
 })
 
 test('requests are answered while full stock uses the only call', async t => {

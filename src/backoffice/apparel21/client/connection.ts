@@ -41,6 +41,8 @@ export interface Limits {
   maxBulkBytes: number
   /** Concurrent calls, in addition to one bulk call. Default 16. */
   concurrency: number
+  /** The percentage of the concurrent calls that syncs can use, at least one call. Default 50. */
+  syncShare: number
   /** Calls that can wait for a free slot. Default 1,000. */
   maxWaiting: number
   /** Milliseconds that a call waits for a free slot. Default 5,000. */
@@ -80,6 +82,7 @@ export const defaultLimits: Limits = {
   maxPageBytes: 64 * 1024 ** 2,
   maxBulkBytes: 512 * 1024 ** 2,
   concurrency: 16,
+  syncShare: 50,
   maxWaiting: 1_000,
   maxWaitMs: 5_000,
   failureThreshold: 5,

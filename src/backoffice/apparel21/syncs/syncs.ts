@@ -1,6 +1,7 @@
 import type { SyncBatch, SyncDefinition, SyncRequest } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
 import type { ReleaseReader } from '../client/release.ts'
+import { limitSyncShare } from '../client/sync-share.ts'
 import { parseStore } from '../mapping/stores.ts'
 import { fetchHistory } from '../queries/history.ts'
 import { createReferenceCache } from '../queries/reference-cache.ts'
@@ -27,7 +28,7 @@ export const buildSyncs = (
   release: ReleaseReader,
   intervals: Readonly<Record<string, number>> = {},
 ): SyncDefinition[] =>
-  defineSyncs(client, release).map(sync =>
+  defineSyncs(limitSyncShare(client), release).map(sync =>
     Object.hasOwn(intervals, sync.name)
       ? { ...sync, intervalSeconds: intervals[sync.name] ?? sync.intervalSeconds }
       : sync,
