@@ -28,10 +28,8 @@ export async function withFileRun<T extends ImportResult>(
     const updated = await updateFileRun(db, service, run, counts)
     if (updated?.isCancelled) onCancel()
   }
-  const end = async (error: string | undefined, rejections: readonly Rejection[] = []) => {
-    await update()
-    await endFileRun(db, service, run, { error, rejections: rejections.map(withoutContent) })
-  }
+  const end = (error: string | undefined, rejections: readonly Rejection[] = []) =>
+    endFileRun(db, service, run, counts, { error, rejections: rejections.map(withoutContent) })
   await beginFileRun(db, service, run, isDryRun)
   // If an update fails, the next one or the end of the run makes up for it.
   const timer = setInterval(() => void ignoreError(update(), 'import progress is written again'), updateIntervalMs)

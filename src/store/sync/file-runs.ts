@@ -24,6 +24,10 @@ export const beginFileRun = (db: Db, service: Service, { importType, id }: FileR
     values (${service.id}, ${importType}, ${id}, 'file', false, ${isDryRun}, now())
     on conflict (service_id, sync, run_id) do nothing`)
 
+const setCounts = ({ read, inserted, changed, skipped, outdated, rejected, notes }: Omit<RunCounts, 'removed'>) => sql`
+    (read, inserted, changed, skipped, outdated, rejected, notes)
+  = (${read}, ${inserted}, ${changed}, ${skipped}, ${outdated}, ${rejected}, ${JSON.stringify(notes)}::jsonb)`
+
 /** Stores the counts so far, which is also the run's heartbeat. Returns undefined if the run has ended. */
 export const updateFileRun = (
   db: Db,
@@ -32,8 +36,7 @@ export const updateFileRun = (
   counts: Omit<RunCounts, 'removed'>,
 ) =>
   db.row<{ isCancelled: boolean }>(sql`
-    update sync_run set (read, inserted, changed, skipped, outdated, rejected, notes, heartbeat_at)
-         = (${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.skipped}, ${counts.outdated}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb, now())
+    update sync_run set ${setCounts(counts)}, heartbeat_at = now()
      where service_id = ${service.id} and sync = ${importType} and run_id = ${id} and ended_at is null
     returning cancelled_at is not null as "isCancelled"`)
 
@@ -43,15 +46,19 @@ export const cancelFileRun = (db: Db, service: Service, id: string) =>
     update sync_run set cancelled_at = now()
      where service_id = ${service.id} and run_id = ${id} and origin = 'file' and ended_at is null and cancelled_at is null`)
 
-/** Ends a run. `error` is the cause if the end of the file was not reached. */
+/**
+ * Ends a run. `error` is the cause if the end of the file was not reached. The counts are stored in the same statement: an `updateFileRun` that
+ * is still waiting for a connection must not replace them.
+ */
 export const endFileRun = (
   db: Db,
   service: Service,
   { importType, id }: FileRun,
+  counts: Omit<RunCounts, 'removed'>,
   { error, rejections }: { error: string | undefined; rejections: readonly Rejections[] },
 ) =>
   db.run(sql`
-    update sync_run set (error, rejections, ended_at) = (${error?.slice(0, 500) ?? null}::text, ${JSON.stringify(rejections)}::json, now())
+    update sync_run set ${setCounts(counts)}, (error, rejections, ended_at) = (${error?.slice(0, 500) ?? null}::text, ${JSON.stringify(rejections)}::json, now())
      where service_id = ${service.id} and sync = ${importType} and run_id = ${id}`)
 
 /** Returns the record (`Import`) of an import as JSON. */

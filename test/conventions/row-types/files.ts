@@ -23,7 +23,9 @@ export async function tookAFile(api: TestService) {
   const run = { importType: 'stores', id: 'toured' }
   await beginFileRun(db, service, run, false)
   await updateFileRun(db, service, run, noCounts())
-  await endFileRun(db, service, run, { error: undefined, rejections: [] })
+  await endFileRun(db, service, run, { ...noCounts(), read: 1 }, { error: undefined, rejections: [] })
+  assert.equal(await updateFileRun(db, service, run, noCounts()), undefined)
+  assert.equal((await api.get('/imports/toured')).json.data.read, 1)
   for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
 
   const file = { importType: 'staff', digest: createHash('sha256').digest() }
