@@ -90,7 +90,8 @@ test('a dump of all tables contains no secret in any encoding', async () => {
     'SECRET_KEY as bytes': Buffer.from(api.secret, 'hex'),
     ...Object.fromEntries(
       Object.entries(api.keys)
-        .filter(([name]) => name !== 'digest')
+        // The digest, and the identifier that begins it, are stored.
+        .filter(([name, key]) => Buffer.isBuffer(key) && !['digest', 'id'].includes(name))
         .map(([name, key]) => [`the key of ${name}`, key]),
     ),
   }
