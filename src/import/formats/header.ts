@@ -1,4 +1,5 @@
 import { createCellParser } from '../pipeline/cells.ts'
+import { createCellCleaner } from '../pipeline/clean.ts'
 import { type Field, getColumns } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
@@ -52,7 +53,7 @@ function createField(column: TitledColumn, place: number, dialect: Dialect, curr
   const parse: typeof parseCell = replacements
     ? text => parseCell(replacements.get(text.trim().toLowerCase()) ?? text)
     : parseCell
-  const field = { ...column, place, parse, decimal }
+  const field = { ...column, place, parse, decimal, clean: createCellCleaner(column, currency) }
   const constant = set?.get(column.name)
   if (constant === undefined) return field
   const value = parse(constant)

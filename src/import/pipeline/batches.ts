@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { createRepeatCheck, repeatedKey } from './clean.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
 import type { Sheet, ValidatedRow } from './sheet.ts'
@@ -20,10 +21,17 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
   const keys = new Set<string>()
   const getRecordKey = createRecordKey(fields, type)
   let count = 0
+  const isRepeat = type.replaces
+    ? undefined
+    : createRepeatCheck(type.documentedKey ?? type.key, type.documentedKey !== undefined)
   for await (const block of lines)
     for (const line of block) {
       if (++count % linesPerTurn === 0) await yieldToOthers()
       const validated = validateLine(line, fields, type)
+      if (validated.row && isRepeat?.(validated.row)) {
+        validated.remarks ??= []
+        validated.remarks.push(repeatedKey)
+      }
       const key = type.key.map(column => validated.row?.[column]).join('\0')
       const repeats = validated.row !== undefined && key !== '' && keys.has(key)
       const isPart = isSameRecord(batch.at(-1), validated, getRecordKey)

@@ -1,4 +1,5 @@
 import type { ColumnShape, ParseCell } from './cells.ts'
+import type { CleanCell } from './clean.ts'
 import type { ImportType } from './import-type.ts'
 import type { DecimalMark } from './numbers.ts'
 
@@ -11,6 +12,7 @@ export interface Field {
   required: boolean
   shape: ColumnShape
   parse: ParseCell
+  clean: CleanCell
   /** The value for all lines (`--set`), which overrides the cell. */
   constant?: { value: unknown }
   /** The place of the time of day, if the column has only the date. */

@@ -1,4 +1,5 @@
 import { toCellText } from './cells.ts'
+import { describeNoRecord } from './clean.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
 import { RowError } from './row-error.ts'
@@ -7,14 +8,21 @@ import { addTime } from './times.ts'
 
 /** Parses the cells of a line, and checks the rule of its type. */
 export function validateLine(line: Line, fields: readonly Field[], type: ImportType): ValidatedRow {
+  const remark = describeNoRecord(line, fields)
+  if (remark !== undefined) return { line, remarks: [remark] }
   if (line.unreadable) return { line, errors: [line.unreadable] }
   const row: Record<string, unknown> = {}
   let { errors } = line
-  for (const { name, place, parse, shape, required, constant, timePlace, decimal } of fields) {
+  let remarks: string[] | undefined
+  const addRemark = (text: string) => {
+    remarks ??= []
+    if (!remarks.includes(text)) remarks.push(text)
+  }
+  for (const { name, place, parse, shape, required, constant, timePlace, decimal, clean } of fields) {
     const cell = line.cells[place]
     let value: unknown
     if (constant) value = constant.value
-    else if (typeof cell === 'string') value = parse(cell)
+    else if (typeof cell === 'string') value = parse(clean(cell, addRemark))
     else if (cell !== undefined) {
       const text = toCellText(cell, shape, decimal)
       value = typeof text === 'string' ? parse(text) : text
@@ -27,5 +35,5 @@ export function validateLine(line: Line, fields: readonly Field[], type: ImportT
   }
   if (errors) return { line, errors }
   const error = type.rule?.(row)
-  return error ? { line, errors: [error] } : { line, row }
+  return { line, ...(error ? { errors: [error] } : { row }), ...(remarks && { remarks }) }
 }

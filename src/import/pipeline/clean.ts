@@ -1,0 +1,116 @@
+import type { Field } from './columns.ts'
+import type { Line } from './sheet.ts'
+
+/** Cleans cells that spreadsheets and database exports change, and finds lines that are no records. Remarks have no content of lines. */
+
+const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
+/** Cheap test that nearly all cells fail. */
+const isSuspect = /^\s*'|^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$|[\u00ad\u200b\u200e\u200f\u2060\ufeff]/
+const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$/
+
+/** Names can begin with an apostrophe (`'s-Hertogenbosch`), but these columns and all numbers and dates can't. */
+const withoutApostrophe = /(?:id|sku|code|number|phone|home|mobile|work|reference)$/i
+const freeFormats = new Set<string | undefined>([undefined, 'list', 'reference-pairs', 'secret', 'email'])
+
+export type CleanCell = (text: string, addRemark: (remark: string) => void) => string
+
+/** Creates the function that cleans cells of a column. Secrets stay as they are. */
+export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>, currency: string): CleanCell {
+  const { format, type = 'string', enum: words } = shape
+  if (format === 'secret') return text => text
+  const hasApostrophe = type === 'string' && !words && freeFormats.has(format) && !withoutApostrophe.test(name)
+  const removeSign = format === 'money' || format === 'unit-price' ? createSignRemover(currency) : undefined
+  return (text, addRemark) => {
+    let cleaned = text
+    if (isSuspect.test(text)) {
+      if (placeholder.test(text)) {
+        addRemark('placeholder such as NULL or #N/A: read as an empty cell')
+        return ''
+      }
+      cleaned = text.replace(invisible, '')
+      if (cleaned !== text) addRemark('invisible characters: removed')
+      if (!hasApostrophe && /^\s*'/.test(cleaned)) {
+        addRemark('apostrophe before an identifier, number, post code or phone: removed')
+        cleaned = cleaned.replace(/^\s*'/, '')
+      }
+    }
+    const amount = removeSign?.(cleaned) ?? cleaned
+    if (amount !== cleaned) addRemark('sign of the currency: removed')
+    return amount
+  }
+}
+
+/** Returns a function that removes the sign or the code of a currency before or after an amount. */
+function createSignRemover(currency: string) {
+  const signs = [currency]
+  for (const currencyDisplay of ['narrowSymbol', 'symbol'] as const)
+    for (const locale of ['en', 'ja'])
+      signs.push(
+        new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay })
+          .formatToParts(1)
+          .find(part => part.type === 'currency')?.value ?? currency,
+      )
+  const longestFirst = [...new Set(signs)].sort((a, b) => b.length - a.length)
+  return (text: string) => {
+    const trimmed = text.trim()
+    if (/^[-+]?[\d.,]/.test(trimmed) && /\d$/.test(trimmed)) return text
+    const [, minus = '', unsigned = trimmed] = /^([-+])(.*)$/s.exec(trimmed) ?? []
+    for (const sign of longestFirst) {
+      if (unsigned.startsWith(sign)) return minus + unsigned.slice(sign.length).trim()
+      if (unsigned.endsWith(sign)) return minus + unsigned.slice(0, -sign.length).trim()
+    }
+    return text
+  }
+}
+
+const totals = /^(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|total général|totale|totaal|suma|合計)\s*:?$/i
+
+/** Returns the remark about a line of a CSV file that is no record: blank, a repeated header or totals. Otherwise undefined. */
+export function describeNoRecord({ cells }: Line, fields: readonly Field[]): string | undefined {
+  const first = cells.find(cell => cell !== '')
+  if (first === undefined) return cells.length && cells[0] === '' ? blankLine : undefined
+  if (typeof first !== 'string') return
+  if (first.trim() === '')
+    return cells.every(cell => typeof cell === 'string' && cell.trim() === '') ? blankLine : undefined
+  const inFile = fields.filter(({ place }) => place >= 0)
+  if (inFile.length > 1 && inFile.every(({ place, header }) => isCell(cells[place], header)))
+    return 'repeated header: skipped'
+  if (first.length > 20 || !totals.test(first.trim())) return
+  const isIncomplete = inFile.some(({ place, required }) => required && isCell(cells[place] ?? '', ''))
+  return isIncomplete ? 'line of totals: skipped' : undefined
+}
+
+const blankLine = 'line without content: skipped'
+const isCell = (cell: unknown, text: string) => typeof cell === 'string' && cell.trim() === text
+
+export const repeatedKey = 'same key as an earlier line, but different content: only one of them is stored'
+
+/** The number of keys that are remembered. Repeats of later keys have no remark, which limits the memory. */
+const maxKeys = 500_000
+
+/** Returns a function that is true if an earlier row has the same key and different content. Compares hashes. */
+export function createRepeatCheck(keyColumns: readonly string[], allRequired: boolean) {
+  const contents = new Map<number, number>()
+  return (row: Readonly<Record<string, unknown>>): boolean => {
+    const values = keyColumns.map(column => row[column])
+    if (values.every(value => value == null) || (allRequired && values.some(value => value == null))) return false
+    const key = hash(values.join('\0'))
+    const content = hash(JSON.stringify(row))
+    const earlier = contents.get(key)
+    if (earlier !== undefined || contents.size < maxKeys) contents.set(key, content)
+    return earlier !== undefined && earlier !== content
+  }
+}
+
+/** Returns a 53-bit hash of a text (cyrb53). */
+function hash(text: string): number {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57]
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    a = Math.imul(a ^ code, 2654435761)
+    b = Math.imul(b ^ code, 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return 4294967296 * (2097151 & b) + (a >>> 0)
+}
