@@ -42,7 +42,7 @@ export async function* createBackup(
     await client.query(`lock table ${tables.map(({ name }) => name).join(', ')} in access share mode`)
     const size = tables.reduce((sum, table) => sum + table.bytes, 0)
     let bytes = 0
-    const taken = []
+    const copied = []
     for (const table of tables) {
       yield frame('T', { name: table.name, columns: table.columns })
       const hash = createHash('sha256')
@@ -55,17 +55,17 @@ export async function* createBackup(
         onProgress({ bytes, ...(!service && { size: Math.max(size, bytes) }) })
         yield frame('D', chunk)
       }
-      taken.push({ copy, name: table.name, sha256: hash.digest('hex') })
+      copied.push({ copy, name: table.name, sha256: hash.digest('hex') })
     }
     // Sequences may be ahead of the snapshot, which only skips numbers.
     const sequences = await readSequences(client)
-    for (const each of new Set([main, accounts])) {
-      await each.client.query('commit')
-      each.markReusable()
+    for (const source of new Set([main, accounts])) {
+      await source.client.query('commit')
+      source.markReusable()
     }
-    yield frame('E', { tables: taken.map(({ copy, ...table }) => ({ ...table, rows: copy.rowCount })), sequences })
+    yield frame('E', { tables: copied.map(({ copy, ...table }) => ({ ...table, rows: copy.rowCount })), sequences })
   } finally {
-    for (const each of new Set([main, accounts])) await each.end()
+    for (const source of new Set([main, accounts])) await source.end()
   }
 }
 

@@ -40,11 +40,7 @@ export function shardCommand(program: Command) {
       requireName('shard', name)
       const url = parseUrl(await readSecret('URL of the shard, postgres://… (not shown): ', urlFile, 'URL'))
       await withDatabase(async ({ control: db, keys }) => {
-        const { services, told: notes } = await addShard(
-          readConfig(),
-          { db, keys },
-          { name, url, ...(adopt && { adopt }) },
-        )
+        const { services, notes } = await addShard(readConfig(), { db, keys }, { name, url, ...(adopt && { adopt }) })
         for (const note of notes) console.log(note)
         const next = services ? `${services} services` : 'empty'
         console.log(`Shard ${name} registered (${next}). Next: tillbridge service add <name> --shard ${name}`)

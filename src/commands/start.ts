@@ -34,7 +34,8 @@ function formatBanner({ baseUrl, access, consoleLink, workers, postgres }: Start
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
   const { runJobs, dataDir } = config
   if (!access) lines.push('Next, create a service and an account: tillbridge service add, tillbridge account add')
-  else if ('made' in access) lines.push(...formatFirstRequest(access.made, quotePath(resolve(dataDir, 'access.json'))))
+  else if ('created' in access)
+    lines.push(...formatFirstRequest(access.created, quotePath(resolve(dataDir, 'access.json'))))
   else if ('file' in access) lines.push(`The credentials of ${access.username} are in ${quotePath(access.file)}.`)
   else lines.push(`To issue a new password for ${access.username}: tillbridge account rotate ${access.username}`)
   if (runJobs) lines.push(describeEmailDelivery(config))

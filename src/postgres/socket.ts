@@ -19,12 +19,12 @@ export function prepareSocketDirectory(directory: string, { owner }: RunAs): str
   const name = `tillbridge-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
   const socket = [preferred, join(tmpdir(), name), join('/tmp', name)].find(fits) ?? preferred
   if (!existsSync(socket)) mkdirSync(socket, { mode: 0o700 })
-  const found = lstatSync(socket)
-  const trusted = [owner.uid, process.geteuid?.()].includes(found.uid)
-  if (!found.isDirectory() || !trusted || (found.mode & 0o077) !== 0) {
+  const stats = lstatSync(socket)
+  const trusted = [owner.uid, process.geteuid?.()].includes(stats.uid)
+  if (!stats.isDirectory() || !trusted || (stats.mode & 0o077) !== 0) {
     throw new Error(`${socket} can't contain the database's socket, because other users have access to it. Delete it.`)
   }
-  if (found.uid !== owner.uid) chownSync(socket, owner.uid, owner.gid)
+  if (stats.uid !== owner.uid) chownSync(socket, owner.uid, owner.gid)
   for (const file of [`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]) rmSync(join(socket, file), { force: true })
   return socket
 }

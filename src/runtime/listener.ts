@@ -93,14 +93,14 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
   await server.listen({ port: config.port, host: config.host }).catch(rethrowListenError(config, 'PORT'))
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
-  const kept = maintainCertificate(server, certificate, config, log)
+  const maintenance = maintainCertificate(server, certificate, config, log)
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
     // No load balancer sends requests to a process that was never ready.
     if (isReady()) await delay(config.shutdownDelaySeconds * 1_000)
     shutdown.abort()
-    kept.stop()
+    maintenance.stop()
     plain?.close()
     const force = setTimeout(clientMemory.closeAll, graceMs)
     await server.close()
@@ -121,7 +121,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
   const samples = () => [
     ...requests(),
     ...clientMemory.samples(),
-    ...kept.samples(),
+    ...maintenance.samples(),
     ...processSamples([own(), ...gateway.opened()]),
   ]
   return { baseUrl: reachableUrl, caFile: certificate.caFile, server, samples, close }

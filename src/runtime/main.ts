@@ -64,7 +64,7 @@ export async function startServer(config: Config, starting: StartOptions): Promi
     metrics = await serveMetrics(app, serving)
     const access = await prepareAccess(config, installation, backOffices, { ...starting, ...serving })
     // Other people can read a stored log.
-    const mayFollow = access && (starting.isWatched || 'made' in access)
+    const mayFollow = access && (starting.isWatched || 'created' in access)
     const consoleLink = mayFollow
       ? await createConsoleLink(installation, getUsername(access), serving.baseUrl)
       : undefined
@@ -137,9 +137,11 @@ async function serveMetrics({ config, installation, backOffices, shards }: App, 
   const collectControl = controlSamples(db)
   const collectShards = shardSamples(shards)
   const collectProcesses = async () => {
-    const others = (await serving?.processes()) ?? []
+    const workers = (await serving?.processes()) ?? []
     const isOwnIncluded = serving && webConcurrency === 1
-    return isOwnIncluded ? others : [processSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...others]
+    return isOwnIncluded
+      ? workers
+      : [processSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...workers]
   }
   return listenMetrics(metricsPort, metricsHost, async () => {
     const [processes, control, ofShards] = await Promise.all([collectProcesses(), collectControl(), collectShards()])

@@ -85,8 +85,8 @@ function backOfficeSamples({
   ]
 }
 
-function replicaSamples({ name: replica, health: standing, counts }: Replica): Sample[] {
-  const { state, lag } = standing
+function replicaSamples({ name: replica, health, counts }: Replica): Sample[] {
+  const { state, lag } = health
   return [
     createSample('tillbridge_replica_skipped', { replica }, state === 'ready' ? 0 : 1),
     ...(lag ? [createSample('tillbridge_replica_lag_seconds', { replica }, lag.seconds)] : []),

@@ -49,11 +49,11 @@ interface BuiltServer {
 export async function buildServer(options: ServerOptions): Promise<BuiltServer> {
   const { appContext, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
-  const noteRefusal = logRejections(log, level)
+  const logRejection = logRejections(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
     request.errorCode = error.code
-    const told = { publicUrl: publicUrl(), requestId: request.id, instance: getRequestPath(request) }
-    const { status, headers, body } = createProblemResponse(error, told)
+    const context = { publicUrl: publicUrl(), requestId: request.id, instance: getRequestPath(request) }
+    const { status, headers, body } = createProblemResponse(error, context)
     return reply.code(status).headers(headers).send(body)
   }
   const server = Fastify({
@@ -96,7 +96,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
       maxParamLength: Number.MAX_SAFE_INTEGER,
       querystringParser: (text: string) => text as never,
     },
-    clientErrorHandler: rejectMalformedRequest(publicUrl, noteRefusal),
+    clientErrorHandler: rejectMalformedRequest(publicUrl, logRejection),
     // Fastify's router rejects a malformed path before any hook runs.
     frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendProblem(
@@ -106,7 +106,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
       ),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
-  Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, noteRefusal))
+  Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, logRejection))
   const methodsByPath = collectMethods(server)
   const clientMemory = limitClientMemory(server, { budget: options.clientMemoryBytes, log })
   traceRequests(server)
@@ -128,9 +128,10 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   })
 
   server.setErrorHandler((error, request, reply) => {
-    const known = toPublicError(error)
-    if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...getLogFields(request) }, known.code)
-    return sendProblem(known, request, reply)
+    const publicError = toPublicError(error)
+    if (publicError.status >= 500)
+      request.log.error({ err: publicError.cause ?? error, ...getLogFields(request) }, publicError.code)
+    return sendProblem(publicError, request, reply)
   })
 
   registerRoutes(server, appContext, routes)

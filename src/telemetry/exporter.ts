@@ -63,7 +63,7 @@ export function createExporter({ url, headers, resource, version, onChange }: Ex
   let origin = getOrigin()
 
   const toReadableSpan = (span: Span): ReadableSpan => {
-    const { traceId, fault, endedAt = span.startedAt } = span
+    const { traceId, errorType, endedAt = span.startedAt } = span
     const toContext = (spanId: string) => ({ traceId, spanId, traceFlags: TraceFlags.SAMPLED })
     return {
       ...shared,
@@ -74,8 +74,8 @@ export function createExporter({ url, headers, resource, version, onChange }: Ex
       startTime: toHrTime(origin + span.startedAt),
       endTime: toHrTime(origin + endedAt),
       duration: toHrTime(endedAt - span.startedAt),
-      status: { code: fault === undefined ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
-      attributes: withoutUndefined({ ...span.attributes, ...span.lateAttributes, 'error.type': fault }),
+      status: { code: errorType === undefined ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
+      attributes: withoutUndefined({ ...span.attributes, ...span.lateAttributes, 'error.type': errorType }),
     }
   }
 

@@ -39,8 +39,8 @@ export function createHistogram<Name extends MetricName>(name: Name) {
         timing = { labels: labels() as Record<string, string>, counts: Array(buckets.length + 1).fill(0), sum: 0 }
         timings.set(key, timing)
       }
-      const found = buckets.findIndex(most => seconds <= most)
-      const place = found < 0 ? buckets.length : found
+      const index = buckets.findIndex(limit => seconds <= limit)
+      const place = index < 0 ? buckets.length : index
       timing.counts[place] = (timing.counts[place] ?? 0) + 1
       timing.sum += seconds
     },
@@ -65,18 +65,18 @@ export function createHistogram<Name extends MetricName>(name: Name) {
 
 /** Merges the samples of several processes. */
 export function mergeSamples(processes: readonly (readonly Sample[])[]): Sample[] {
-  const found = new Map<string, Sample>()
+  const merged = new Map<string, Sample>()
   for (const sample of processes.flat()) {
     const key = `${sample.name}${formatLabels(sample)}`
-    const known = found.get(key)
-    const value = !known
+    const existing = merged.get(key)
+    const value = !existing
       ? sample.value
       : sample.useMax
-        ? Math.max(known.value, sample.value)
-        : known.value + sample.value
-    found.set(key, { ...sample, value })
+        ? Math.max(existing.value, sample.value)
+        : existing.value + sample.value
+    merged.set(key, { ...sample, value })
   }
-  return [...found.values()]
+  return [...merged.values()]
 }
 
 /** Formats samples for Prometheus, grouped by metric. */

@@ -15,7 +15,7 @@ export interface Sampler {
   /** True if the sampled flag of the caller decides. */
   followsCaller: boolean
   /** Returns the ratio of other traces to record, from 0 to 1. Called once per trace, with its start (`performance.now()`). */
-  getRatio(moment: number): number
+  getRatio(atMs: number): number
 }
 
 /** Maximum traces per second and process if no ratio is set: enough to record everything in development, and cheap under load. */
@@ -30,8 +30,8 @@ export const createSampler = (name: (typeof samplerNames)[number], ratio: number
 function createRatio(ratio: number | undefined): Sampler['getRatio'] {
   if (ratio !== undefined) return () => ratio
   let [second, started, startedBefore] = [0, 0, 0]
-  return moment => {
-    const now = Math.floor(moment / 1_000)
+  return atMs => {
+    const now = Math.floor(atMs / 1_000)
     if (now !== second) [second, started, startedBefore] = [now, 0, now === second + 1 ? started : 0]
     return Math.min(1, maxTracesPerSecond / Math.max(++started, startedBefore))
   }
@@ -41,8 +41,8 @@ function createRatio(ratio: number | undefined): Sampler['getRatio'] {
 const getRandomness = (traceId: string) => Number.parseInt(traceId.slice(18, 31), 16) / 2 ** 52
 
 /** Returns true if the trace is recorded. Other samplers with the same ratio decide the same way, because the trace ID decides. */
-export function isSampled(sampler: Sampler, traceId: string, caller: SpanContext | undefined, moment: number): boolean {
+export function isSampled(sampler: Sampler, traceId: string, caller: SpanContext | undefined, atMs: number): boolean {
   if (sampler.followsCaller && caller) return caller.isSampled
-  const share = sampler.getRatio(moment)
+  const share = sampler.getRatio(atMs)
   return share >= 1 || (share > 0 && getRandomness(traceId) >= 1 - share)
 }

@@ -20,7 +20,7 @@ export interface Span extends SpanContext {
   /** Attributes that were set after the start. */
   lateAttributes: Attributes | undefined
   /** The class or code of the error if the operation failed. Never a message, which can contain data. */
-  fault: string | undefined
+  errorType: string | undefined
   /** The number of child spans. */
   childCount: number
 }
@@ -93,16 +93,16 @@ const createSpan = (
   endedAt: undefined,
   attributes,
   lateAttributes: undefined,
-  fault: undefined,
+  errorType: undefined,
   childCount: 0,
 })
 
 /** Ends the span at a position and records it. Further calls have no effect. */
-export function endSpan(place: SpanContext | undefined, fault?: string, endedAt = performance.now()) {
+export function endSpan(place: SpanContext | undefined, errorType?: string, endedAt = performance.now()) {
   const span = findSpan(place)
   if (!span || span.endedAt !== undefined) return
   span.endedAt = endedAt
-  span.fault = fault
+  span.errorType = errorType
   if (span.childCount > maxChildren) setAttributes(span, { 'tillbridge.parts_left_out': span.childCount - maxChildren })
   tracing?.record(span)
 }

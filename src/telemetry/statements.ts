@@ -16,8 +16,8 @@ const maxSummaries = 2_000
 
 /** Returns the summary of a statement for traces and metrics: no values, and not the whole text. */
 function summarize(text: string): StatementSummary {
-  const known = summaries.get(text)
-  if (known) return known
+  const cached = summaries.get(text)
+  if (cached) return cached
   const lowercase = text
     .replace(/'[^']*'/g, '')
     .trim()
@@ -38,20 +38,20 @@ export async function observeStatement<T>(text: string, execute: () => Promise<T
   const { timeline, place } = currentContext()
   const began = performance.now()
   const span = startChildSpan(place, summary, 'client', attributes, began)
-  let fault: string | undefined
+  let errorType: string | undefined
   try {
     return await execute()
   } catch (error) {
-    fault = getErrorCode(error)
+    errorType = getErrorCode(error)
     throw error
   } finally {
     const ended = performance.now()
     addStatement(timeline, ended - began)
-    databaseDurations.observe(`${operation} ${fault}`, (ended - began) / 1_000, () => ({
+    databaseDurations.observe(`${operation} ${errorType}`, (ended - began) / 1_000, () => ({
       db_system_name: 'postgresql',
       db_operation_name: operation,
-      ...(fault !== undefined && { error_type: fault }),
+      ...(errorType !== undefined && { error_type: errorType }),
     }))
-    endSpan(span, fault, ended)
+    endSpan(span, errorType, ended)
   }
 }

@@ -5,7 +5,7 @@ import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { conninfoOf, startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase, raw, sql } from '../../src/database/db.ts'
-import { currentLsn, parseWalPosition } from '../../src/database/replicas/lsn.ts'
+import { currentLsn, parseLsn } from '../../src/database/replicas/lsn.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { connect, type OpenedDatabase } from '../../src/runtime/installation/connect.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -148,7 +148,7 @@ describe('two replicas', () => {
       haltPostgresWhile(two.pid, async () => {
         const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(service)))
         for (const ids of seen) assert.deepEqual(ids, expected)
-        await states('away', 'away')
+        await states('unreachable', 'unreachable')
         assert.deepEqual(await seenBy(service), expected)
       }),
     )
@@ -160,9 +160,9 @@ describe('two replicas', () => {
   test('an idle primary with a new WAL file causes no lag', async () => {
     await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: 'Bo' }])
     await waitUntil(async () => {
-      const row = await primary.db.row<{ position: string }>(sql`
-        with begun as materialized (select pg_switch_wal()) select ${currentLsn} as position from begun`)
-      return parseWalPosition(row?.position ?? '').at % (1n << 20n) === 0n
+      const row = await primary.db.row<{ lsn: string }>(sql`
+        with begun as materialized (select pg_switch_wal()) select ${currentLsn} as lsn from begun`)
+      return parseLsn(row?.lsn ?? '').at % (1n << 20n) === 0n
     }, 'behind the header of the file there is nothing')
     await waitUntil(async () => {
       const { answered } = counted()

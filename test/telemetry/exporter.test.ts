@@ -20,7 +20,7 @@ const span = (): Span => ({
   endedAt: 2,
   attributes: { 'db.system.name': 'postgresql' },
   lateAttributes: undefined,
-  fault: undefined,
+  errorType: undefined,
   childCount: 0,
 })
 

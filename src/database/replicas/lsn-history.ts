@@ -1,4 +1,4 @@
-import type { WalPosition } from './lsn.ts'
+import type { Lsn } from './lsn.ts'
 
 /** The lag of a replica behind the primary. */
 export interface Lag {
@@ -11,9 +11,9 @@ export interface Lag {
 
 /** The LSNs of the primary over time. It gives the lag of a replica without the clock of another machine. */
 export interface LsnHistory {
-  add(position: WalPosition): void
+  add(lsn: Lsn): void
   /** Returns the lag of a replica that has replayed up to an LSN. Returns undefined for another log, or if the history is empty. */
-  lagAt(position: WalPosition): Lag | undefined
+  lagAt(lsn: Lsn): Lag | undefined
   isKnown(): boolean
 }
 
@@ -21,24 +21,24 @@ export interface LsnHistory {
 const maxEntries = 600
 
 export function createLsnHistory(): LsnHistory {
-  let marks: { position: WalPosition; since: number }[] = []
+  let entries: { lsn: Lsn; since: number }[] = []
   return {
-    add(position) {
-      if (marks.at(-1)?.position.log !== position.log) marks = []
-      marks.push({ position, since: performance.now() })
-      if (marks.length > maxEntries) marks.shift()
+    add(lsn) {
+      if (entries.at(-1)?.lsn.log !== lsn.log) entries = []
+      entries.push({ lsn, since: performance.now() })
+      if (entries.length > maxEntries) entries.shift()
     },
     lagAt({ log, at }) {
-      const newest = marks.at(-1)
-      if (newest?.position.log !== log) return
-      if (at >= newest.position.at) return { seconds: 0, isAtLeast: false, bytes: 0 }
-      const passed = marks.findLast(mark => mark.position.at <= at)
+      const newest = entries.at(-1)
+      if (newest?.lsn.log !== log) return
+      if (at >= newest.lsn.at) return { seconds: 0, isAtLeast: false, bytes: 0 }
+      const passed = entries.findLast(entry => entry.lsn.at <= at)
       return {
-        seconds: (performance.now() - (passed ?? marks[0] ?? newest).since) / 1_000,
+        seconds: (performance.now() - (passed ?? entries[0] ?? newest).since) / 1_000,
         isAtLeast: !passed,
-        bytes: Number(newest.position.at - at),
+        bytes: Number(newest.lsn.at - at),
       }
     },
-    isKnown: () => marks.length > 0,
+    isKnown: () => entries.length > 0,
   }
 }

@@ -1,17 +1,17 @@
 import { type Sql, sql } from '../db.ts'
 
 /** A position in the write-ahead log of a primary. As text: `<system>.<database>.<timeline>.<lsn>`. */
-export interface WalPosition {
+export interface Lsn {
   /** The identity of the log: system identifier, database OID, and timeline. A promotion starts a new timeline. */
   log: string
   /** Bytes since the start of the log. */
   at: bigint
 }
 
-export function parseWalPosition(text: string): WalPosition {
-  const border = text.lastIndexOf('.')
-  const [high = '', low = ''] = text.slice(border + 1).split('/')
-  return { log: text.slice(0, border), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
+export function parseLsn(text: string): Lsn {
+  const separator = text.lastIndexOf('.')
+  const [high = '', low = ''] = text.slice(separator + 1).split('/')
+  return { log: text.slice(0, separator), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
 }
 
 /** The OID of the current database. A standby has the same OIDs as its primary. */

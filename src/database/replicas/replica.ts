@@ -4,8 +4,15 @@ import { backoff, sleep } from '../../concurrency/backoff.ts'
 import { type Db, openDatabase } from '../db.ts'
 import { getServerName } from '../endpoints.ts'
 import { DatabaseUnavailable } from '../errors.ts'
-import { assessHealth, describeHealth, hasReached, type ReplicaHealth, type ReplicaProbe, reachedBy } from './health.ts'
-import { parseWalPosition, type WalPosition } from './lsn.ts'
+import {
+  assessHealth,
+  describeHealth,
+  hasReached,
+  probeServer,
+  type ReplicaHealth,
+  type ReplicaProbe,
+} from './health.ts'
+import { type Lsn, parseLsn } from './lsn.ts'
 import type { LsnHistory } from './lsn-history.ts'
 
 /** The outcomes of reads that were sent to a replica. */
@@ -24,9 +31,9 @@ export interface Replica {
   readonly counts: Readonly<Counts>
   readonly busy: number
   /** True if the replica is likely to answer a read at this LSN. */
-  mayHave(position: WalPosition): boolean
+  mayHave(lsn: Lsn): boolean
   /** Runs a read on the replica. Returns undefined, soon, if the replica has not replayed far enough, fails or doesn't answer. */
-  read<T>(position: WalPosition, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
+  read<T>(lsn: Lsn, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
   close(): Promise<unknown>
 }
 
@@ -45,83 +52,90 @@ const [maxExtraProbes, nearBytes] = [3, 1n << 20n]
 interface ReplicaOptions {
   max: number
   pooled: boolean
-  trail: LsnHistory
+  history: LsnHistory
   /** Called with one line when the replica is no longer used, and when it is used again. */
   onNotice: (notice: string) => void
 }
 
-export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNotice }: ReplicaOptions): Replica {
+export function openReplica(server: pg.ClientConfig, { max, pooled, history, onNotice }: ReplicaOptions): Replica {
   const name = getServerName(server)
-  const open = (most: number, statementTimeoutMs: number) =>
+  const open = (maxConnections: number, statementTimeoutMs: number) =>
     // A read that would wait for a lock of the replay goes to the primary instead.
-    openDatabase(server, { max: most, straight: true, pooled, statementTimeoutMs, lockTimeoutMs: probeTimeoutMs })
-  const [reads, looks] = [open(max, 5_000), open(1, 1_000)]
+    openDatabase(server, {
+      max: maxConnections,
+      straight: true,
+      pooled,
+      statementTimeoutMs,
+      lockTimeoutMs: probeTimeoutMs,
+    })
+  const [reads, probes] = [open(max, 5_000), open(1, 1_000)]
   const counts: Counts = { answered: 0, behind: 0, failed: 0 }
-  const ending = new AbortController()
-  let standing: ReplicaHealth = { state: 'unknown' }
-  let replayed: WalPosition | undefined
-  let restsUntil = 0
+  const shutdown = new AbortController()
+  let health: ReplicaHealth = { state: 'unknown' }
+  let replayed: Lsn | undefined
+  let behindUntil = 0
   let [pausedUntil, pauseMs] = [0, 0]
   let busy = 0
 
-  function stand(now: ReplicaHealth) {
-    const before = standing.state
-    standing = now
-    if (now.state === before || ending.signal.aborted) return
-    if (now.state !== 'ready') onNotice(`Replica ${name} skipped: ${describeHealth(now)}. The primary answers instead.`)
-    else if (before !== 'unknown') onNotice(`Replica ${name} used again.`)
+  function setHealth(current: ReplicaHealth) {
+    const previous = health.state
+    health = current
+    if (current.state === previous || shutdown.signal.aborted) return
+    if (current.state !== 'ready')
+      onNotice(`Replica ${name} skipped: ${describeHealth(current)}. The primary answers instead.`)
+    else if (previous !== 'unknown') onNotice(`Replica ${name} used again.`)
   }
 
-  let look: Promise<ReplicaProbe> | undefined
+  let running: Promise<ReplicaProbe> | undefined
   /** Probes the replica over a separate connection. Concurrent callers share a probe. */
-  function lookOnce(): Promise<ReplicaProbe> {
-    look ??= looks.withConnection(reachedBy).finally(() => {
-      look = undefined
+  function probe(): Promise<ReplicaProbe> {
+    running ??= probes.withConnection(probeServer).finally(() => {
+      running = undefined
     })
-    return look
+    return running
   }
 
   async function watch() {
     const delays = backoff({ initialMs: 2 * probeIntervalMs, maxMs: maxProbeIntervalMs })
-    while (!ending.signal.aborted) {
-      const looked = lookOnce()
-      if (!(await settlesWithin(looked, probeIntervalMs)))
-        stand({ state: 'away', fault: new Error('it does not answer') })
-      const now = await looked.then(
-        (found): ReplicaHealth => assessHealth(found, trail),
-        (fault): ReplicaHealth => ({ state: 'away', fault }),
+    while (!shutdown.signal.aborted) {
+      const probed = probe()
+      if (!(await finishesWithin(probed, probeIntervalMs)))
+        setHealth({ state: 'unreachable', error: new Error('it does not answer') })
+      const current = await probed.then(
+        (result): ReplicaHealth => assessHealth(result, history),
+        (error): ReplicaHealth => ({ state: 'unreachable', error }),
       )
       // A successful probe does not end the pause after a read that timed out.
-      if (now.state !== 'ready' || performance.now() >= pausedUntil) stand(now)
-      if (now.state !== 'away') delays.reset()
-      const delayMs = now.state === 'away' ? delays.next() : probeIntervalMs
-      await sleep(delayMs, { ref: false, signal: ending.signal })
+      if (current.state !== 'ready' || performance.now() >= pausedUntil) setHealth(current)
+      if (current.state !== 'unreachable') delays.reset()
+      const delayMs = current.state === 'unreachable' ? delays.next() : probeIntervalMs
+      await sleep(delayMs, { ref: false, signal: shutdown.signal })
     }
   }
 
   /** The last known LSN of each connection's server. A connection stays with its server, and the LSN never decreases. */
-  const seen = new WeakMap<Db, WalPosition>()
+  const lastLsns = new WeakMap<Db, Lsn>()
 
-  async function hasReplayed(db: Db, pid: number | undefined, wanted: WalPosition): Promise<boolean> {
-    if (hasReached(seen.get(db), wanted)) return true
-    const isThere = await comesTo(db, pid, wanted)
-    if (!isThere) {
+  async function hasReplayed(db: Db, pid: number | undefined, required: Lsn): Promise<boolean> {
+    if (hasReached(lastLsns.get(db), required)) return true
+    const hasCaughtUp = await waitForReplay(db, pid, required)
+    if (!hasCaughtUp) {
       counts.behind++
-      restsUntil = performance.now() + behindBackoffMs
+      behindUntil = performance.now() + behindBackoffMs
     }
-    return isThere
+    return hasCaughtUp
   }
 
   /** True if the replica has replayed up to the LSN, or does so within a few milliseconds. */
-  async function comesTo(db: Db, pid: number | undefined, wanted: WalPosition): Promise<boolean> {
-    for (let left = maxExtraProbes; ; left--) {
-      const { isStandby, isLent, lsn } = await reachedBy(db, pid)
-      const now = isStandby && !isLent && lsn !== null ? parseWalPosition(lsn) : undefined
-      if (!now) return false
-      seen.set(db, now)
-      replayed = now
-      if (hasReached(now, wanted)) return true
-      if (!left || now.log !== wanted.log || wanted.at - now.at > nearBytes) return false
+  async function waitForReplay(db: Db, pid: number | undefined, required: Lsn): Promise<boolean> {
+    for (let attemptsLeft = maxExtraProbes; ; attemptsLeft--) {
+      const { isStandby, isLent, lsn } = await probeServer(db, pid)
+      const current = isStandby && !isLent && lsn !== null ? parseLsn(lsn) : undefined
+      if (!current) return false
+      lastLsns.set(db, current)
+      replayed = current
+      if (hasReached(current, required)) return true
+      if (!attemptsLeft || current.log !== required.log || required.at - current.at > nearBytes) return false
       await delay(1)
     }
   }
@@ -131,24 +145,26 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     if (performance.now() < pausedUntil) return
     pauseMs = Math.min(Math.max(2 * pauseMs, probeIntervalMs), maxProbeIntervalMs)
     pausedUntil = performance.now() + pauseMs
-    stand({ state: 'away', fault: new Error('it answers probes, but its reads time out') })
+    setHealth({ state: 'unreachable', error: new Error('it answers probes, but its reads time out') })
   }
 
   /** Returns the result of a read. Returns undefined if the replica doesn't answer probes, or can't be connected to soon. */
-  async function unlessSilent<T>(asked: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
+  async function awaitUnlessUnresponsive<T>(read: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
     const latest = performance.now() + maxReadMs
-    while (!(await settlesWithin(asked, probeTimeoutMs))) {
-      const answers = settlesWithin(lookOnce(), probeTimeoutMs)
-      void answers.then(is => is || stand({ state: 'away', fault: new Error('it does not answer') }))
+    while (!(await finishesWithin(read, probeTimeoutMs))) {
+      const isResponsive = finishesWithin(probe(), probeTimeoutMs)
+      void isResponsive.then(
+        responds => responds || setHealth({ state: 'unreachable', error: new Error('it does not answer') }),
+      )
       // A slow connection attempt does not show that the server hangs.
-      if (hasBegun() && (await answers)) {
+      if (hasBegun() && (await isResponsive)) {
         if (performance.now() < latest) continue
         pause()
       }
       counts.failed++
       return
     }
-    return asked
+    return read
   }
 
   void watch()
@@ -156,48 +172,48 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     name,
     pool: reads.pool,
     get health() {
-      return standing
+      return health
     },
     counts,
     get busy() {
       return busy
     },
-    mayHave: position =>
-      standing.state === 'ready' &&
+    mayHave: lsn =>
+      health.state === 'ready' &&
       busy < max &&
-      performance.now() >= (hasReached(replayed, position) ? pausedUntil : Math.max(pausedUntil, restsUntil)),
-    async read(position, work) {
+      performance.now() >= (hasReached(replayed, lsn) ? pausedUntil : Math.max(pausedUntil, behindUntil)),
+    async read(lsn, work) {
       busy++
       let hasBegun = false
-      const asked = reads
+      const read = reads
         .withConnection(async (db, pid) => {
           hasBegun = true
-          return (await hasReplayed(db, pid, position)) ? { value: await work(db) } : undefined
+          return (await hasReplayed(db, pid, lsn)) ? { value: await work(db) } : undefined
         })
         .finally(() => busy--)
       try {
-        const answer = await unlessSilent(asked, () => hasBegun)
-        if (answer) {
+        const result = await awaitUnlessUnresponsive(read, () => hasBegun)
+        if (result) {
           counts.answered++
           pauseMs = 0
         }
-        return answer
-      } catch (fault) {
+        return result
+      } catch (error) {
         // The primary runs the read instead. If the statement is wrong, it fails there too.
         counts.failed++
-        if (fault instanceof DatabaseUnavailable) stand({ state: 'away', fault: fault.cause ?? fault })
+        if (error instanceof DatabaseUnavailable) setHealth({ state: 'unreachable', error: error.cause ?? error })
         return
       }
     },
     async close() {
-      ending.abort()
-      await Promise.all([reads.close(), looks.close()])
+      shutdown.abort()
+      await Promise.all([reads.close(), probes.close()])
     },
   }
 }
 
 /** True if a promise is resolved or rejected within `ms` milliseconds. */
-const settlesWithin = (work: Promise<unknown>, ms: number) =>
+const finishesWithin = (work: Promise<unknown>, ms: number) =>
   new Promise<boolean>(resolve => {
     const timer = setTimeout(() => resolve(false), ms)
     const end = () => {

@@ -2,7 +2,7 @@ import { sleep } from '../../concurrency/backoff.ts'
 
 import { type Database, type Db, sql } from '../db.ts'
 import { type Connection, parseServers } from '../endpoints.ts'
-import { currentLsn, parseWalPosition, type WalPosition } from './lsn.ts'
+import { currentLsn, type Lsn, parseLsn } from './lsn.ts'
 import { createLsnHistory } from './lsn-history.ts'
 import { openReplica, type Replica } from './replica.ts'
 
@@ -25,47 +25,47 @@ const probeIntervalMs = 1_000
 
 /** Opens the replicas that a URL names, without waiting. An unreachable replica is probed again later. */
 export function openReplicas(primary: Database, at: Connection, opening: RouterOptions): Replicated {
-  const trail = createLsnHistory()
-  const replicas = parseServers(at).map(server => openReplica(server, { ...opening, trail }))
-  const ending = new AbortController()
+  const history = createLsnHistory()
+  const replicas = parseServers(at).map(server => openReplica(server, { ...opening, history }))
+  const shutdown = new AbortController()
 
   async function watchPrimary() {
-    while (!ending.signal.aborted) {
+    while (!shutdown.signal.aborted) {
       // The LSN of an unavailable primary doesn't change.
       await primary.row<{ lsn: string }>(sql`select ${currentLsn} as lsn`).then(
-        row => row && trail.add(parseWalPosition(row.lsn)),
+        row => row && history.add(parseLsn(row.lsn)),
         () => {},
       )
-      await sleep(probeIntervalMs, { ref: false, signal: ending.signal })
+      await sleep(probeIntervalMs, { ref: false, signal: shutdown.signal })
     }
   }
   void watchPrimary()
 
   let turn = 0
   /** Returns the least busy replica, in turn if several are equally busy. */
-  function choose(position: WalPosition): Replica | undefined {
+  function choose(lsn: Lsn): Replica | undefined {
     turn++
-    const able = replicas.filter(replica => replica.mayHave(position))
-    const least = Math.min(...able.map(({ busy }) => busy))
-    const idle = able.filter(({ busy }) => busy === least)
+    const candidates = replicas.filter(replica => replica.mayHave(lsn))
+    const least = Math.min(...candidates.map(({ busy }) => busy))
+    const idle = candidates.filter(({ busy }) => busy === least)
     return idle[turn % idle.length]
   }
 
-  async function rows<T extends object>(...asked: Parameters<Db['rows']>): Promise<T[]> {
-    const [, { lsn } = {}] = asked
-    const needed = lsn === undefined ? undefined : parseWalPosition(lsn)
-    const found = needed && (await choose(needed)?.read(needed, db => db.rows<T>(...asked)))
-    return found ? found.value : primary.rows<T>(...asked)
+  async function rows<T extends object>(...args: Parameters<Db['rows']>): Promise<T[]> {
+    const [, { lsn } = {}] = args
+    const required = lsn === undefined ? undefined : parseLsn(lsn)
+    const result = required && (await choose(required)?.read(required, db => db.rows<T>(...args)))
+    return result ? result.value : primary.rows<T>(...args)
   }
   return {
     db: {
       lsn: currentLsn,
       rows,
-      row: async <T extends object>(...asked: Parameters<Db['row']>) => (await rows<T>(...asked))[0],
+      row: async <T extends object>(...args: Parameters<Db['row']>) => (await rows<T>(...args))[0],
     },
     replicas,
     async close() {
-      ending.abort()
+      shutdown.abort()
       await Promise.all(replicas.map(replica => replica.close()))
     },
   }

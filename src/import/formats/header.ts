@@ -38,8 +38,8 @@ function resolveHeaders(
 /** Returns the file's name of a column: ours, or one that exports of other systems have. */
 function findTitle({ titles = {} }: ImportType, column: string, names: readonly string[]) {
   if (names.includes(column)) return column
-  const known = [column, ...(titles[column] ?? [])].map(title => title.toLowerCase())
-  return (titles[column] && names.find(name => known.includes(name.toLowerCase()))) ?? column
+  const acceptedTitles = [column, ...(titles[column] ?? [])].map(title => title.toLowerCase())
+  return (titles[column] && names.find(name => acceptedTitles.includes(name.toLowerCase()))) ?? column
 }
 
 type TitledColumn = ReturnType<typeof resolveHeaders>[number]
@@ -108,7 +108,7 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
   const { ignore = [], set = new Map(), timeColumns = new Map(), forbiddenColumns = [] } = dialect
   const { ignoredColumns = [] } = type
   const ignored = ignoredColumns === 'all' ? names : ignoredColumns
-  const known = new Set([...columns.map(column => column.header), ...ignore, ...timeColumns.values()])
+  const expectedHeaders = new Set([...columns.map(column => column.header), ...ignore, ...timeColumns.values()])
   // Without a header, the first line can be data with a secret, so it can't be repeated in messages.
   const hasSecret = columns.some(({ shape }) => shape.format === 'secret')
   const errors: string[] = []
@@ -120,10 +120,10 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
     )
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
-    if (!known.has(name) && dialect.ignoreUnknown) continue
+    if (!expectedHeaders.has(name) && dialect.ignoreUnknown) continue
     if (name === '') errors.push(`Column ${i + 1} must have a name.`)
-    else if (!known.has(name) && forbiddenColumns.includes(name)) errors.push(describeForbidden(name))
-    else if (!known.has(name)) {
+    else if (!expectedHeaders.has(name) && forbiddenColumns.includes(name)) errors.push(describeForbidden(name))
+    else if (!expectedHeaders.has(name)) {
       if (!isReasonColumn(name) && !ignored.includes(name))
         unknown.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: suggestColumns(name, columns) })
     } else if (names.indexOf(name) < i) errors.push(`Column ${name} occurs twice. Rename or delete one of them.`)

@@ -131,9 +131,9 @@ const flags = new Map([
 const parseFlag: ParseCell = text => flags.get(text.trim().toLowerCase()) ?? notAFlag
 
 function createEnumParser(words: readonly string[]): ParseCell {
-  const known = new Set(words)
+  const allowed = new Set(words)
   const unknown = new RowError(`must be one of ${words.join(', ')}`)
-  return text => (known.has(text.trim()) ? text.trim() : unknown)
+  return text => (allowed.has(text.trim()) ? text.trim() : unknown)
 }
 
 /** Such as `6.47789E+12`: the original digits are lost, and different identifiers look the same. */

@@ -120,9 +120,9 @@ export const prepareOrders: Prepare<Row> = async (db, service, rows) => {
   const { currency } = service.settings
   const skus = await loadSkus(db, service, rows)
   const stores = await loadStores(db, service, rows)
-  const known = [...skus.byId.values(), ...skus.byName.values()].map(({ sku }) => sku)
+  const existingSkus = [...skus.byId.values(), ...skus.byName.values()].map(({ sku }) => sku)
   const variants = new Map(
-    (await findVariants(db, service, known, getDecimals(currency))).map(variant => [variant.sku, variant]),
+    (await findVariants(db, service, existingSkus, getDecimals(currency))).map(variant => [variant.sku, variant]),
   )
   const customers = await findCustomersByEmail(db, service, distinctTexts(rows, 'customerEmail'))
   const customerIds = new Map(customers.map(({ email, id }) => [email, id]))

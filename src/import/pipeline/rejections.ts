@@ -32,10 +32,10 @@ export function countRejections(fields: readonly Field[]) {
     add(line: Line, errors: readonly RowError[]) {
       for (const { column, messageWithValue, message } of errors) {
         const key = `${column} ${message}`
-        const known = byReason.get(key)
-        if (known) {
-          known.lines++
-          if (known.numbers.length < maxLineNumbers) known.numbers.push(line.number)
+        const rejection = byReason.get(key)
+        if (rejection) {
+          rejection.lines++
+          if (rejection.numbers.length < maxLineNumbers) rejection.numbers.push(line.number)
         } else if (byReason.size < maxReasons) {
           const field = columns.get(column)
           const cell = field && !hasSecret ? String(line.cells[field.place] ?? '') : ''

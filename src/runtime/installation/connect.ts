@@ -47,7 +47,7 @@ export async function connect(
     statementTimeoutMs = 15_000,
     onNotice = () => {},
     skipMigrations = false,
-    replicas: wanted = false,
+    replicas: useReplicas = false,
     settingName: named,
   }: ConnectOptions,
   own?: { postgres: Postgres; stop: () => Promise<void> },
@@ -70,7 +70,7 @@ export async function connect(
     await Promise.all([reads.close(), writes.close(), replicated?.close()])
   }
   try {
-    if (wanted && config.databaseReadUrl !== undefined)
+    if (useReplicas && config.databaseReadUrl !== undefined)
       replicated = openReplicas(reads, config.databaseReadUrl, { max: config.databasePool, pooled, onNotice })
     const replicas = replicated?.replicas ?? []
     const db = { ...reads, ...replicated?.db, transaction: writes.transaction, close }

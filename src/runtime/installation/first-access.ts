@@ -25,13 +25,13 @@ export interface Access {
 /** The access that a start prints: of an account that this start or an earlier start created. */
 export type PrintedAccess =
   /** Created by this start and shown once. */
-  | { made: Access }
+  | { created: Access }
   /** Valid credentials are in this file. */
   | { username: string; file: string }
   /** The password of this account is unknown. */
   | { username: string }
 
-export const getUsername = (told: PrintedAccess) => ('made' in told ? told.made.username : told.username)
+export const getUsername = (access: PrintedAccess) => ('created' in access ? access.created.username : access.username)
 
 const demoName = 'demo'
 /** Name of the first service for the back office of the environment, and of its account. */
@@ -58,32 +58,32 @@ export async function prepareAccess(
   const isOwn = config.backOffice === embeddedName
   const name = isOwn ? demoName : firstName
   const here = { baseUrl, caFile: caFile && resolve(caFile) }
-  let made: Access | undefined
-  const keep = async (password: string | undefined) => {
+  let created: Access | undefined
+  const saveAccess = async (password: string | undefined) => {
     if (password === undefined) return
-    made = { baseUrl, username: name, password, serviceName: name, caFile: here.caFile }
-    await writeAccess(file, made)
+    created = { baseUrl, username: name, password, serviceName: name, caFile: here.caFile }
+    await writeAccess(file, created)
   }
   if (demo && isOwn && services.every(({ name: serviceName }) => serviceName === getDraftName(demoName))) {
     if (!services.length) say('First start: creating a demo shop. This takes a few seconds.')
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
-    await keep((await createDemoService(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
+    await saveAccess((await createDemoService(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
   if (demo && !isOwn && services.every(service => offices.getSettings(service).driver === embeddedName)) {
     const first = await createFirstService(config, installation)
-    await keep(first?.password)
+    await saveAccess(first?.password)
     if (first) await runFirstSync(db, offices, first.service, say)
   }
-  if (made) return { made }
+  if (created) return { created }
   const exists = (await listAllServices(db)).some(service => service.name === name) && (await accountExists(db, name))
   if (!exists) return
-  const known = await readAccess(file)
+  const saved = await readAccess(file)
   const opened =
-    typeof known?.password === 'string' && (await createSignIn(db, keys)(name, known.password, () => 'access.json'))
-  if (!known || !(opened instanceof Map)) return { username: name }
+    typeof saved?.password === 'string' && (await createSignIn(db, keys)(name, saved.password, () => 'access.json'))
+  if (!saved || !(opened instanceof Map)) return { username: name }
   // A second process on this directory keeps the address of the one that serves. With the bundled database, this is the only process.
-  if (installation.postgres || known.baseUrl === baseUrl || !(await isServed(known.baseUrl)))
-    await writeAccess(file, { ...known, ...here })
+  if (installation.postgres || saved.baseUrl === baseUrl || !(await isServed(saved.baseUrl)))
+    await writeAccess(file, { ...saved, ...here })
   return { username: name, file }
 }
 

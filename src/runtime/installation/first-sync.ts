@@ -16,9 +16,9 @@ export async function runFirstSync(db: Database, offices: BackOffices, service: 
   const later = 'Jobs will retry while Tillbridge runs. See "tillbridge sync --status".'
   say('First start: reading from the back office.')
   try {
-    const known = await adoptCurrency(db, offices, service, say)
+    const currency = await adoptCurrency(db, offices, service, say)
     const signal = AbortSignal.timeout(timeoutMs)
-    const driver = offices.getDriver(known)
+    const driver = offices.getDriver(currency)
     for (const sync of driver.syncs) {
       let saidAt = performance.now()
       const onProgress = ({ read }: { read: number }) => {
@@ -26,7 +26,7 @@ export async function runFirstSync(db: Database, offices: BackOffices, service: 
         saidAt = performance.now()
         say(formatProgress(sync.name, read, ' so far'))
       }
-      const pulled = await runSyncIfReady(db, known, driver, sync, { signal, onProgress })
+      const pulled = await runSyncIfReady(db, currency, driver, sync, { signal, onProgress })
       if ('result' in pulled) say(formatProgress(sync.name, pulled.result.read))
     }
   } catch (error) {

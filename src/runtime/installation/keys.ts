@@ -6,13 +6,13 @@ import { type DatabaseMark, markDatabase, readMark, unsealLookup } from '../../s
 
 /** Returns the keys of a database. The first process marks the database with its secret. Throws if this process has another secret. */
 export async function loadKeys(config: Config, db: Db): Promise<Keys> {
-  const known = await readMark(db)
+  const mark = await readMark(db)
   // contributing/decisions/0030
-  if (known?.name)
+  if (mark?.name)
     throw new Error(
-      `DATABASE_URL names the shard ${known.name} of an installation. It must name the control database of that installation.`,
+      `DATABASE_URL names the shard ${mark.name} of an installation. It must name the control database of that installation.`,
     )
-  if (known) return deriveVerifiedKeys(config, known)
+  if (mark) return deriveVerifiedKeys(config, mark)
   const secrets = splitSecrets(config.secretKey ?? (await loadOrCreateSecret(resolve(getSecretFile(config)))))
   const keys = deriveKeys(secrets[0] ?? '')
   await markDatabase(db, keys, null)
@@ -21,9 +21,9 @@ export async function loadKeys(config: Config, db: Db): Promise<Keys> {
 
 /** Returns the keys of a database without marking it. Throws if no process has marked it yet. */
 export async function loadMarkedKeys(config: Config, db: Db): Promise<Keys> {
-  const known = await readMark(db)
-  if (!known) throw new Error('This database has no secret yet. Run "tillbridge start".')
-  return deriveVerifiedKeys(config, known)
+  const mark = await readMark(db)
+  if (!mark) throw new Error('This database has no secret yet. Run "tillbridge start".')
+  return deriveVerifiedKeys(config, mark)
 }
 
 /** True if this installation has the secret that a database was marked with. */
@@ -47,8 +47,8 @@ export async function deriveVerifiedKeys(
   const description = of ?? 'this database was first started with'
   const lost = of === undefined ? ' If it is lost permanently, run "tillbridge secret reset".' : ''
   const file = resolve(getSecretFile(config))
-  const kept = await readSecret(file)
-  const secret = config.secretKey ?? kept
+  const stored = await readSecret(file)
+  const secret = config.secretKey ?? stored
   if (secret === undefined)
     throw new Error(`The secret that ${description} is missing. Set SECRET_KEY, or restore ${file}.${lost}`)
   const derived = splitSecrets(secret).map(deriveKeys)
@@ -67,7 +67,7 @@ export async function deriveVerifiedKeys(
   if (config.secretKey === undefined)
     throw new Error(`${file} ${different}, ${consequence}. Restore the file, or set SECRET_KEY to that secret.${lost}`)
   throw new Error(
-    kept !== undefined && splitSecrets(kept).some(each => deriveKeys(each).digest.equals(digest))
+    stored !== undefined && splitSecrets(stored).some(each => deriveKeys(each).digest.equals(digest))
       ? `SECRET_KEY ${different}. Remove the setting to use the secret in ${file}.`
       : `SECRET_KEY ${different}, ${consequence}. Set it to that secret.${lost}`,
   )

@@ -14,9 +14,9 @@ export async function requireOneServer(db: Database) {
       'The database has the extension citus, which spreads tables over servers, so lists would lose changes. DATABASE_URL must name a database without it.',
     )
   await db.transaction(async tx => {
-    const announced = await tx.row<{ at: string }>(sql`select take_writer_lock(${unusedServiceId})::text as at`)
+    const writerLock = await tx.row<{ at: string }>(sql`select take_writer_lock(${unusedServiceId})::text as at`)
     const seen = await db.row<{ meets: boolean }>(
-      sql`select (commit_watermarks(${unusedServiceId}))[1] < ${announced?.at}::timestamptz as meets`,
+      sql`select (commit_watermarks(${unusedServiceId}))[1] < ${writerLock?.at}::timestamptz as meets`,
     )
     if (!seen?.meets)
       throw new Error(

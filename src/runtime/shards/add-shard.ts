@@ -38,7 +38,7 @@ export async function addShard(
   config: Config,
   installation: Pick<Installation, 'db' | 'keys'>,
   { name, url, adopt: take = [] }: ShardToAdd,
-): Promise<{ services: number; told: string[] }> {
+): Promise<{ services: number; notes: string[] }> {
   const { db: control, keys } = installation
   // Checked before anything is created in the database.
   const unmigrated = await connect(config, url, { skipMigrations: true, settingName: shardUrlSetting })
@@ -52,10 +52,10 @@ export async function addShard(
     await requireOneServer(db)
     await markDatabase(db, keys, name)
     await requireMark(db, keys, name)
-    const taken = await findAdoptable(config, installation, { name, adopt: take }, db)
+    const adoptable = await findAdoptable(config, installation, { name, adopt: take }, db)
     const entries = await listServicesIn(db)
-    const others = entries.filter(each => !take.includes(each.name))
-    const { stale, ahead } = await sortMisplaced(config, installation, name, others)
+    const remaining = entries.filter(each => !take.includes(each.name))
+    const { stale, ahead } = await sortMisplaced(config, installation, name, remaining)
     await control.transaction(async tx => {
       await storeShard(tx, keys, name, url)
       const conflicts = await registerServices(tx, name, entries)
@@ -66,11 +66,11 @@ export async function addShard(
       // Before the commit, after which other processes open the shard and run its jobs.
       for (const copy of stale) await retireService(db, copy)
     })
-    for (const copy of taken) await adoptService(control, db, name, copy)
+    for (const copy of adoptable) await adoptService(control, db, name, copy)
     const missing = await findMissingServices(control, db, name)
     return {
       services: entries.length - stale.length,
-      told: [
+      notes: [
         ...stale.map(
           copy => `${copy.name} is served from ${copy.assignedShard}. Its rows in ${name} are outdated and unused.`,
         ),
@@ -92,10 +92,10 @@ async function findAdoptable(
   { name: database, adopt: take }: Required<Pick<ShardToAdd, 'name' | 'adopt'>>,
   db: Database,
 ): Promise<MisplacedService[]> {
-  const found = await findByName(db, take)
-  const missing = take.filter(each => !found.some(({ name }) => name === each))
+  const services = await findByName(db, take)
+  const missing = take.filter(each => !services.some(({ name }) => name === each))
   if (missing.length) throw new Error(`Services not found in ${database}: ${missing.join(', ')}.`)
-  const copies = await findMisplaced(installation.db, database, found)
+  const copies = await findMisplaced(installation.db, database, services)
   for (const copy of copies)
     if (await isServedByAssignedShard(config, installation, copy))
       throw new Error(

@@ -10,14 +10,14 @@ export function createShardGateway(
   databases: Shards,
   createContext: (shard: Shard, acquirePermit: WriteQueue['acquire']) => AppContext,
 ) {
-  const known = new WeakMap<Shard, ShardAccess & { writes: WriteQueue }>()
+  const accessByShard = new WeakMap<Shard, ShardAccess & { writes: WriteQueue }>()
 
   function begin(at: Shard) {
     const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
     const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
     const service = (id: number) => services.get(String(id))
     const one = { appContext: createContext(at, writes.acquire), service, writes }
-    known.set(at, one)
+    accessByShard.set(at, one)
     return one
   }
 
@@ -25,9 +25,9 @@ export function createShardGateway(
     /** Returns the context of a shard. Throws `DatabaseUnavailable` if it is unavailable. */
     async open(name: string): Promise<ShardAccess> {
       const at = await databases.open(name)
-      return known.get(at) ?? begin(at)
+      return accessByShard.get(at) ?? begin(at)
     },
     /** Returns the open shards, for their metrics. */
-    opened: () => databases.opened().map(at => ({ ...at, waitingWrites: known.get(at)?.writes.waiting ?? 0 })),
+    opened: () => databases.opened().map(at => ({ ...at, waitingWrites: accessByShard.get(at)?.writes.waiting ?? 0 })),
   }
 }

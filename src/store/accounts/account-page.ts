@@ -14,13 +14,13 @@ const lastUsed = sql`
   (select used_at from account_use u where u.service_id = account_service.service_id and u.username = account_service.username)`
 
 /** Reads a page of the accounts that are assigned to a service (`ListedAccount`), by username. */
-export function readAccountPage(db: Db, service: Service, asked: PageRequest) {
+export function readAccountPage(db: Db, service: Service, request: PageRequest) {
   const used = sql`, ${localTime(lastUsed, service)} as "lastUsedAt"`
   return readPage(
     db,
     service,
     { table: sql`account_service`, record: record(service, used), key: sql`username`, live: true },
-    asked,
+    request,
   )
 }
 

@@ -33,7 +33,7 @@ const renderAlert = (service: Service) => sql`
      from (select ${JSON.stringify(alertKinds)}::json->kind as entry) kinds) r)`
 
 /** Reads a page of a service's unresolved alerts, newest first. Bulk exports begin with the oldest. */
-export const readAlertPage = (db: Db, service: Service, asked: PageRequest) =>
+export const readAlertPage = (db: Db, service: Service, request: PageRequest) =>
   readPage(
     db,
     service,
@@ -43,9 +43,9 @@ export const readAlertPage = (db: Db, service: Service, asked: PageRequest) =>
       order: { column: sql`begun_at`, type: 'timestamptz' },
       key: sql`alert_id`,
       live: true,
-      descending: !asked.asLines,
+      descending: !request.asLines,
     },
-    asked,
+    request,
   )
 
 /** Deletes an alert and returns its last record. Returns undefined if there is no such alert. */

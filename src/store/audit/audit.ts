@@ -35,15 +35,15 @@ export async function addAuditEntry(
 
 /** Lists the fields of a body as paths: `contact.email`. Fields of list entries are listed once. */
 function listFields(body: unknown): string[] {
-  const found = new Set<string>()
-  const walk = (value: unknown, path: string) => {
+  const paths = new Set<string>()
+  const collect = (value: unknown, path: string) => {
     const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []
-    for (const [name, each] of parts) walk(each, Array.isArray(value) ? path : path ? `${path}.${name}` : name)
+    for (const [name, child] of parts) collect(child, Array.isArray(value) ? path : path ? `${path}.${name}` : name)
     // An empty list is a value too: it clears.
-    if (parts.length === 0 && path) found.add(path)
+    if (parts.length === 0 && path) paths.add(path)
   }
-  walk(body, '')
-  return [...found]
+  collect(body, '')
+  return [...paths]
 }
 
 const subjectColumn = sql`(record::json->>'subject')`
@@ -77,7 +77,7 @@ export const readAuditPage = (
   db: Db,
   service: Service,
   { updatedAfter, subject, account, newestFirst }: Filters,
-  asked: PageRequest,
+  request: PageRequest,
 ) =>
   readPage(
     db,
@@ -87,11 +87,11 @@ export const readAuditPage = (
       record: sql`record`,
       order: byChangeTimestamp,
       key: sql`id`,
-      descending: newestFirst && !asked.asLines,
+      descending: newestFirst && !request.asLines,
       where: sql`
         ${filter(updatedAfter, changedAfter)}
         ${filter(subject, path => sql`and ${subjectColumn} = ${path}`)}
         ${filter(account, name => sql`and ${usernameColumn} = ${name}`)}`,
     },
-    asked,
+    request,
   )

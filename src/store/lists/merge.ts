@@ -47,10 +47,10 @@ export function newRow(
   row: object,
   alias: string,
 ): Sql {
-  const whole = { ...fresh, ...columnValues(columns, row), service_id: service.id }
+  const fullRow = { ...fresh, ...columnValues(columns, row), service_id: service.id }
   const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
-    (select ${raw(outputColumns.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(whole)})) ${raw(alias)}`
+    (select ${raw(outputColumns.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(fullRow)})) ${raw(alias)}`
 }
 
 /** The values of a row by column name. */

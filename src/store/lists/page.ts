@@ -60,7 +60,7 @@ export async function readPage(
 ): Promise<Page> {
   const {
     table: from,
-    timestampSource: stamps = from,
+    timestampSource: timestamps = from,
     withTombstones: withRemovals = false,
     record,
     key,
@@ -73,7 +73,7 @@ export async function readPage(
   const table = tableSql(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const { asOf, position } = await resolveAsOf(db, service, stamps, fixed, withRemovals)
+  const { asOf, position } = await resolveAsOf(db, service, timestamps, fixed, withRemovals)
   // A look-up shows the current state, which only the primary has.
   const replicaPosition = live ? undefined : position
   const isComplete = live ? sql`` : sql`and changed_at <= (select as_of from scan)`

@@ -44,19 +44,19 @@ const selectPart = ({ key }: Table) =>
 
 /** Returns a digest of each part that has rows. Keys are unique, so no two rows cancel each other out. */
 async function digestParts(db: Db, { serviceId }: MovedService, table: Table) {
-  const found = await db.rows<{ part: number; sum: string }>(sql`
+  const rows = await db.rows<{ part: number; sum: string }>(sql`
     select ${selectPart(table)} as part, count(*)::text || ' ' || bit_xor(${selectDigest(table)})::text as sum
       from ${raw(table.name)} where service_id = ${serviceId} group by 1`)
-  return new Map(found.map(({ part, sum }) => [part, sum]))
+  return new Map(rows.map(({ part, sum }) => [part, sum]))
 }
 
 /** Returns key and digest of each row in some parts of a table. */
 async function digestRows(db: Db, { serviceId }: MovedService, table: Table, some: readonly number[]) {
   const key = table.key.map(column => `${column}::text`).join(', ')
-  const found = await db.rows<{ key: string[]; digest: string }>(sql`
+  const rows = await db.rows<{ key: string[]; digest: string }>(sql`
     select array[${raw(key)}] as key, ${selectDigest(table)}::text as digest
       from ${raw(table.name)} where service_id = ${serviceId} and ${selectPart(table)} = any(${some})`)
-  return new Map(found.map(({ key: values, digest }) => [JSON.stringify(values), digest]))
+  return new Map(rows.map(({ key: values, digest }) => [JSON.stringify(values), digest]))
 }
 
 /** Returns the keys of different rows. A few may have been written between the two queries. Many mean that something is wrong. */
@@ -65,9 +65,9 @@ export async function findDifferences(
   move: MovedService,
   table: Table,
 ): Promise<KeySet> {
-  const looks = <T>(look: (db: Db) => Promise<Map<T, string>>) => Promise.all([look(source), look(target)])
-  const some = compareMaps(...(await looks(db => digestParts(db, move, table))))
-  return new Set(some.length ? compareMaps(...(await looks(db => digestRows(db, move, table, some)))) : [])
+  const readBoth = <T>(read: (db: Db) => Promise<Map<T, string>>) => Promise.all([read(source), read(target)])
+  const some = compareMaps(...(await readBoth(db => digestParts(db, move, table))))
+  return new Set(some.length ? compareMaps(...(await readBoth(db => digestRows(db, move, table, some)))) : [])
 }
 
 const compareMaps = <T>(source: ReadonlyMap<T, string>, target: ReadonlyMap<T, string>) => [

@@ -103,7 +103,7 @@ async function createStreams(tx: Db, service: Service, kind: keyof typeof kinds)
 /** Makes the next generated number follow these numbers. Does nothing if the service has no streams yet. */
 export async function skipNumbers(tx: Db, service: Service, numbers: readonly string[]) {
   const pattern = new RegExp(getPattern('order'))
-  const highest = numbers.reduce((most, number) => Math.max(most, Number(pattern.exec(number)?.[1] ?? 0)), 0)
+  const highest = numbers.reduce((max, number) => Math.max(max, Number(pattern.exec(number)?.[1] ?? 0)), 0)
   await tx.run(sql`
     update order_counter set last_number = last_number + ${streams} * ceil((${highest}::bigint + 1 - ${streams} - last_number) / ${streams}::numeric)::bigint
      where service_id = ${service.id} and kind = 'order' and last_number + ${streams} <= ${highest}`)

@@ -215,7 +215,7 @@ export function transactionPage(db: Db, service: Service, filters: Filters, requ
   const sold = between(
     sql`sale_date`,
     [filters.soldAfter, filters.soldBefore],
-    moment => sql`(${opaqueParam(moment, 'timestamptz')} at time zone ${service.settings.timeZone})`,
+    instant => sql`(${opaqueParam(instant, 'timestamptz')} at time zone ${service.settings.timeZone})`,
   )
   const list = {
     table: 'retail_transaction',

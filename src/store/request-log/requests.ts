@@ -59,8 +59,8 @@ const buildConditions = (search: Search & { key_hash?: string | undefined }) => 
   ${filter(search.failed, failed => (failed ? sql`and ${mayHaveFailed} ${fencedCondition(sql`status >= 400`)}` : fencedCondition(sql`status < 400`)))}
   ${filter(search.code, code => hasValue(code, sql`code = ${code}`))}
   ${filter(search.account, account => hasValue(account, sql`username = ${account}`))}
-  ${filter(search.answered_after, moment => sql`and second >= date_trunc('second', ${moment}::timestamptz) ${fencedCondition(sql`changed_at > ${moment}::timestamptz`)}`)}
-  ${filter(search.answered_before, moment => sql`and second < ${moment}::timestamptz ${fencedCondition(sql`changed_at < ${moment}::timestamptz`)}`)}`
+  ${filter(search.answered_after, instant => sql`and second >= date_trunc('second', ${instant}::timestamptz) ${fencedCondition(sql`changed_at > ${instant}::timestamptz`)}`)}
+  ${filter(search.answered_before, instant => sql`and second < ${instant}::timestamptz ${fencedCondition(sql`changed_at < ${instant}::timestamptz`)}`)}`
 
 /**
  * Reads a page of requests, the newest first. Scans blocks by their seconds and sorts the entries of each second. Reads one more entry than
@@ -145,11 +145,11 @@ const blocksPerBatch = 1_000
  * services are deleted in batches. Returns the number of dropped days.
  */
 export async function purgeRequestDays(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
-  const most = await readMaxRetentionDays(db)
-  const row = await db.row<{ dropped: number }>(sql`select drop_request_days(${most + 1}) as dropped`)
+  const maxDays = await readMaxRetentionDays(db)
+  const row = await db.row<{ dropped: number }>(sql`select drop_request_days(${maxDays + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const service of services)
-    if (service.settings.requestLogRetentionDays < most)
+    if (service.settings.requestLogRetentionDays < maxDays)
       while (!isOver() && (await deleteBatch(db, service)) >= blocksPerBatch);
   return row?.dropped ?? 0
 }

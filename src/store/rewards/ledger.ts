@@ -34,8 +34,8 @@ export async function earnRewards(
 ): Promise<void> {
   const spent = toUnits(amount)
   if (!account || spent <= 0n) return
-  const standing = await readStanding(tx, service, account)
-  writeMove(tx, service, account, computeEarning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
+  const state = await readRewardState(tx, service, account)
+  writeMove(tx, service, account, computeEarning(state, { orderNumber, amount: spent }, randomUUID), { orderNumber })
 }
 
 /**
@@ -50,12 +50,12 @@ export async function reverseRewards(
 ): Promise<void> {
   const returned = toUnits(amount)
   if (!account || returned <= 0n) return
-  const [order, standing, unusedRewards] = await Promise.all([
+  const [order, state, unusedRewards] = await Promise.all([
     readEarnings(tx, service, account, orderNumber),
-    readStanding(tx, service, account, orderNumber),
+    readRewardState(tx, service, account, orderNumber),
     readUnusedRewards(tx, service, account),
   ])
-  const move = computeReversal({ ...standing, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
+  const move = computeReversal({ ...state, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
   if (move) writeMove(tx, service, account, move, { orderNumber, returnNumber })
 }
 
@@ -70,13 +70,13 @@ export async function restoreRewards(
   const earnings = await readEarnings(tx, service, account, orderNumber, returnNumber)
   const { reversedPoints: points, reversedSpend: spend, notTaken } = earnings
   if (spend <= 0n) return
-  const standing = await readStanding(tx, service, account)
+  const state = await readRewardState(tx, service, account)
   const last = await tx.row<{ expiryDate: string | null }>(sql`
     select l.expiry_date::text as "expiryDate" from reward_entry e join reward_lot l using (service_id, account_id, lot_id)
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
   const reversed = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
-  writeMove(tx, service, account, computeRestore(standing, reversed, randomUUID), { orderNumber, returnNumber })
+  writeMove(tx, service, account, computeRestore(state, reversed, randomUUID), { orderNumber, returnNumber })
 }
 
 /** The scale of the amount columns, whatever the currency. */
@@ -112,7 +112,7 @@ export const lockRewardAccount = (tx: Db, service: Service, customerId: string |
        for no key update of reward_account`)
 
 /** Reads everything that a movement depends on: the tiers, and the point lots that are open or were earned with the order. */
-async function readStanding(
+async function readRewardState(
   tx: Db,
   service: Service,
   account: LockedRewardAccount,

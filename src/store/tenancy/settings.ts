@@ -18,10 +18,10 @@ export async function readSettings(db: Db, service: Service): Promise<ShownSetti
   const row = await db.row<{ settings: Partial<Settings> }>(
     sql`select settings from service where service_id = ${service.id}`,
   )
-  const said = { ...defaultSettings, ...row?.settings }
+  const stored = { ...defaultSettings, ...row?.settings }
   const names = Object.keys(defaultSettings) as (keyof Settings)[]
-  const known = Object.fromEntries(names.map(name => [name, said[name]])) as Settings
-  return { ...known, gateways: await listGatewayNames(db, service) }
+  const current = Object.fromEntries(names.map(name => [name, stored[name]])) as Settings
+  return { ...current, gateways: await listGatewayNames(db, service) }
 }
 
 /** Makes other changes of the settings wait until this transaction ends. */
@@ -55,9 +55,9 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   const { gateways, ...settings } = change
   const entries = Object.entries(settings)
   const cleared = entries.filter(([, value]) => value === null).map(([name]) => name)
-  const given = Object.fromEntries(entries.filter(([, value]) => value !== null))
+  const assigned = Object.fromEntries(entries.filter(([, value]) => value !== null))
   await tx.run(
-    sql`update service set settings = (settings - ${cleared}::text[]) || ${JSON.stringify(given)}::jsonb where service_id = ${service.id}`,
+    sql`update service set settings = (settings - ${cleared}::text[]) || ${JSON.stringify(assigned)}::jsonb where service_id = ${service.id}`,
   )
   if (gateways !== undefined) await setGateways(tx, service, gateways ?? [])
   const { gateways: _, ...after } = await readSettings(tx, service)
@@ -72,7 +72,7 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
 
 /** Renders the change timestamps of all records in a new time zone. The instants don't change, so no record counts as changed. */
 async function renderTimestamps(tx: Db, service: Service) {
-  const stamp = sql`format('"%s"', ${localTime(sql`changed_at`, service)})`
+  const timestamp = sql`format('"%s"', ${localTime(sql`changed_at`, service)})`
   const stampLength = '"YYYY-MM-DD HH:MM:SS"'.length
   for (const [table, closed] of [
     [sql`product`, 1],
@@ -81,10 +81,10 @@ async function renderTimestamps(tx: Db, service: Service) {
     [sql`customer`, 0],
   ] as const)
     await tx.run(sql`
-      update ${table} set record = left(record, ${-(stampLength + closed)}::integer) || ${stamp} || right(record, ${closed}::integer)
+      update ${table} set record = left(record, ${-(stampLength + closed)}::integer) || ${timestamp} || right(record, ${closed}::integer)
        where service_id = ${service.id}`)
   // A line of the audit begins with its id and its time.
   await tx.run(sql`
-    update audit set record = overlay(record placing ${stamp} from position('"at":' in record) + 5 for ${stampLength}::integer)
+    update audit set record = overlay(record placing ${timestamp} from position('"at":' in record) + 5 for ${stampLength}::integer)
      where service_id = ${service.id}`)
 }

@@ -31,7 +31,7 @@ export const addAttempt = (db: Db, service: Service, webhookId: string, attempt:
   db.row<{ record: string }>(insertAttempt(service, webhookId, attempt))
 
 /** Attempts at the deliveries of one webhook, the newest first; as lines the oldest. */
-export const readAttemptPage = (db: Db, service: Service, webhookId: string, asked: PageRequest) =>
+export const readAttemptPage = (db: Db, service: Service, webhookId: string, request: PageRequest) =>
   readPage(
     db,
     service,
@@ -41,10 +41,10 @@ export const readAttemptPage = (db: Db, service: Service, webhookId: string, ask
       order: byChangeTimestamp,
       key: sql`attempt_id`,
       live: true,
-      descending: !asked.asLines,
+      descending: !request.asLines,
       where: sql`and webhook_id = ${webhookId}`,
     },
-    asked,
+    request,
   )
 
 /** Days that attempts are kept (contract 11). */

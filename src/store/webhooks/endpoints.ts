@@ -18,8 +18,8 @@ const record = sql`
      ${rfc3339(sql`last_success_at`)} as "lastSuccessAt", last_failure as "lastFailure", ${rfc3339(sql`created_at`)} as "createdAt") r)`
 
 /** Reads a page of the webhooks of a service, by ID. */
-export const readWebhookPage = (db: Db, service: Service, asked: PageRequest) =>
-  readPage(db, service, { table: sql`webhook`, record, key: sql`webhook_id`, live: true }, asked)
+export const readWebhookPage = (db: Db, service: Service, request: PageRequest) =>
+  readPage(db, service, { table: sql`webhook`, record, key: sql`webhook_id`, live: true }, request)
 
 /** Returns the record of one webhook as JSON text. */
 export const findWebhookRecord = (db: Db, service: Service, id: string) =>

@@ -55,9 +55,9 @@ export async function claimIntent(
       where i.request_hash = excluded.request_hash and (i.claimed_until <= statement_timestamp() or i.token = excluded.token)
     returning exists (select from earlier) as "wasOpen"`)
   if (claimed) return claimed.wasOpen ? 'open' : 'new'
-  const found = await tx.row<{ isOther: boolean }>(sql`
+  const row = await tx.row<{ isOther: boolean }>(sql`
     select request_hash <> ${requestHash} as "isOther" from intent where service_id = ${service.id} and id = ${id}`)
-  return found?.isOther ? 'other' : 'running'
+  return row?.isOther ? 'other' : 'running'
 }
 
 /** Locks a claim until the transaction ends. Returns false if another attempt has taken over, or the write has ended. */
@@ -138,12 +138,12 @@ export async function reserveNames(
   { names, untilResolved }: Required<Reservation>,
 ): Promise<boolean> {
   const subjects = [...new Set(names)].map(name => hashName(keys, name))
-  const taken = await tx.run(sql`
+  const reserved = await tx.run(sql`
     insert into reservation as h (service_id, subject, owner, until_resolved, reserved_until)
     select ${service.id}, subject, ${owner}, ${untilResolved}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
     on conflict (service_id, subject) do update set (owner, until_resolved, reserved_until) = (excluded.owner, excluded.until_resolved, excluded.reserved_until)
       where h.owner = excluded.owner or not ${isReserved}`)
-  return taken === subjects.length
+  return reserved === subjects.length
 }
 
 /** True if any service has reserved this name, because several services can share one back office. */

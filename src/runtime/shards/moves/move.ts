@@ -74,7 +74,7 @@ export async function moveService(
   move: Move,
   at: string,
   telling: MoveReporter,
-  asked: AbortSignal,
+  stopSignal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController()
   const beat = setInterval(() => {
@@ -83,13 +83,13 @@ export async function moveService(
       () => {},
     )
   }, heartbeatIntervalMs)
-  const signal = AbortSignal.any([asked, lost.signal])
-  const known = delay(propagationMs)
+  const signal = AbortSignal.any([stopSignal, lost.signal])
+  const propagated = delay(propagationMs)
   try {
     let shutAt = 0
     try {
       const tables = await copyService(places, move, at, telling, signal)
-      await known
+      await propagated
       await switchService(places, move, tables, telling, signal, () => {
         shutAt = performance.now()
       })
