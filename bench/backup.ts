@@ -29,14 +29,14 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   // Half of the duration of a backup, so that the measurement is certain to lie within one.
   const seconds = Math.max(2, Math.floor(quiet.seconds / 2))
   const tails: number[] = []
-  const taken = [quiet]
+  const samples = [quiet]
   for (let round = 0; round < bench.rounds; round++) {
     bench.say(`  round ${round + 1}`)
     const alone = await pages(seconds)
-    const [backup, beside] = await Promise.all([runCommand(bench, loaded, ['backup', file]), pages(seconds)])
-    taken.push(backup)
-    tails.push(beside.p99 / alone.p99)
-    bench.say(`  p99 of pages ${tenths(alone.p99)} ms alone, ${tenths(beside.p99)} ms during a backup`)
+    const [backup, concurrent] = await Promise.all([runCommand(bench, loaded, ['backup', file]), pages(seconds)])
+    samples.push(backup)
+    tails.push(concurrent.p99 / alone.p99)
+    bench.say(`  p99 of pages ${tenths(alone.p99)} ms alone, ${tenths(concurrent.p99)} ms during a backup`)
   }
   await service.stop()
   const { size } = await stat(file)
@@ -45,7 +45,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   await rm(file)
 
   const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
-  const peak = Math.max(fastest.peak, ...taken.map(each => each.peak), restored.peak)
+  const peak = Math.max(fastest.peak, ...samples.map(each => each.peak), restored.peak)
   const megabytes = Number(/([\d.,]+) MB/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
   const line = (what: string, elapsed: number, most: number) => [
     what,
@@ -69,8 +69,8 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
           line('backup', quiet.seconds, quiet.peak),
           line(
             'backup while pages are served',
-            median(taken.slice(1).map(each => each.seconds)),
-            Math.max(...taken.map(each => each.peak)),
+            median(samples.slice(1).map(each => each.seconds)),
+            Math.max(...samples.map(each => each.peak)),
           ),
           line('backup with --cpu-percent 100', fastest.seconds, fastest.peak),
           line('restore', restored.seconds, restored.peak),
@@ -78,11 +78,11 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
       },
     ],
     targets: [
-      { what: 'p99 of pages during a backup', wanted: '≤ 1.5 ×', found: `${tenths(tail)} ×`, met: tail <= 1.5 },
+      { what: 'p99 of pages during a backup', expected: '≤ 1.5 ×', actual: `${tenths(tail)} ×`, met: tail <= 1.5 },
       {
         what: 'memory, at most',
-        wanted: `≤ ${mostMegabytes} MB`,
-        found: `${whole(peak)} MB`,
+        expected: `≤ ${mostMegabytes} MB`,
+        actual: `${whole(peak)} MB`,
         met: peak <= mostMegabytes,
       },
     ],

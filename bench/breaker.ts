@@ -55,7 +55,7 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
         samples.get(state)?.push(await ask(bench, service, scenario, { connections: 32, rate: rates.reads, seconds }))
         await neighbour.stop()
         await simulator.remote.clearFaults()
-        await settled(service, password)
+        await waitUntilSettled(service, password)
       }
   } finally {
     await service.stop()
@@ -80,8 +80,8 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
     ],
     targets: medians.slice(1).map(({ state, p99 }) => ({
       what: `p99 of reads, the neighbour's back office ${state}`,
-      wanted: `at most ${percent(most)} of alive`,
-      found: percent(p99 / (alive?.p99 ?? Number.NaN)),
+      expected: `at most ${percent(most)} of alive`,
+      actual: percent(p99 / (alive?.p99 ?? Number.NaN)),
       met: p99 <= most * (alive?.p99 ?? Number.NaN),
     })),
   }
@@ -128,7 +128,7 @@ function lookUpVouchers(service: Running, password: string, counts: Map<number, 
 }
 
 /** Until the breaker has found out that all is well. */
-async function settled(service: Running, password: string) {
+async function waitUntilSettled(service: Running, password: string) {
   const agent = new Agent()
   for (let good = 0; good < 3; ) {
     good = (await lookUp(service, password, agent)) === 200 ? good + 1 : 0

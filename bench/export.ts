@@ -11,7 +11,7 @@ const mostMegabytes = 200
 /** Pages per second that other clients request during the export. */
 const pagesPerSecond = 20
 
-interface Told {
+interface ExportResult {
   seconds: number
   bytes: number
 }
@@ -23,8 +23,8 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   const scenarios = await scenariosOf(loaded)
   const page = scenarios.find(({ name }) => name === 'customers, deepest page')
   if (!page) throw new Error('the bench has a deepest page')
-  const tell = (packing?: string) => reported(service, loaded, packing)
-  const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', Told>[] = []
+  const tell = (packing?: string) => timeExport(service, loaded, packing)
+  const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', ExportResult>[] = []
   const pages: Record<'alone' | 'beside', Sample>[] = []
   for (let round = 0; round < bench.rounds; round++) {
     bench.say(`  round ${round + 1}`)
@@ -46,7 +46,8 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   }
   await service.stop()
 
-  const of = (way: keyof (typeof rounds)[number], what: keyof Told) => median(rounds.map(round => round[way][what]))
+  const of = (way: keyof (typeof rounds)[number], what: keyof ExportResult) =>
+    median(rounds.map(round => round[way][what]))
   const share = median(rounds.map(({ copy, plain }) => copy.seconds / plain.seconds))
   const tail = median(pages.map(({ alone, beside }) => beside.p99 / alone.p99))
   const ofPages = (when: keyof (typeof pages)[number], what: 'p50' | 'p99') =>
@@ -78,20 +79,20 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
       },
     ],
     targets: [
-      { what: 'rate, of COPY', wanted: '≥ 50 %', found: percent(share), met: share >= 0.5 },
+      { what: 'rate, of COPY', expected: '≥ 50 %', actual: percent(share), met: share >= 0.5 },
       {
         what: 'memory of the service, at most',
-        wanted: `≤ ${mostMegabytes} MB`,
-        found: `${whole(peak)} MB`,
+        expected: `≤ ${mostMegabytes} MB`,
+        actual: `${whole(peak)} MB`,
         met: peak <= mostMegabytes,
       },
-      { what: 'p99 of pages during an export', wanted: '≤ 2 ×', found: `${tenths(tail)} ×`, met: tail <= 2 },
+      { what: 'p99 of pages during an export', expected: '≤ 2 ×', actual: `${tenths(tail)} ×`, met: tail <= 2 },
     ],
   }
 }
 
 /** COPY by `psql`, to nowhere. */
-async function copied({ url, service }: Loaded): Promise<Told> {
+async function copied({ url, service }: Loaded): Promise<ExportResult> {
   const copy = `copy (select record || ecommerce_ids from customer where service_id = ${service.id}) to stdout`
   const { seconds } = await timed('psql', [
     '--no-psqlrc',
@@ -107,7 +108,7 @@ async function copied({ url, service }: Loaded): Promise<Told> {
 }
 
 /** The list as a whole by `curl`, to nowhere. */
-async function reported({ port }: Running, { password }: Loaded, packing = 'identity'): Promise<Told> {
+async function timeExport({ port }: Running, { password }: Loaded, packing = 'identity'): Promise<ExportResult> {
   const headers = { accept: 'application/x-ndjson', 'accept-encoding': packing, 'x-service-name': serviceName }
   const { seconds, out } = await timed('curl', [
     ...['--silent', '--fail', '--insecure', '--http1.1', '--user', `${serviceName}:${password}`],

@@ -68,8 +68,8 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
       ],
       targets: times.map(([what, ms]) => ({
         what,
-        wanted: `≤ ${mostMs} ms`,
-        found: `${whole(ms)} ms`,
+        expected: `≤ ${mostMs} ms`,
+        actual: `${whole(ms)} ms`,
         met: ms <= mostMs,
       })),
     }

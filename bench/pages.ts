@@ -8,7 +8,7 @@ import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 const connections = 32
 
 /** Results of all rounds of one scenario. */
-interface Found {
+interface PageResult {
   scenario: Scenario
   bytes: number
   plain: number
@@ -25,10 +25,10 @@ interface Found {
 /** Measures every request at full and at half load and, in the same rounds, its limiting factor. */
 export async function measurePages(bench: Bench, loaded: Loaded): Promise<Section> {
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
-  const found: Found[] = []
+  const results: PageResult[] = []
   for (const scenario of await scenariosOf(loaded)) {
     bench.say(`  ${scenario.name}`)
-    found.push(await measureScenario(bench, loaded, service, scenario))
+    results.push(await measureScenario(bench, loaded, service, scenario))
   }
   await service.stop()
   return {
@@ -54,7 +54,7 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
           'RSS MB',
           'PostgreSQL MB',
         ],
-        rows: found.map(({ scenario, full, half }) => [
+        rows: results.map(({ scenario, full, half }) => [
           scenario.name,
           whole(full.answersPerSecond),
           whole(full.answersPerSecond * scenario.records),
@@ -83,7 +83,7 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
           'share of bare HTTPS',
           'bare HTTPS p99/p50',
         ],
-        rows: found.map(({ scenario, bytes, plain, tls, sql, full, share, bareTail }) => [
+        rows: results.map(({ scenario, bytes, plain, tls, sql, full, share, bareTail }) => [
           scenario.name,
           whole(bytes),
           whole(plain),
@@ -96,13 +96,18 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
         ]),
       },
     ],
-    targets: found[0] ? targetsOf(found[0]) : [],
+    targets: results[0] ? targetsOf(results[0]) : [],
   }
 }
 
-async function measureScenario(bench: Bench, loaded: Loaded, service: Running, scenario: Scenario): Promise<Found> {
+async function measureScenario(
+  bench: Bench,
+  loaded: Loaded,
+  service: Running,
+  scenario: Scenario,
+): Promise<PageResult> {
   const { ports, bytes } = await repeating(bench, service, scenario)
-  const rounds: Omit<Found, 'scenario' | 'bytes' | 'share'>[] = []
+  const rounds: Omit<PageResult, 'scenario' | 'bytes' | 'share'>[] = []
   for (let round = 0; round < bench.rounds; round++) {
     const { answersPerSecond: plain } = await askBare(bench, ports.plain, scenario.request, { connections })
     const secure = { connections, ca: service.ca }
@@ -140,20 +145,20 @@ const tailOf = ({ p50, p99 }: { p50: number; p99: number }) => p99 / p50
 const wantedPages = 3_500
 const wantedBare = 50_000
 
-function targetsOf({ scenario: { name }, plain, full, half, share, bareTail }: Found): Target[] {
+function targetsOf({ scenario: { name }, plain, full, half, share, bareTail }: PageResult): Target[] {
   const tail = tailOf(half)
   return [
-    { what: `${name}: of SQL alone`, wanted: '≥ 60 %', found: percent(share.sql), met: share.sql >= 0.6 },
+    { what: `${name}: of SQL alone`, expected: '≥ 60 %', actual: percent(share.sql), met: share.sql >= 0.6 },
     {
       what: `${name}: pages/s`,
-      wanted: `≥ ${whole(wantedPages)} where the bare HTTP server makes ${whole(wantedBare)}: ≥ ${percent(wantedPages / wantedBare)} of it`,
-      found: `${whole(full.answersPerSecond)} of ${whole(plain)}: ${tenths(share.plain * 100)} %`,
+      expected: `≥ ${whole(wantedPages)} where the bare HTTP server makes ${whole(wantedBare)}: ≥ ${percent(wantedPages / wantedBare)} of it`,
+      actual: `${whole(full.answersPerSecond)} of ${whole(plain)}: ${tenths(share.plain * 100)} %`,
       met: share.plain >= wantedPages / wantedBare,
     },
     {
       what: `${name}: p99 at half load`,
-      wanted: '≤ 3 × p50',
-      found: `${tenths(tail)} ×, the bare server ${tenths(bareTail)} ×`,
+      expected: '≤ 3 × p50',
+      actual: `${tenths(tail)} ×, the bare server ${tenths(bareTail)} ×`,
       met: tail <= 3,
     },
   ]

@@ -97,8 +97,8 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
     ],
     targets: grown.map(({ name, by }) => ({
       what: `${name}: CPU with the log`,
-      wanted: '≤ 3 % more',
-      found: shown(by),
+      expected: '≤ 3 % more',
+      actual: shown(by),
       met: by <= most,
     })),
   }

@@ -32,12 +32,13 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
         sql`select count(*)::integer as n from stock where service_id = ${service.id} and changed_at > ${since}::timestamptz`,
       )
     )?.n ?? 0
-  const moment = async () => (await db.row<{ now: string }>(sql`select clock_timestamp()::text as now`))?.now ?? ''
+  const readTimestamp = async () =>
+    (await db.row<{ now: string }>(sql`select clock_timestamp()::text as now`))?.now ?? ''
   try {
     const runs: { what: string; seconds: number; read: number; peak: number; written: number }[] = []
     const measure = async (what: string, ...args: string[]) => {
       bench.say(`  ${what}`)
-      const since = await moment()
+      const since = await readTimestamp()
       runs.push({ what, ...(await pull(...args)), written: await written(since) })
     }
     await pull('stores', 'products')
@@ -62,14 +63,14 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
       targets: [
         {
           what: 'memory of a full pull',
-          wanted: `less than ${mostMegabytes} MB`,
-          found: `${whole(peak)} MB`,
+          expected: `less than ${mostMegabytes} MB`,
+          actual: `${whole(peak)} MB`,
           met: peak < mostMegabytes,
         },
         {
           what: 'a pull without changes writes no row',
-          wanted: '0',
-          found: whole(rewritten),
+          expected: '0',
+          actual: whole(rewritten),
           met: rewritten === 0,
         },
       ],

@@ -93,7 +93,7 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
     ],
     targets: grown
       .filter(({ isTarget }) => isTarget)
-      .map(({ name, by }) => ({ what: `${name}: CPU`, wanted: '≤ 3 % more', found: shown(by), met: by <= most })),
+      .map(({ name, by }) => ({ what: `${name}: CPU`, expected: '≤ 3 % more', actual: shown(by), met: by <= most })),
   }
 }
 

@@ -10,7 +10,7 @@ import { installedByNpm, installedByPip, openApiTypeScript } from './installed.t
 // Passes the OpenAPI document to client generators and to Spectral. None of them may warn. Reports and skips those
 // that can't be installed.
 
-interface Trial {
+interface ToolRun {
   name: string
   programs: Promise<string | undefined>
   program: string
@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'tillbridge-generators-'))
 const inside = (name: string) => join(directory, name)
 const config = fileURLToPath(new URL('../docs/openapi-python-client.yaml', import.meta.url))
 
-function trials(): Trial[] {
+function trials(): ToolRun[] {
   const document = inside('openapi.json')
   return [
     {
@@ -57,7 +57,7 @@ function trials(): Trial[] {
 const run = promisify(execFile)
 
 /** Says what the tool says; whether that is no warning. */
-async function isContent({ name, programs, program, args }: Trial): Promise<boolean> {
+async function isContent({ name, programs, program, args }: ToolRun): Promise<boolean> {
   const folder = await programs
   if (!folder) {
     console.error(`SKIPPED: ${name} cannot be had here.`)

@@ -11,7 +11,7 @@ export const schemaFile = new URL('schema.sql', folder)
 const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'
 
 /** A table, a view or a function, as SQL text with what is said of it. */
-interface Made {
+interface GeneratedFile {
   name: string
   text: string
 }
@@ -52,7 +52,7 @@ const partsOf = (from: string) =>
     `(select coalesce(json_agg(json_build_object('text', text, 'comment', comment) order by place, text), '[]') ${from})`,
   )
 
-async function tablesOf(db: Db): Promise<Made[]> {
+async function tablesOf(db: Db): Promise<GeneratedFile[]> {
   const tables = await db.rows<Table>(sql`
     select relname as name, obj_description(c.oid, 'pg_class') as comment,
            ${partsOf(`
@@ -85,14 +85,14 @@ async function tablesOf(db: Db): Promise<Made[]> {
   return tables.map(table => ({ name: table.name, text: tableText(table) }))
 }
 
-async function viewsOf(db: Db): Promise<Made[]> {
+async function viewsOf(db: Db): Promise<GeneratedFile[]> {
   const views = await db.rows<{ name: string; comment: string | null; body: string }>(sql`
     select relname as name, obj_description(oid, 'pg_class') as comment, pg_get_viewdef(oid, true) as body
       from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by relname`)
   return views.map(({ name, comment, body }) => ({ name, text: `${above(comment)}create view ${name} as\n${body}` }))
 }
 
-async function functionsOf(db: Db): Promise<Made[]> {
+async function functionsOf(db: Db): Promise<GeneratedFile[]> {
   const functions = await db.rows<{ name: string; comment: string | null; signature: string; body: string }>(sql`
     select proname as name, obj_description(p.oid, 'pg_proc') as comment, prosrc as body,
            concat_ws(' ', proname || '(' || pg_get_function_arguments(p.oid) || ') returns', pg_get_function_result(p.oid), 'language', l.lanname,
@@ -113,7 +113,7 @@ function tableText({ name, comment, columns, constraints, indexes, triggers }: T
   const comma = (i: number) => (i < last ? ',' : '')
   const lines = [
     ...columns.map(({ text, comment: columnComment }, i) =>
-      beside(`  ${written(text)}${comma(i)}`, columnComment, place),
+      renderColumnComment(`  ${written(text)}${comma(i)}`, columnComment, place),
     ),
     ...constraints.map(
       ({ text, comment: columnComment }, i) =>
@@ -131,7 +131,7 @@ const width = 140
 const widestColumn = 55
 
 /** Appends the comment of a column to its line. */
-function beside(column: string, comment: string | null, place: number) {
+function renderColumnComment(column: string, comment: string | null, place: number) {
   if (comment === null) return column
   const start = `${column.padEnd(place - 2)}  `
   return above(comment, ' '.repeat(start.length)).replace(/^ */, start).trimEnd()

@@ -11,7 +11,7 @@ export interface Heard {
   code: number | undefined
 }
 
-interface Asked {
+interface SimulatorRequest {
   method?: string
   /** A payload, sent as `text/xml` unless the headers say otherwise. */
   body?: string
@@ -25,7 +25,10 @@ interface Asked {
 /** Asks an API at its base, for tests and trials: `ask('Persons/3001')`. */
 export const askerOf =
   (base: () => string) =>
-  async (path: string, { method, body, version = '2.0', headers = {}, country = 'AU' }: Asked = {}): Promise<Heard> => {
+  async (
+    path: string,
+    { method, body, version = '2.0', headers = {}, country = 'AU' }: SimulatorRequest = {},
+  ): Promise<Heard> => {
     const mark = path.includes('?') ? '&' : '?'
     const response = await fetch(`${base()}${path}${country && `${mark}countryCode=${country}`}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),

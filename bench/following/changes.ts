@@ -10,7 +10,7 @@ import { type Child, now, startChild } from '../rig/child.ts'
 import { type Loaded, serviceName } from '../rig/database.ts'
 import { type Running, startService } from '../rig/processes.ts'
 import { median, percent, type Section, tenths, whole } from '../rig/report.ts'
-import type { Asked, Heard } from './crowd.ts'
+import type { CrowdCommand, Heard } from './crowd.ts'
 import { type Account, get, headOf } from './follower.ts'
 
 const name = 'bench-following'
@@ -21,7 +21,7 @@ const crowds = [1, 500] as const
 const restSeconds = 5
 const updates = 40
 /** Milliseconds after which who has not heard of an update has missed it. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 /** Changes of a page of the whole feed. */
 const pageSize = 1_000
 
@@ -45,7 +45,7 @@ export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Sect
   const update = () => upsertCustomers(db, created, [{ id: 'followed', firstname: `Ann ${++version}` }])
   await update()
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
-  const followers = startChild<Asked, Heard>('../following/crowd.ts')
+  const followers = startChild<CrowdCommand, Heard>('../following/crowd.ts')
   const rig = { bench, service, followers, accounts, update }
   try {
     const found = []
@@ -68,7 +68,7 @@ interface Rig {
   bench: Bench
   service: Running
   /** The process of those who follow. */
-  followers: Child<Asked, Heard>
+  followers: Child<CrowdCommand, Heard>
   accounts: readonly Account[]
   update: () => Promise<unknown>
 }
@@ -97,7 +97,7 @@ async function followed(rig: Rig, crowd: number) {
     for (let i = 0; i < updates; i++) {
       await update()
       const committedAt = now()
-      const heard = await followers.ask({ within: patienceMs })
+      const heard = await followers.ask({ within: timeoutMs })
       for (const way of ['stream', 'poll'] as const) for (const at of heard[way]) lags[way].push(at - committedAt)
       missed += 2 * crowd - heard.stream.length - heard.poll.length
       await delay(100)
@@ -215,23 +215,23 @@ function sectionOf(
       },
     ],
     targets: [
-      { what: 'lag, p99', wanted: '< 1 s', found: `${whole(slowest)} ms`, met: slowest < 1_000 },
+      { what: 'lag, p99', expected: '< 1 s', actual: `${whole(slowest)} ms`, met: slowest < 1_000 },
       {
         what: 'second half of the feed compared with the first, medians of the tenths',
-        wanted: '≥ 90 % of its pages/s',
-        found: percent(flat),
+        expected: '≥ 90 % of its pages/s',
+        actual: percent(flat),
         met: flat >= 0.9,
       },
       {
         what: `writers with followers (${whole(cost.rate)} writes/s alone)`,
-        wanted: '< 3 % slower',
-        found: `${(cost.more * 100).toFixed(1)} %`,
+        expected: '< 3 % slower',
+        actual: `${(cost.more * 100).toFixed(1)} %`,
         met: cost.more < 0.03,
       },
       {
         what: `${crowd?.crowd} of each: all receive the change`,
-        wanted: '0 not sent',
-        found: String(crowd?.missed),
+        expected: '0 not sent',
+        actual: String(crowd?.missed),
         met: crowd?.missed === 0,
       },
     ],

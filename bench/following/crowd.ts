@@ -10,7 +10,7 @@ export interface Crowd {
 }
 
 /** A crowd takes its place; hears of one change; goes. */
-export type Asked = { open: Crowd } | { within: number } | { close: true }
+export type CrowdCommand = { open: Crowd } | { within: number } | { close: true }
 
 /** When each of them heard, in milliseconds on the clock that processes share. */
 export interface Heard {
@@ -86,7 +86,7 @@ const byPoll = (at: Parameters<typeof open>[0], head: string) =>
     ask('')
   })
 
-answerAsks(async (requested: Asked): Promise<Heard> => {
+answerAsks(async (requested: CrowdCommand): Promise<Heard> => {
   if ('open' in requested) {
     const { port, ca, streams, polls } = requested.open
     const at = { port, secureContext: createSecureContext({ ca }) }
@@ -98,12 +98,12 @@ answerAsks(async (requested: Asked): Promise<Heard> => {
     goes = []
   } else {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const patience = setTimeout(resolve, requested.within)
+    const timer = setTimeout(resolve, requested.within)
     const count = () => heard.stream.length + heard.poll.length
     onHeard = () => void (count() >= size && resolve())
     onHeard()
     await promise
-    clearTimeout(patience)
+    clearTimeout(timer)
   }
   const reported = heard
   heard = { stream: [], poll: [] }

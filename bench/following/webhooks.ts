@@ -18,7 +18,7 @@ const live = endpoints / 2
 const rounds = 10
 /** Nothing listens on this port. */
 const dead = 'http://127.0.0.1:1024/hooks'
-const patienceMs = 600_000
+const timeoutMs = 600_000
 
 /** An endpoint that takes everything, but for what is posted to `/hanging`. */
 async function startReceiver() {
@@ -39,7 +39,7 @@ async function startReceiver() {
     /** Hears of each delivery until `isAll` says that it was the last. */
     untilAll: (isAll: (path: string, body: string) => boolean) =>
       new Promise<void>((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error('Not all deliveries came.')), patienceMs)
+        const late = setTimeout(() => reject(new Error('Not all deliveries came.')), timeoutMs)
         onDelivery = (path, body) => {
           if (!isAll(path, body)) return
           clearTimeout(late)
@@ -151,11 +151,11 @@ function sectionOf(
       },
     ],
     targets: [
-      { what: 'lag of the live endpoints', wanted: '< 2 s', found: `${whole(slowest)} ms`, met: slowest < 2_000 },
+      { what: 'lag of the live endpoints', expected: '< 2 s', actual: `${whole(slowest)} ms`, met: slowest < 2_000 },
       {
         what: `${whole(size.customers)} customers sent`,
-        wanted: `≤ ${whole(most)} deliveries (500,000 in 5,100)`,
-        found: whole(deliveries),
+        expected: `≤ ${whole(most)} deliveries (500,000 in 5,100)`,
+        actual: whole(deliveries),
         met: deliveries <= most,
       },
     ],

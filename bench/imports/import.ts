@@ -84,14 +84,14 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
         return [
           {
             what: `${way}, of COPY, the slowest of ${whole(lines)} lines`,
-            wanted: `≥ ${percent(share)}`,
-            found: percent(of),
+            expected: `≥ ${percent(share)}`,
+            actual: percent(of),
             met: of >= share,
           },
           {
             what: `${way}, lines/s, the slowest`,
-            wanted: `≥ ${whole(expected)}`,
-            found: whole(rate),
+            expected: `≥ ${whole(expected)}`,
+            actual: whole(rate),
             met: rate >= expected,
           },
         ]
@@ -99,14 +99,14 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       largeFiles.target,
       {
         what: '3,000,000 lines of transactions on disk, two lines each',
-        wanted: `< ${mostGigabytes} GB`,
-        found: `${tenths(gigabytes)} GB`,
+        expected: `< ${mostGigabytes} GB`,
+        actual: `${tenths(gigabytes)} GB`,
         met: gigabytes < mostGigabytes,
       },
       {
         what: 'mappings, lines/s, the slowest',
-        wanted: `≥ ${whole(expected)}`,
-        found: whole(Math.min(...mappings.map(({ rate }) => rate))),
+        expected: `≥ ${whole(expected)}`,
+        actual: whole(Math.min(...mappings.map(({ rate }) => rate))),
         met: mappings.every(({ rate }) => rate >= expected),
       },
     ],

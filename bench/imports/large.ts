@@ -54,8 +54,8 @@ export async function measureLarge(
     },
     target: {
       what: `empty, of COPY, the slowest of ${whole(lines)} lines`,
-      wanted: `≥ ${percent(expected)}`,
-      found: percent(least),
+      expected: `≥ ${percent(expected)}`,
+      actual: percent(least),
       met: least >= expected,
     },
   }

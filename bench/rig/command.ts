@@ -20,11 +20,11 @@ export async function runCommand({ directory }: Bench, { url }: Loaded, args: re
     out += chunk
   })
   let peak = 0
-  const look = setInterval(() => {
+  const poll = setInterval(() => {
     peak = Math.max(peak, memory(child.pid ?? 0).peak || 0)
   }, 100)
   const [code] = await once(child, 'close')
-  clearInterval(look)
+  clearInterval(poll)
   if (code !== 0) throw new Error(`tillbridge ${args[0]} ended with code ${code}: ${out}`)
   return { seconds: (performance.now() - began) / 1_000, out, peak }
 }

@@ -26,10 +26,10 @@ const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
       response.setEncoding('utf8').on('data', chunk => {
         body += chunk
       })
-      response.on('end', () => resolve({ headers: standing(response.headers), body }))
+      response.on('end', () => resolve({ headers: withoutVolatileHeaders(response.headers), body }))
     }).on('error', reject)
   })
 
 /** But for what Node writes itself. */
-const standing = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
+const withoutVolatileHeaders = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
   headers as Record<string, string>

@@ -15,7 +15,7 @@ export interface Client {
 
 export function clientOf({ port, ca }: Running, username: string, password: string): Client {
   const agent = new Agent({ keepAlive: true, ca })
-  const standing = {
+  const baseHeaders = {
     authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
     'x-service-name': username,
     'content-type': 'application/json',
@@ -23,7 +23,7 @@ export function clientOf({ port, ca }: Running, username: string, password: stri
   const ask = (method: string, path: string, body?: object) =>
     new Promise<{ status: number; text: string }>(resolve => {
       const sent = body ? JSON.stringify(body) : ''
-      const headers = { ...standing, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
+      const headers = { ...baseHeaders, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
       const target = { host: '127.0.0.1', servername: 'localhost', port, agent, method, path, headers }
       const requested = request(target, response => {
         let text = ''

@@ -43,7 +43,7 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
     )
   const lock = (by: Client, number = contendedVoucher) =>
     by.write('PUT', `/vouchers/${number}/lock`, { validationId: held.get(number), lockSeconds: 3_600 })
-  const bought: { id: string; sku: string; left: number }[] = []
+  const bought: { id: string; sku: string; remaining: number }[] = []
   return [
     {
       name: 'new customer',
@@ -81,15 +81,15 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
       name: 'return',
       clients,
       async prepare(by, number) {
-        if (bought[number]?.left) return
+        if (bought[number]?.remaining) return
         const sku = skuOf(number)
         const left = 10
-        bought[number] = { id: (await place(by, orderOf([sku], left))).id, sku, left }
+        bought[number] = { id: (await place(by, orderOf([sku], left))).id, sku, remaining: left }
       },
       async write(by, number) {
         const order = bought[number]
         if (!order) return
-        order.left--
+        order.remaining--
         await by.write('POST', `/orders/${order.id}/returns`, {
           lines: [{ sku: order.sku, quantity: 1, reasonCode: 'SIZE' }],
         })

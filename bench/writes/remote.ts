@@ -16,7 +16,7 @@ const loads = [
   { clients: 256, concurrency: 32 },
 ] as const
 
-interface Found extends Placed {
+interface RemoteResult extends Placed {
   clients: number
   concurrency: number
   /** Orders a second that the back office takes at most. */
@@ -29,7 +29,7 @@ interface Found extends Placed {
  */
 export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise<Section> {
   const seconds = Math.max(bench.seconds, leastSeconds)
-  const found: Found[] = []
+  const results: RemoteResult[] = []
   const pages = { alone: [] as number[], meanwhile: [] as number[] }
   const repeated = { alone: [] as number[], meanwhile: [] as number[] }
   const neighbours = { alone: [] as number[], meanwhile: [] as number[] }
@@ -55,7 +55,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
         repeated.meanwhile.push((await Promise.all([bare(), orders(shop, clients, seconds)]))[0].p99)
         await hanging(bench, shop, seconds, neighbours)
       }
-      found.push({
+      results.push({
         ...medianBy(rounds, ({ perSecond }) => perSecond),
         clients,
         concurrency,
@@ -72,7 +72,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
       {
         caption: 'Orders',
         head: ['clients', 'at a time', 'orders/s', 'limit', 'share of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
-        rows: found.map(({ clients, concurrency, perSecond, limit, p50, p99, refused: rejected, other }) => [
+        rows: results.map(({ clients, concurrency, perSecond, limit, p50, p99, refused: rejected, other }) => [
           ...[clients, concurrency].map(String),
           ...[whole(perSecond), whole(limit), percent(perSecond / limit), whole(p50), whole(p99)],
           ...[rejected, other].map(String),
@@ -92,7 +92,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
       },
     ],
     targets: [
-      ...found.flatMap(ofOrders),
+      ...results.flatMap(ofOrders),
       ratio('customers pages', pages),
       ratio('writes of another tenant', neighbours),
     ],
@@ -125,23 +125,23 @@ const mediansOf = ({ alone, meanwhile }: { alone: number[]; meanwhile: number[] 
   meanwhile: median(meanwhile),
 })
 
-function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: Found): Target[] {
+function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: RemoteResult): Target[] {
   const most = 2 * delaySeconds * 1_000 + 300
   const rate = {
     what: `orders of ${clients} clients`,
-    wanted: 'at least 75 % of the limit',
-    found: percent(perSecond / limit),
+    expected: 'at least 75 % of the limit',
+    actual: percent(perSecond / limit),
     met: perSecond >= 0.75 * limit,
   }
   if (clients !== loads[0].clients)
     return [
       rate,
-      { what: 'responses that are neither an order nor 503', wanted: 'none', found: String(other), met: !other },
+      { what: 'responses that are neither an order nor 503', expected: 'none', actual: String(other), met: !other },
     ]
   return [
     rate,
-    { what: 'rejected', wanted: 'none', found: String(rejected + other), met: rejected + other === 0 },
-    { what: 'p99', wanted: `at most ${most} ms`, found: `${whole(p99)} ms`, met: p99 <= most },
+    { what: 'rejected', expected: 'none', actual: String(rejected + other), met: rejected + other === 0 },
+    { what: 'p99', expected: `at most ${most} ms`, actual: `${whole(p99)} ms`, met: p99 <= most },
   ]
 }
 
@@ -149,8 +149,8 @@ function ratio(what: string, times: { alone: number[]; meanwhile: number[] }): T
   const { alone, meanwhile } = mediansOf(times)
   return {
     what: `p99 of ${what} with load`,
-    wanted: 'at most 1.3 times that alone',
-    found: (meanwhile / alone).toFixed(2),
+    expected: 'at most 1.3 times that alone',
+    actual: (meanwhile / alone).toFixed(2),
     met: meanwhile <= 1.3 * alone,
   }
 }

@@ -30,7 +30,7 @@ const expected: Record<string, { share?: number; cpu?: number; trips?: number }>
   return: { share: 0.1 },
 }
 
-interface Found extends Rate {
+interface WriteResult extends Rate {
   p50: number
   /** Milliseconds of CPU of each write: the service, and PostgreSQL. */
   cpu: { service: number; postgres: number }
@@ -38,8 +38,8 @@ interface Found extends Rate {
 
 /** One round of a kind: by one process, by two, and the limit. */
 interface Round {
-  served: Found
-  two: Found
+  served: WriteResult
+  two: WriteResult
   limit: Rate
 }
 
@@ -55,14 +55,14 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
   const runningTwo = await startService(bench.directory, { DATABASE_URL: loaded.url, WEB_CONCURRENCY: '2' })
   const [client, clientOfTwo] = [clientOf(running, name, password), clientOf(runningTwo, name, password)]
   const kinds = await kindsFor(client)
-  const found = new Map<Kind, Round[]>(kinds.map(kind => [kind, []]))
+  const results = new Map<Kind, Round[]>(kinds.map(kind => [kind, []]))
   const measure = async (at: Running, kind: Kind, by: Client) => {
     await jobsDone(loaded, service)
     return load(bench, at, kind, by, seconds)
   }
   try {
     for (let round = 0; round < bench.rounds; round++)
-      for (const [kind, rounds] of found) {
+      for (const [kind, rounds] of results) {
         bench.say(`  ${kind.name}`)
         const served = await measure(running, kind, client)
         const two = await measure(runningTwo, kind, clientOfTwo)
@@ -70,7 +70,7 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
         rounds.push({ served, two, limit: await limitOf(tpcb, kind, seconds) })
       }
     const trips = await roundTripsOf(bench, loaded, kinds, (at: Running) => clientOf(at, name, password))
-    return section(found, trips, tpcb !== undefined, seconds)
+    return section(results, trips, tpcb !== undefined, seconds)
   } finally {
     client.end()
     clientOfTwo.end()
@@ -99,7 +99,7 @@ async function load(
   { clients: count, prepare, write }: Kind,
   client: Client,
   seconds: number,
-): Promise<Found> {
+): Promise<WriteResult> {
   let times: number[] = []
   let on = true
   const all = Promise.all(
@@ -153,14 +153,14 @@ async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[]
 }
 
 function section(
-  found: ReadonlyMap<Kind, Round[]>,
+  results: ReadonlyMap<Kind, Round[]>,
   trips: ReadonlyMap<Kind, number>,
   hasPgbench: boolean,
   seconds: number,
 ): Section {
   const rows: string[][] = []
   const targets: Target[] = []
-  for (const [kind, rounds] of found) {
+  for (const [kind, rounds] of results) {
     const { served } = medianBy(rounds, each => each.served.perSecond)
     const { limit } = medianBy(rounds, each => each.limit.perSecond)
     const { two } = medianBy(rounds, each => each.two.perSecond)
@@ -179,29 +179,29 @@ function section(
     if (most?.share !== undefined)
       targets.push({
         what: what(kind.clients === contenders ? 'share of updates of one row' : 'share of TPC-B'),
-        wanted: `at least ${percent(most.share)}`,
-        found: Number.isNaN(share) ? 'no pgbench here' : percent(share),
+        expected: `at least ${percent(most.share)}`,
+        actual: Number.isNaN(share) ? 'no pgbench here' : percent(share),
         met: share >= most.share,
       })
     if (kind.clients === contenders)
       targets.push({
         what: what('p99 of that of updates of one row'),
-        wanted: 'at most 2 x',
-        found: `${(served.p99 / limit.p99).toFixed(1)} x`,
+        expected: 'at most 2 x',
+        actual: `${(served.p99 / limit.p99).toFixed(1)} x`,
         met: served.p99 <= 2 * limit.p99,
       })
     if (most?.cpu !== undefined)
       targets.push({
         what: what('CPU of service and PostgreSQL'),
-        wanted: `at most ${most.cpu} ms`,
-        found: `${tenths(service + postgres)} ms`,
+        expected: `at most ${most.cpu} ms`,
+        actual: `${tenths(service + postgres)} ms`,
         met: service + postgres <= most.cpu,
       })
     if (most?.trips !== undefined)
       targets.push({
         what: what('waits for the database'),
-        wanted: `at most ${most.trips}`,
-        found: String(waits),
+        expected: `at most ${most.trips}`,
+        actual: String(waits),
         met: waits <= most.trips,
       })
   }

@@ -131,7 +131,7 @@ async function read() {
   }
 }
 
-const failuresIn = (wanted: Phase) => failures.filter(failure => failure.phase === wanted)
+const failuresIn = (inPhase: Phase) => failures.filter(failure => failure.phase === inPhase)
 
 try {
   await haproxy.untilAllAreUp()

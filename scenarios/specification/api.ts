@@ -30,10 +30,10 @@ export interface Access {
   service: string
 }
 
-const patienceMs = 30_000
+const timeoutMs = 30_000
 
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs), ...init })
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs), ...init })
   const text = await response.text()
   const isJson = /json/.test(response.headers.get('content-type') ?? '')
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
@@ -66,7 +66,7 @@ export function dataOf({ status, body }: Answer) {
 }
 
 /** Asserts that a request is rejected because of its own error. */
-export function isRefused({ status, body }: Answer, ...statuses: number[]) {
-  const reported = `${status} ${JSON.stringify(body)}`
-  assert.ok(statuses.length ? statuses.includes(status) : status >= 400 && status < 500, reported)
+export function assertRejected({ status, body }: Answer, ...statuses: number[]) {
+  const response = `${status} ${JSON.stringify(body)}`
+  assert.ok(statuses.length ? statuses.includes(status) : status >= 400 && status < 500, response)
 }

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
-import { dataOf, isRefused } from './api.ts'
+import { assertRejected, dataOf } from './api.ts'
 import { addressLines, fields, paths } from './names.ts'
-import { given } from './not-tried.ts'
+import { requireValue } from './not-tried.ts'
 import { names } from './shop.ts'
-import { says, section, type Trial } from './statement.ts'
+import { type StatementContext, says, section } from './statement.ts'
 
 const timestamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
 /** Sends the fields in a POST, and in a PUT to a customer without them; both answers have to be so. */
-async function posted({ api, shop }: Trial, sent: object, isSo: (customer: Record<string, unknown>) => void) {
+async function posted(
+  { api, shop }: StatementContext,
+  sent: object,
+  isSo: (customer: Record<string, unknown>) => void,
+) {
   isSo(await shop.newCustomer(sent))
   const { id } = await shop.newCustomer()
   isSo(dataOf(await api.put(paths.customer(id), sent)))
@@ -18,7 +22,7 @@ async function posted({ api, shop }: Trial, sent: object, isSo: (customer: Recor
 const phonesOf = ({ contact }: Record<string, unknown>) => (contact as { phones: { mobile: string | null } }).phones
 
 /** That a subscription outranks `privacy` in the same request. */
-const overrides = (flag: string) => (trial: Trial) =>
+const overrides = (flag: string) => (trial: StatementContext) =>
   posted(trial, { [flag]: true, privacy: true }, customer =>
     assert.deepEqual([customer[flag], customer.privacy], [true, false]),
   )
@@ -43,7 +47,7 @@ export const customers = section(
   says('emailSubscription, smsSubscription, privacy: boolean', async ({ api, shop }) => {
     const { id } = await shop.newCustomer()
     for (const flag of ['emailSubscription', 'smsSubscription', 'privacy'])
-      isRefused(await api.put(paths.customer(id), { [flag]: 'true' }))
+      assertRejected(await api.put(paths.customer(id), { [flag]: 'true' }))
   }),
   says('privacy: changing it changes the accept-marketing status', async ({ api, shop }) => {
     const { id } = await shop.newCustomer({ privacy: false })
@@ -56,13 +60,13 @@ export const customers = section(
     for (const { updateTimeStamp } of await shop.customers()) assert.match(updateTimeStamp, timestamp)
     for (const { updateTimeStamp } of dataOf(await api.get(paths.customers, { updated_after: '2000-01-01' })))
       assert.match(updateTimeStamp, timestamp)
-    await posted({ api, shop } as Trial, { title: 'Mr' }, customer =>
+    await posted({ api, shop } as StatementContext, { title: 'Mr' }, customer =>
       assert.match(String(customer.updateTimeStamp), timestamp),
     )
   }),
   says('updateTimeStamp: not accepted in the PUT request', async ({ api, shop }) => {
     const { id, updateTimeStamp } = await shop.newCustomer()
-    isRefused(await api.put(paths.customer(id), { updateTimeStamp, title: 'Mr' }))
+    assertRejected(await api.put(paths.customer(id), { updateTimeStamp, title: 'Mr' }))
     assert.equal(dataOf(await api.get(paths.customer(id))).title, null)
   }),
   says('startDate: YYYY-MM-DD HH:MM:SS', async ({ shop }) => {
@@ -95,22 +99,22 @@ export const customers = section(
     const found = await shop.customers()
     for (const customer of found)
       for (const name of [fields.signUpStore, ...fields.loyalty]) assert.ok(name in customer)
-    given(
+    requireValue(
       found.find(customer => customer[fields.loyalty[1] ?? '']),
       'no customer is in a loyalty programme',
     )
   }),
   says('Customer references are the actual reference value, not only its identifier', async ({ shop }) => {
     const references = (await shop.customers()).flatMap(each => Object.values<{ name: string | null }>(each.references))
-    given(references[0], 'no customer has a reference')
+    requireValue(references[0], 'no customer has a reference')
     for (const { name } of references) assert.ok(name)
   }),
 )
 
 export const customerRequests = [
   says('POST customers: a customer body; the created customer', async ({ api, shop }) => {
-    const made = await shop.newCustomer({ mobile: '+61 491 570 006' })
-    assert.deepEqual(dataOf(await api.get(paths.customer(made.id))).contact, made.contact)
+    const created = await shop.newCustomer({ mobile: '+61 491 570 006' })
+    assert.deepEqual(dataOf(await api.get(paths.customer(created.id))).contact, created.contact)
   }),
   says('PUT customers: a customer body without updateTimeStamp; the updated customer', async ({ api, shop }) => {
     const { id } = await shop.newCustomer()

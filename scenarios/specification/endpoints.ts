@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { dataOf, isRefused } from './api.ts'
+import { assertRejected, dataOf } from './api.ts'
 import { customerRequests } from './customers.ts'
 import { fields, paths, pinHeader, returnOf, voucherOf } from './names.ts'
-import { given, NotTried } from './not-tried.ts'
+import { NotTried, requireValue } from './not-tried.ts'
 import { holdsAHundred, isPaged } from './paginate.ts'
 import { says, section } from './statement.ts'
 
@@ -17,7 +17,7 @@ export const endpoints = section(
   }),
   says('GET /staff: optional query filters email and code', async ({ api }) => {
     const staff = dataOf(await api.get('/staff'))
-    const one = given(
+    const one = requireValue(
       staff.find(({ email }: { email: string | null }) => email),
       'there is no staff',
     )
@@ -29,13 +29,13 @@ export const endpoints = section(
     assert.deepEqual(dataOf(await api.get('/staff', { code: 'no such code' })), [])
   }),
   says('GET /staff: supports pagination', async ({ api }) => {
-    given(dataOf(await api.get('/staff'))[3], 'there are too few staff')
+    requireValue(dataOf(await api.get('/staff'))[3], 'there are too few staff')
     await isPaged(api, '/staff')
   }),
   says('GET /staff/{id}: one staff record', async ({ api }) => {
-    const one = given(dataOf(await api.get('/staff'))[0], 'there is no staff')
+    const one = requireValue(dataOf(await api.get('/staff'))[0], 'there is no staff')
     assert.deepEqual(dataOf(await api.get(`/staff/${one.id}`)), one)
-    isRefused(await api.get('/staff/nobody-at-all'), 404)
+    assertRejected(await api.get('/staff/nobody-at-all'), 404)
   }),
   says('GET /customers/search: cursor-based pagination', ({ api }) => isPaged(api, '/customers/search')),
   says('GET /customers/search: timestamp filter updated_after', async ({ api, shop }) => {
@@ -48,7 +48,7 @@ export const endpoints = section(
   says(`GET ${sales}: cursor-based pagination`, ({ api }) => isPaged(api, sales, { asc: 'true' })),
   says(`GET ${sales}: updated_after, updated_before filter by date`, async ({ api }) => {
     const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
-    const timestamp = given(found.at(-1)?.updateTimeStamp, 'there are no transactions')
+    const timestamp = requireValue(found.at(-1)?.updateTimeStamp, 'there are no transactions')
     const later = dataOf(await api.get(sales, { updated_after: timestamp }))
     const earlier = dataOf(await api.get(sales, { updated_before: timestamp }))
     for (const { updateTimeStamp } of later) assert.ok(updateTimeStamp >= timestamp)
@@ -59,17 +59,17 @@ export const endpoints = section(
   ...customerRequests,
   says('GET retail transactions of one shopper', async ({ api }) => {
     const known = dataOf(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
-    const { id, customerId } = given(known, 'no transaction is of a known shopper')
+    const { id, customerId } = requireValue(known, 'no transaction is of a known shopper')
     const history = dataOf(await api.get(paths.transactionsOf(customerId)))
     assert.ok(history.some((each: { id: string }) => each.id === id))
     for (const each of history) assert.equal(each.customerId, customerId)
   }),
   says('POST returns: each SKU is on the original order; the created return', async ({ api, shop }) => {
     const { id, lines } = await shop.order()
-    const made = dataOf(await api.post(paths.returnsOf(id), returnOf(lines[0].sku, await shop.returnReason())))
-    assert.equal(made.lines[0].sku, lines[0].sku)
+    const created = dataOf(await api.post(paths.returnsOf(id), returnOf(lines[0].sku, await shop.returnReason())))
+    assert.equal(created.lines[0].sku, lines[0].sku)
     const returns = dataOf(await api.get(paths.returnsOf(id)))
-    assert.ok(returns.some((each: { id: string }) => each.id === made.id))
+    assert.ok(returns.some((each: { id: string }) => each.id === created.id))
   }),
   says('GET gift voucher: voucher information', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()
@@ -81,19 +81,19 @@ export const endpoints = section(
     for (const lock of [api.put, api.post]) {
       const { validationId } = dataOf(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }))
       assert.equal(dataOf(await lock(paths.lockOf(number), { validationId, lockSeconds: 60 })).status, 'locked')
-      isRefused(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }), 409)
+      assertRejected(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }), 409)
       assert.equal(dataOf(await lock(paths.lockOf(number), { validationId, lockSeconds: 0 })).status, 'active')
     }
   }),
   says('POST gift voucher: a payment gateway name may be chosen', async ({ api, shop }) => {
     await shop.newCustomer()
     for (const more of [{ gateway: await shop.gateway() }, {}]) dataOf(await api.post(paths.vouchers, voucherOf(more)))
-    isRefused(await api.post(paths.vouchers, voucherOf({ gateway: 'no such gateway' })))
+    assertRejected(await api.post(paths.vouchers, voucherOf({ gateway: 'no such gateway' })))
   }),
   says('POST gift voucher: a digital voucher with number and PIN, sent to the customer by email', async trial => {
     const { api, shop, mails } = trial
     const { contact } = await shop.newCustomer()
-    const read = given(mails, 'the emails are not accessible')
+    const read = requireValue(mails, 'the emails are not accessible')
     const { number, pin } = dataOf(await api.post(paths.vouchers, voucherOf({ receiverEmail: contact.email })))
     // A back office that creates number and PIN later sends them only in the email.
     const expected: string[] = [contact.email, ...(number === null ? [] : [number, pin])]
@@ -106,7 +106,7 @@ export const endpoints = section(
     assert.equal(dataOf(opened).availableAmount, '25.00')
   }),
   says('GET rewards: retail rewards and gifts for the reward balance', async ({ shop }) => {
-    const { rewards, gifts, availableRewards } = given(await shop.rewards(), 'no customer has a reward account')
+    const { rewards, gifts, availableRewards } = requireValue(await shop.rewards(), 'no customer has a reward account')
     assert.ok(Array.isArray(rewards) && Array.isArray(gifts) && typeof availableRewards === 'string')
   }),
   says('GET payment gateways: the list of available names', async ({ api }) => {

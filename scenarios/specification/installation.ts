@@ -43,8 +43,8 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
     if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
     await run(cli, ['service', 'add', 'old', `backOfficeVersion=${oldRelease}`], environment)
     if (office) await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
-    const made = await run(cli, ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
-    const apiKey = /^API key: (\S+)$/m.exec(made)?.[1] ?? ''
+    const output = await run(cli, ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
+    const apiKey = /^API key: (\S+)$/m.exec(output)?.[1] ?? ''
     return {
       access,
       old: { url: access.url, apiKey, service: 'old' },

@@ -2,7 +2,7 @@
 export class NotTried extends Error {}
 
 /** Something that is there, or the statement cannot be tried. */
-export function given<T>(value: T | undefined, why: string): T {
+export function requireValue<T>(value: T | undefined, why: string): T {
   if (value === undefined) throw new NotTried(why)
   return value
 }

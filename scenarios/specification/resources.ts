@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { dataOf, isRefused } from './api.ts'
+import { assertRejected, dataOf } from './api.ts'
 import { fields, paths, pinHeader } from './names.ts'
-import { given, NotTried } from './not-tried.ts'
+import { NotTried, requireValue } from './not-tried.ts'
 import { pagination } from './paginate.ts'
 import { says, section } from './statement.ts'
 
@@ -25,7 +25,7 @@ export const resources = section(
   says('store: carries the mapped e-commerce location identifier', async ({ api }) => {
     const stores = dataOf(await api.get('/stores'))
     for (const store of stores) assert.ok(fields.location in store)
-    given(
+    requireValue(
       stores.find((store: Record<string, unknown>) => store[fields.location] !== null),
       'no store is mapped to a location',
     )
@@ -45,10 +45,10 @@ export const resources = section(
   says('gift voucher: a voucher number and a PIN', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()
     assert.equal(dataOf(await api.get(paths.voucher(number), {}, { [pinHeader]: pin })).number, number)
-    isRefused(await api.get(paths.voucher(number), {}, { [pinHeader]: `${pin}0` }))
+    assertRejected(await api.get(paths.voucher(number), {}, { [pinHeader]: `${pin}0` }))
   }),
   says('reward / gift: what is used to compute a shopper’s reward balance', async ({ shop }) => {
-    const { rewards, gifts, availableRewards } = given(await shop.rewards(), 'no customer has a reward account')
+    const { rewards, gifts, availableRewards } = requireValue(await shop.rewards(), 'no customer has a reward account')
     assert.ok(Array.isArray(gifts))
     const cents = (text: string) => Math.round(Number(text) * 100)
     const open = rewards.reduce((sum: number, { available }: { available: string }) => sum + cents(available), 0)

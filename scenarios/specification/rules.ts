@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
-import { ask, dataOf, isRefused } from './api.ts'
+import { ask, assertRejected, dataOf } from './api.ts'
 import { paths, returnOf, voucherOf } from './names.ts'
-import { given } from './not-tried.ts'
+import { requireValue } from './not-tried.ts'
 import { pagination } from './paginate.ts'
 import { names } from './shop.ts'
-import { says, section, type Trial } from './statement.ts'
+import { type StatementContext, says, section } from './statement.ts'
 
 const sales = '/orders/transactions/search'
 
 /** An older back office shows an empty list, of customers that are there. */
-async function isEmptyBelow({ old }: Trial) {
-  const api = given(old, 'there is no service with an older back office')
+async function isEmptyBelow({ old }: StatementContext) {
+  const api = requireValue(old, 'there is no service with an older back office')
   dataOf(await api.post(paths.customers, names()))
   assert.ok(dataOf(await api.get('/customers/search')).length > 0)
   const { status, body } = await api.get(paths.customers, { updated_after: '2000-01-01' })
   assert.deepEqual([status, body.data], [200, []])
 }
 
-async function needsNeither({ api, shop }: Trial) {
+async function needsNeither({ api, shop }: StatementContext) {
   const { id } = await shop.newCustomer()
   assert.equal(dataOf(await api.put(paths.customer(id), { surname: 'Other' })).surname, 'Other')
 }
@@ -33,8 +33,8 @@ export const rules = section(
   }),
   says('2. updated_before with updated_after limits the transactions to a date range', async ({ api }) => {
     const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
-    const stamps = found.map(({ updateTimeStamp }: { updateTimeStamp: string }) => updateTimeStamp).sort()
-    const [first, last] = [given(stamps[0], 'there are no transactions'), stamps.at(-1)]
+    const timestamps = found.map(({ updateTimeStamp }: { updateTimeStamp: string }) => updateTimeStamp).sort()
+    const [first, last] = [requireValue(timestamps[0], 'there are no transactions'), timestamps.at(-1)]
     const range = { updated_after: '2000-01-01', updated_before: '2100-01-01' }
     assert.deepEqual(dataOf(await api.get(sales, range)), found)
     assert.deepEqual(dataOf(await api.get(sales, { ...range, updated_before: first })), [])
@@ -49,8 +49,8 @@ export const rules = section(
   says(
     '5. Gift vouchers need the gift card SKU index, the voucher type and the function configured',
     async ({ old }) => {
-      const api = given(old, 'there is no service without gift vouchers')
-      isRefused(await api.post(paths.vouchers, voucherOf({})))
+      const api = requireValue(old, 'there is no service without gift vouchers')
+      assertRejected(await api.post(paths.vouchers, voucherOf({})))
     },
   ),
   says('6. POST and PUT customers do not require mobile or dateOfBirth', needsNeither),
@@ -60,17 +60,17 @@ export const authentication = section(
   '5. Authentication',
   says('1. HTTP Basic with username and password, on every request', async ({ api }) => {
     const { authorization, ...others } = api.headers
-    isRefused(await ask(`${api.url}/stores`, { headers: others }), 401)
-    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, authorization: `${authorization}x` } }), 401)
-    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, authorization: 'Bearer x' } }), 401)
+    assertRejected(await ask(`${api.url}/stores`, { headers: others }), 401)
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: `${authorization}x` } }), 401)
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: 'Bearer x' } }), 401)
     const [username] = Buffer.from(String(authorization).slice(6), 'base64').toString().split(':')
     const wrong = `Basic ${Buffer.from(`${username}:wrong`).toString('base64')}`
-    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, authorization: wrong } }), 401)
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: wrong } }), 401)
   }),
   says('2. The header X-Service-Name, with the value assigned to the account', async ({ api }) => {
     const { 'x-service-name': name, ...others } = api.headers
-    isRefused(await ask(`${api.url}/stores`, { headers: others }))
-    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, 'x-service-name': `not ${name}` } }))
+    assertRejected(await ask(`${api.url}/stores`, { headers: others }))
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, 'x-service-name': `not ${name}` } }))
   }),
   says('3. Requests over plain HTTP are not allowed', async ({ api }) => {
     const response = await ask(`${api.url.replace('https:', 'http:')}/stores`, { headers: api.headers }).catch(
@@ -89,7 +89,7 @@ export const authentication = section(
       paths.inventory,
       paths.gateways,
     ])
-      isRefused(await ask(`${api.url}${path}`, { headers: { ...api.headers, authorization: nobody } }), 401)
+      assertRejected(await ask(`${api.url}${path}`, { headers: { ...api.headers, authorization: nobody } }), 401)
   }),
 )
 
@@ -100,7 +100,7 @@ export const errors = section(
   says('3. A return is processed only when the SKU is on the original order', async ({ api, shop }) => {
     const { id } = await shop.order()
     const before = dataOf(await api.get(paths.returnsOf(id)))
-    isRefused(await api.post(paths.returnsOf(id), returnOf(await shop.otherSku(), await shop.returnReason())))
+    assertRejected(await api.post(paths.returnsOf(id), returnOf(await shop.otherSku(), await shop.returnReason())))
     assert.deepEqual(dataOf(await api.get(paths.returnsOf(id))), before)
   }),
 )

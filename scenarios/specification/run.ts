@@ -9,7 +9,7 @@ import { NotTried } from './not-tried.ts'
 import { purpose, resources } from './resources.ts'
 import { authentication, errors, rules, versioning } from './rules.ts'
 import { shopOf } from './shop.ts'
-import type { Section, Trial } from './statement.ts'
+import type { Section, StatementContext } from './statement.ts'
 
 /** The specification, from its beginning to its end. */
 const specification = [purpose, resources, customers, endpoints, rules, authentication, errors, limits, versioning]
@@ -64,7 +64,7 @@ async function trust(ca: string | undefined) {
   if (ca !== undefined) setDefaultCACertificates([...getCACertificates('default'), ca])
 }
 
-function trialOf(own: Installation | undefined): Trial {
+function trialOf(own: Installation | undefined): StatementContext {
   const api = apiOf(own?.access ?? accessOf(options))
   const [number = '', pin = ''] = options.voucher?.split(':') ?? []
   const voucher = own?.voucher ?? (pin ? { number, pin } : undefined)
@@ -83,7 +83,7 @@ function accessOf({ url = '', apiKey, service }: Options): Access {
 }
 
 /** Tries all statements in their order, a line each. Returns how many do not hold. */
-async function tryAll(trial: Trial): Promise<number> {
+async function tryAll(trial: StatementContext): Promise<number> {
   const sums = { held: 0, failed: 0, untried: 0 }
   for (const { heading, statements } of specification satisfies readonly Section[]) {
     console.log(`\n${heading}`)

@@ -2,7 +2,7 @@ import type { Api } from './api.ts'
 import type { Shop } from './shop.ts'
 
 /** The service that statements are checked on. */
-export interface Trial {
+export interface StatementContext {
   api: Api
   shop: Shop
   /** A service of the same installation whose back office is older than 2022.1, and in which no gift voucher is configured. */
@@ -14,7 +14,7 @@ export interface Trial {
 /** A statement of the specification. It holds where `tried` ends; what it throws says why it does not. */
 export interface Statement {
   says: string
-  tried(trial: Trial): Promise<void>
+  tried(trial: StatementContext): Promise<void>
 }
 
 /** A part of the specification, with its statements in their order. */

@@ -1,7 +1,7 @@
 import { documented, membersOf, type Node, nameOf, typeOf } from './types.ts'
 
 /** An operation of the document, with its place there. */
-export interface Told {
+export interface OperationDefinition {
   method: string
   path: string
   operation: Node
@@ -24,7 +24,7 @@ const usualHeaders = /^(X-Service-Name|X-Request-Id|traceparent|If-(None-)?Match
 const headerOption = (name: string) => camelCase(name.replace(/^X-/, '').toLowerCase())
 
 /** Returns the parameters, body and response of an operation of the document. */
-export function partsOf({ operation }: Told, { parameters, schemas }: Node): Parts {
+export function partsOf({ operation }: OperationDefinition, { parameters, schemas }: Node): Parts {
   const all: Node[] = operation.parameters.map((each: Node) => (each.$ref ? parameters[nameOf(each)] : each))
   const inside = (place: string) => all.filter(each => each.in === place)
   const isList = inside('query').some(each => each.name === 'after_cursor')
@@ -49,9 +49,9 @@ const querySchema = ({ schema, description }: Node) =>
   schema.$ref && nameOf(schema) === 'TimestampFilter' ? { type: 'timestamp', description } : { ...schema, description }
 
 /** The operation as a method of the group's interface. */
-export function signature(name: string, reported: Told, components: Node): string {
-  const { params, query, ownHeaders, body, isList, data } = partsOf(reported, components)
-  const { summary, description } = reported.operation
+export function renderSignature(name: string, operation: OperationDefinition, components: Node): string {
+  const { params, query, ownHeaders, body, isList, data } = partsOf(operation, components)
+  const { summary, description } = operation.operation
   const mustAsk = query.required.length > 0
   const mustSay = ownHeaders.some(each => each.required)
   const own = ownHeaders.map(
@@ -67,11 +67,11 @@ export function signature(name: string, reported: Told, components: Node): strin
     required: own.flatMap(([option, , required]) => (required ? [option] : [])),
   }
   const hasFilters = Object.keys(query.properties).length > 0
-  const asked = [...(isList ? ['Paging'] : []), ...(hasFilters ? [membersOf(query, 'sent', '  ')] : [])]
-  const options = reported.method === 'GET' ? 'CallOptions' : 'WriteOptions'
+  const queryTypes = [...(isList ? ['Paging'] : []), ...(hasFilters ? [membersOf(query, 'sent', '  ')] : [])]
+  const options = operation.method === 'GET' ? 'CallOptions' : 'WriteOptions'
   const input = [
     ...params.map(param => `${param}: string`),
-    ...(asked.length ? [`query${mustAsk || mustSay ? '' : '?'}: ${asked.join(' & ')}`] : []),
+    ...(queryTypes.length ? [`query${mustAsk || mustSay ? '' : '?'}: ${queryTypes.join(' & ')}`] : []),
     ...(body ? [`body: ${typeOf(body, 'sent')}`] : []),
     `options${mustSay ? '' : '?'}: ${options}${own.length ? ` & ${membersOf(ownOptions, 'sent', '  ')}` : ''}`,
   ]
@@ -82,16 +82,16 @@ export function signature(name: string, reported: Told, components: Node): strin
 }
 
 /** The operation as what is done. */
-export function doing(name: string, reported: Told, components: Node): string {
-  const { params, query, body, isList } = partsOf(reported, components)
-  const path = reported.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)
+export function renderMethod(name: string, operation: OperationDefinition, components: Node): string {
+  const { params, query, body, isList } = partsOf(operation, components)
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)
   const url = params.length ? `\`${path}\`` : `'${path}'`
   const asks = isList || Object.keys(query.properties).length > 0
-  const taken = [...params, ...(asks ? ['query'] : []), ...(body ? ['body'] : []), 'options']
-  const isKeyed = reported.operation.parameters.some((each: Node) => each.$ref?.endsWith('/IdempotencyKey'))
+  const parameters = [...params, ...(asks ? ['query'] : []), ...(body ? ['body'] : []), 'options']
+  const isKeyed = operation.operation.parameters.some((each: Node) => each.$ref?.endsWith('/IdempotencyKey'))
   const call = { GET: isList ? 'list' : 'get', POST: 'post', PUT: isKeyed ? 'putOnce' : 'put', DELETE: 'delete' }[
-    reported.method
+    operation.method
   ]
-  const handed = reported.method === 'GET' ? (asks ? 'query' : '{}') : body ? 'body' : 'undefined'
-  return `  ${name}: (${taken.join(', ')}) => call.${call}(${url}, ${handed}, options),\n`
+  const handed = operation.method === 'GET' ? (asks ? 'query' : '{}') : body ? 'body' : 'undefined'
+  return `  ${name}: (${parameters.join(', ')}) => call.${call}(${url}, ${handed}, options),\n`
 }

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { buildDocuments } from '../documents/write.ts'
 import { groups, leftOut } from './groups.ts'
-import { doing, partsOf, signature, type Told } from './operations.ts'
+import { type OperationDefinition, partsOf, renderMethod, renderSignature } from './operations.ts'
 import { documented, membersOf, type Node, neededBy, typeOf, type Way } from './types.ts'
 
 const notice = '// Made of the operations of the API by `npm run docs`.\n'
@@ -13,9 +13,9 @@ const always = ['Problem', 'ListMeta', 'Warning']
 /** The files of the client that say what the API has, by their names below `client/src`. */
 export async function clientFiles(): Promise<Record<string, string>> {
   const { paths, components, tags }: Node = JSON.parse((await buildDocuments())['openapi.json'] ?? '')
-  const reported = toldIn(paths)
+  const operations = listOperations(paths)
   const perGroup = Object.entries(groups).map(([group, names]) => {
-    const mine = Object.entries(names).map(([name, id]) => [name, of(reported, id)] as const)
+    const mine = Object.entries(names).map(([name, id]) => [name, of(operations, id)] as const)
     const sent = new Set<string>()
     const read = new Set<string>()
     for (const [, each] of mine) {
@@ -40,13 +40,13 @@ export async function clientFiles(): Promise<Record<string, string>> {
 
   const files = perGroup.flatMap(({ group, mine, sent, read }) => {
     const own = (names: Iterable<string>) => [...names].filter(name => homeOf(name) === group)
-    const shapes = [shapesOf(own(sent), 'sent'), shapesOf(own(read.difference(sent)), 'read')]
+    const schemas = [shapesOf(own(sent), 'sent'), shapesOf(own(read.difference(sent)), 'read')]
       .filter(Boolean)
       .join('\n')
     const homes = Map.groupBy([...sent, ...read], name => homeOf(name) ?? 'general')
     const api = `${pascalCase(group)}Api`
-    const methods = mine.map(([name, each]) => signature(name, each, components)).join('')
-    const doings = mine.map(([name, each]) => doing(name, each, components)).join('')
+    const methods = mine.map(([name, each]) => renderSignature(name, each, components)).join('')
+    const doings = mine.map(([name, each]) => renderMethod(name, each, components)).join('')
     const description = tags.find((tag: Node) => tag.name === mine[0]?.[1].operation.tags[0]).description
     const calls = `${documented(description)}export interface ${api} {\n${methods}}
 
@@ -54,7 +54,7 @@ export const ${group} = (call: Calls): ${api} => ({\n${doings}})\n`
     const foreign = new Map([...homes].filter(([home]) => home !== group))
     return [
       [`api/${group}.ts`, `${notice}${callImports(calls)}${shapeImports(calls, '../shapes', homes)}\n${calls}`],
-      ...(shapes ? [[`shapes/${group}.ts`, `${notice}${shapeImports(shapes, '.', foreign)}\n${shapes}`]] : []),
+      ...(schemas ? [[`shapes/${group}.ts`, `${notice}${shapeImports(schemas, '.', foreign)}\n${schemas}`]] : []),
     ]
   })
   files.push(['shapes/general.ts', `${notice}${open}\n${shapesOf(general, 'read')}`])
@@ -68,23 +68,23 @@ const open = `
 export type Open<Word extends string> = Word | (string & {})
 `
 
-function toldIn(paths: Node): Map<string, Told> {
+function listOperations(paths: Node): Map<string, OperationDefinition> {
   const entries = Object.entries<Node>(paths).flatMap(([path, methods]) =>
     Object.entries<Node>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
-  const reported = new Map(
+  const operations = new Map(
     entries.filter(({ operation }) => !operation.security).map(each => [each.operation.operationId, each]),
   )
   const known = new Set([...leftOut, ...Object.values(groups).flatMap(names => Object.values(names))])
-  const unknown = [...reported.keys()].filter(id => !known.has(id))
+  const unknown = [...operations.keys()].filter(id => !known.has(id))
   if (unknown.length) throw new Error(`scripts/client/groups.ts has no place for ${unknown.join(', ')}`)
-  return reported
+  return operations
 }
 
-function of(reported: Map<string, Told>, id: string): Told {
-  const found = reported.get(id)
-  if (!found) throw new Error(`there is no operation ${id}`)
-  return found
+function of(operations: Map<string, OperationDefinition>, id: string): OperationDefinition {
+  const operation = operations.get(id)
+  if (!operation) throw new Error(`there is no operation ${id}`)
+  return operation
 }
 
 const shape = (name: string, schema: Node, way: Way) =>

@@ -7,7 +7,7 @@ const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'write
  * The document as Schemathesis is given it: without what no document can say, and this very service could (contributing/schemathesis.md,
  * which has the reason of each).
  */
-export function reported(document: Node): object {
+export function toTestedDocument(document: Node): object {
   const { paths, components } = structuredClone(document)
   const resolved = (node: Node) => (node.$ref ? structuredClone(components.parameters[nameOf(node)]) : node)
   for (const path of Object.values<Node>(paths))

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { buildDocuments } from '../documents/write.ts'
 import { installedByPip } from '../installed.ts'
-import { reported } from './findings.ts'
+import { toTestedDocument } from './findings.ts'
 
 // Tests the API with Schemathesis: requests generated from the OpenAPI document, against a separate server with the
 // demo shop. Arguments after `--` are passed on: npm run schemathesis -- --phases fuzzing --seed 7
@@ -67,7 +67,7 @@ try {
     tillbridge('account', 'add', 'tester', '--service', 'demo', '--role', 'admin'),
   )
   const { 'openapi.json': document = '' } = await buildDocuments()
-  writeFileSync(join(directory, 'openapi.json'), JSON.stringify(reported(JSON.parse(document))))
+  writeFileSync(join(directory, 'openapi.json'), JSON.stringify(toTestedDocument(JSON.parse(document))))
   const endForgetting = await forgetFailures()
   const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
   const run = [
@@ -75,8 +75,8 @@ try {
     ...['--tls-verify', join(dataDir, 'tls/ca.pem'), '--auth', `tester:${password?.[1]}`, '--workers', '1'],
     ...['--generation-database', 'none', '--max-examples', '25', '--max-time', '540', ...process.argv.slice(2)],
   ]
-  const trial = spawn(join(programs, 'schemathesis'), run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
-  const [status] = await once(trial, 'exit')
+  const child = spawn(join(programs, 'schemathesis'), run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
+  const [status] = await once(child, 'exit')
   await endForgetting()
   process.exitCode = status ?? 1
 } finally {

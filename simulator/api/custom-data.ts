@@ -1,4 +1,4 @@
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import { readWall } from '../shop/clock.ts'
 import type { Card } from '../shop/records.ts'
 import { at, every, type Payload } from '../xml/payload.ts'
@@ -16,10 +16,10 @@ export const template: { name: string; cards: Record<string, Record<string, Fiel
 
 function checked(type: FieldType, value: string): string {
   if (value === '') return value
-  if (value.length > 250) throw refusal(5197)
-  if (type === 'CheckBox' && !/^(true|false)$/i.test(value)) throw refusal(5195, { detail: value })
-  if (type === 'Date' && readWall(value) === undefined) throw refusal(5195, { detail: value })
-  if (type === 'Number' && !/^-?\d+(\.\d+)?$/.test(value)) throw refusal(5195, { detail: value })
+  if (value.length > 250) throw createRejection(5197)
+  if (type === 'CheckBox' && !/^(true|false)$/i.test(value)) throw createRejection(5195, { detail: value })
+  if (type === 'Date' && readWall(value) === undefined) throw createRejection(5195, { detail: value })
+  if (type === 'Number' && !/^-?\d+(\.\d+)?$/.test(value)) throw createRejection(5195, { detail: value })
   return value
 }
 
@@ -29,12 +29,12 @@ export function readCustomData(person: Payload): Map<string, Card> {
   for (const card of every(at(person, 'CustomData', 'Cards'), 'Card')) {
     const name = card.attributes.Name ?? ''
     const known = Object.hasOwn(template.cards, name) ? template.cards[name] : undefined
-    if (!known) throw refusal(5193, { detail: name })
+    if (!known) throw createRejection(5193, { detail: name })
     const fields: Card = new Map()
     for (const field of every(at(card, 'Fields'), 'Field')) {
       const fieldName = field.attributes.Name ?? ''
       const type = Object.hasOwn(known, fieldName) ? known[fieldName] : undefined
-      if (!type) throw refusal(5194, { detail: fieldName })
+      if (!type) throw createRejection(5194, { detail: fieldName })
       const listed = every(at(field, 'ListValues'), 'Value').map(value => value.text)
       const values = listed.length ? listed : [field.text]
       fields.set(

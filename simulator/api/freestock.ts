@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import { fromOne, paged } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import type { Colour, Sku, Store, Style } from '../shop/records.ts'
@@ -9,7 +9,7 @@ import { type Element, el } from '../xml/element.ts'
 
 function index(asking: Asking): number {
   const id = whole(asking.parameters[0])
-  if (id === undefined) throw refusal(5081)
+  if (id === undefined) throw createRejection(5081)
   return id
 }
 

@@ -1,5 +1,5 @@
 import { whole } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Loyalty, Person } from '../shop/records.ts'
 import { next } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
@@ -14,30 +14,30 @@ interface Holder {
 
 function typeIdOf(payload: Payload, { shop }: World): number {
   const type = textAt(payload, 'LoyaltyTypeId')
-  if (!type) throw refusal(5101)
+  if (!type) throw createRejection(5101)
   const id = whole(type)
-  if (id === undefined) throw refusal(5109, { detail: `LoyaltyTypeId ${type}` })
-  if (!shop.referenceTypes.get(366)?.references.has(id)) throw refusal(5106)
+  if (id === undefined) throw createRejection(5109, { detail: `LoyaltyTypeId ${type}` })
+  if (!shop.referenceTypes.get(366)?.references.has(id)) throw createRejection(5106)
   return id
 }
 
 function cardNumberOf(payload: Payload, mine: Loyalty | undefined, world: World): string {
   const sent = textAt(payload, 'CardNo')
   if (sent === undefined) return mine?.cardNumber ?? `L1${String(next(world.shop, 'loyalty')).padStart(8, '0')}`
-  if (sent === '') throw refusal(5105)
-  if (!/^(LM|L1)/.test(sent)) throw refusal(5104)
+  if (sent === '') throw createRejection(5105)
+  if (!/^(LM|L1)/.test(sent)) throw createRejection(5104)
   for (const person of world.shop.persons.values())
     for (const card of person.loyalties)
-      if (card.active && card.id !== mine?.id && card.cardNumber === sent) throw refusal(5102)
+      if (card.active && card.id !== mine?.id && card.cardNumber === sent) throw createRejection(5102)
   return text(payload, 'CardNo', 250)
 }
 
 function readLoyalty(payload: Payload, holder: Holder, world: World): Loyalty {
   const id = whole(textAt(payload, 'Id'))
   const mine = id === undefined ? undefined : holder.loyalties.find(card => card.id === id)
-  if (id !== undefined && !mine) throw refusal(5106, { detail: `loyalty ${id}` })
+  if (id !== undefined && !mine) throw createRejection(5106, { detail: `loyalty ${id}` })
   const typeId = typeIdOf(payload, world)
-  if (holder.loyalties.some(card => card.active && card !== mine && card.typeId === typeId)) throw refusal(5103)
+  if (holder.loyalties.some(card => card.active && card !== mine && card.typeId === typeId)) throw createRejection(5103)
   return {
     id: mine?.id ?? next(world.shop, 'loyalty'),
     typeId,

@@ -1,5 +1,5 @@
 import { whole } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { LineDiscount, OrderLine } from '../shop/sales.ts'
 import { cents, next, sum } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
@@ -35,40 +35,41 @@ function discountFrom(payload: Payload, quantity: number, world: World): LineDis
   const reasonId = textAt(payload, 'ReasonId') ?? ''
   const promoId = textAt(payload, 'PromoId') ?? ''
   const value = decimal(payload, 'Value') ?? 0
-  if (typeId < 1 || typeId > 5) throw refusal(5109, { detail: 'DiscountTypeId' })
-  if (reasonId && (typeId === 2 || typeId === 3)) throw refusal(5113)
-  if (reasonId && !isReference(world, 271, reasonId)) throw refusal(5089, { detail: reasonId })
-  if (typeId === 2 && !promoId) throw refusal(5146)
-  if (value !== 0 && value > 0 !== quantity > 0) throw refusal(5145)
+  if (typeId < 1 || typeId > 5) throw createRejection(5109, { detail: 'DiscountTypeId' })
+  if (reasonId && (typeId === 2 || typeId === 3)) throw createRejection(5113)
+  if (reasonId && !isReference(world, 271, reasonId)) throw createRejection(5089, { detail: reasonId })
+  if (typeId === 2 && !promoId) throw createRejection(5146)
+  if (value !== 0 && value > 0 !== quantity > 0) throw createRejection(5145)
   const description = text(payload, 'Description', 250)
   return { typeId, reasonId, promoId, loyaltyId: textAt(payload, 'LoyaltyId') ?? '', description, value }
 }
 
 function requireReason(line: { quantity: number; returnReasonId: string }, value: number, world: World): void {
-  if (line.quantity > 0 && line.returnReasonId) throw refusal(5086)
+  if (line.quantity > 0 && line.returnReasonId) throw createRejection(5086)
   if (line.quantity > 0) return
-  if (!line.returnReasonId) throw refusal(5084)
-  if (!isReference(world, 272, line.returnReasonId)) throw refusal(5085)
-  if (value > 0) throw refusal(5088)
+  if (!line.returnReasonId) throw createRejection(5084)
+  if (!isReference(world, 272, line.returnReasonId)) throw createRejection(5085)
+  if (value > 0) throw createRejection(5088)
 }
 
 /** A line that was posted; its value has to be what price, quantity, discounts and tax make. */
 export function lineFrom(payload: Payload, sequence: number, pricing: Pricing, world: World): OrderLine {
   const sku = world.shop.skus.get(whole(textAt(payload, 'SkuId')) ?? 0)
-  if (!sku) throw refusal(5129, { detail: textAt(payload, 'SkuId') ?? '' })
+  if (!sku) throw createRejection(5129, { detail: textAt(payload, 'SkuId') ?? '' })
   const quantity = decimal(payload, 'Quantity')
   const price = decimal(payload, 'Price')
-  if (!quantity || price === undefined) throw refusal(5109, { detail: quantity ? 'Price' : 'Quantity' })
+  if (!quantity || price === undefined) throw createRejection(5109, { detail: quantity ? 'Price' : 'Quantity' })
   const tax = decimal(payload, 'TaxPercent')
-  if (pricing.useSubmittedTaxRates && tax === undefined) throw refusal(5186)
+  if (pricing.useSubmittedTaxRates && tax === undefined) throw createRejection(5186)
   const taxPercent = tax ?? pricing.taxPercent
   const customisation = text(payload, 'Customisation', 100)
-  if (/\p{Extended_Pictographic}/u.test(customisation)) throw refusal(5246)
+  if (/\p{Extended_Pictographic}/u.test(customisation)) throw createRejection(5246)
   const discounts = every(at(payload, 'Discounts'), 'Discount').map(one => discountFrom(one, quantity, world))
   const net = quantity * price - sum(discounts.map(discount => discount.value))
   const value = decimal(payload, 'Value')
   const expected = cents(pricing.pricesIncludeTax ? net : net * (1 + taxPercent / 100))
-  if (value === undefined || Math.abs(value - expected) > 0.005) throw refusal(5094, { detail: `line ${sequence + 1}` })
+  if (value === undefined || Math.abs(value - expected) > 0.005)
+    throw createRejection(5094, { detail: `line ${sequence + 1}` })
   const returnReasonId = textAt(payload, 'ReturnReasonId') ?? ''
   requireReason({ quantity, returnReasonId }, value, world)
   return {

@@ -1,4 +1,4 @@
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Voucher } from '../shop/records.ts'
 import type { Payment } from '../shop/sales.ts'
 import { cents } from '../shop/shop.ts'
@@ -19,14 +19,14 @@ const wallets = ['applepay', 'paywithgoogle', 'googlepay']
 
 export function paymentFrom(payload: Payload, { settings }: World): Payment {
   const origin = text(payload, 'Origin', 250)
-  if (!origins.includes(origin)) throw refusal(5028, { detail: origin })
+  if (!origins.includes(origin)) throw createRejection(5028, { detail: origin })
   const amount = decimal(payload, 'Amount')
-  if (amount === undefined) throw refusal(5109, { detail: 'Amount' })
+  if (amount === undefined) throw createRejection(5109, { detail: 'Amount' })
   const cardType = text(payload, 'CardType', 250)
-  if (origin === 'AdyenWallet' && !cardType) throw refusal(5213)
-  if (origin === 'AdyenWallet' && !wallets.includes(cardType.toLowerCase())) throw refusal(5212)
+  if (origin === 'AdyenWallet' && !cardType) throw createRejection(5213)
+  if (origin === 'AdyenWallet' && !wallets.includes(cardType.toLowerCase())) throw createRejection(5212)
   const merchantId = text(payload, 'MerchantId', 100)
-  if (merchantId && !settings.merchantIds.includes(merchantId)) throw refusal(5100, { detail: merchantId })
+  if (merchantId && !settings.merchantIds.includes(merchantId)) throw createRejection(5100, { detail: merchantId })
   return {
     origin,
     amount,
@@ -43,24 +43,24 @@ export function paymentFrom(payload: Payload, { settings }: World): Payment {
 
 /** The voucher that a payment draws on, once everything about it is right. */
 function drawnOn(payment: Payment, world: World): Voucher {
-  if (!/^[\w-]{1,50}$/.test(payment.voucherNumber)) throw refusal(5071)
+  if (!/^[\w-]{1,50}$/.test(payment.voucherNumber)) throw createRejection(5071)
   const voucher = world.shop.vouchers.get(payment.voucherNumber)
-  if (!voucher || voucher.state === 'suspended') throw refusal(5056)
-  if (!voucher.secure) throw refusal(5055)
-  if (voucher.state === 'range suspended') throw refusal(5059)
-  if (voucher.state === 'not issued') throw refusal(5057)
-  if (isExpired(voucher, world)) throw refusal(5065)
-  if (!voucher.validationId || payment.validationId.toLowerCase() !== voucher.validationId) throw refusal(5061)
+  if (!voucher || voucher.state === 'suspended') throw createRejection(5056)
+  if (!voucher.secure) throw createRejection(5055)
+  if (voucher.state === 'range suspended') throw createRejection(5059)
+  if (voucher.state === 'not issued') throw createRejection(5057)
+  if (isExpired(voucher, world)) throw createRejection(5065)
+  if (!voucher.validationId || payment.validationId.toLowerCase() !== voucher.validationId) throw createRejection(5061)
   const left = available(voucher, world)
-  if (payment.amount > left) throw refusal(5062)
-  if (voucher.wholeOnly && payment.amount < left) throw refusal(5066)
+  if (payment.amount > left) throw createRejection(5062)
+  if (voucher.wholeOnly && payment.amount < left) throw createRejection(5066)
   return voucher
 }
 
 /** Checks the payments by voucher of an order; what comes back draws on them. */
 export function drawing(payments: readonly Payment[], world: World): (orderId: number) => void {
   const draws = payments.filter(payment => payment.origin === 'GiftVoucher')
-  if (new Set(draws.map(payment => payment.voucherNumber)).size < draws.length) throw refusal(5070)
+  if (new Set(draws.map(payment => payment.voucherNumber)).size < draws.length) throw createRejection(5070)
   const pairs = draws.map(payment => ({ payment, voucher: drawnOn(payment, world) }))
   return orderId => {
     for (const { payment, voucher } of pairs) {

@@ -1,6 +1,6 @@
 import { created } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { readWall, type Wall } from '../shop/clock.ts'
 import type { Freight, Order, OrderLine } from '../shop/sales.ts'
@@ -41,7 +41,7 @@ export const ofVersion2 = new Set(
 )
 
 /** The payload without what this payload version and release do not know. */
-function known(payload: Payload, { version }: Asking, world: World): Payload {
+function keepSupported(payload: Payload, { version }: Asking, world: World): Payload {
   const children = payload.children.filter(({ name }) => {
     if (ofVersion2.has(name)) return version >= 2
     if (name === 'PartnerOrderId') return has(world, 'partnerOrderId')
@@ -55,11 +55,11 @@ export function freeNumber(payload: Payload, shop: Shop): string {
   const number = text(payload, 'OrderNumber', 30)
   const isTaken = (wanted: string) =>
     [...shop.orders.values(), ...shop.returns.values()].some(one => one.number.toLowerCase() === wanted.toLowerCase())
-  if (number && isTaken(number)) throw refusal(5052, { detail: number })
+  if (number && isTaken(number)) throw createRejection(5052, { detail: number })
   if (number) return number
   for (;;) {
-    const made = webNumber(next(shop, 'orderNumber'))
-    if (!isTaken(made)) return made
+    const orderNumber = webNumber(next(shop, 'orderNumber'))
+    if (!isTaken(orderNumber)) return orderNumber
   }
 }
 
@@ -67,7 +67,7 @@ function placedAt(payload: Payload, world: World): Wall {
   const sent = textAt(payload, 'OrderDateTime')
   if (!sent) return world.clock.wall()
   const wall = readWall(sent.replace(' ', 'T'))
-  if (wall === undefined || sent.length !== 19) throw refusal(5092, { detail: sent })
+  if (wall === undefined || sent.length !== 19) throw createRejection(5092, { detail: sent })
   return wall
 }
 
@@ -76,16 +76,16 @@ const despatchTypes = ['', 'ClickAndCollect', 'DespatchFromStore', 'DespatchFrom
 function despatchOf(payload: Payload, world: World): { despatchType: string; pickupStoreId: string } {
   const despatchType = textAt(payload, 'DespatchType') ?? ''
   const pickupStoreId = textAt(payload, 'PickupStoreId') ?? ''
-  if (!despatchTypes.includes(despatchType)) throw refusal(5114, { detail: despatchType })
+  if (!despatchTypes.includes(despatchType)) throw createRejection(5114, { detail: despatchType })
   const collects = despatchType === 'ClickAndCollect'
-  if (collects && !pickupStoreId) throw refusal(5119)
-  if (despatchType === 'DespatchFromWarehouse' && pickupStoreId) throw refusal(5120)
-  if (pickupStoreId && world.shop.stores.get(whole(pickupStoreId) ?? 0)?.kind !== 'shop') throw refusal(5082)
-  if (collects && at(payload, 'SelectedFreightOption')) throw refusal(5123)
+  if (collects && !pickupStoreId) throw createRejection(5119)
+  if (despatchType === 'DespatchFromWarehouse' && pickupStoreId) throw createRejection(5120)
+  if (pickupStoreId && world.shop.stores.get(whole(pickupStoreId) ?? 0)?.kind !== 'shop') throw createRejection(5082)
+  if (collects && at(payload, 'SelectedFreightOption')) throw createRejection(5123)
   const expected = dayOf(payload, 'ExpectedDeliveryDate', 5189)
-  if (collects && expected) throw refusal(5190)
+  if (collects && expected) throw createRejection(5190)
   const unattended = textAt(payload, 'UnattendedDeliveryOption')
-  if (unattended && !['AuthorityToLeave', 'None'].includes(unattended)) throw refusal(5150)
+  if (unattended && !['AuthorityToLeave', 'None'].includes(unattended)) throw createRejection(5150)
   return { despatchType, pickupStoreId }
 }
 
@@ -133,17 +133,17 @@ function reserve(order: Order, { shop, clock }: World): void {
 }
 
 function orderFrom(payload: Payload, personId: number, asking: Asking, world: World): Order {
-  if (whole(textAt(payload, 'PersonId')) !== personId) throw refusal(5025)
+  if (whole(textAt(payload, 'PersonId')) !== personId) throw createRejection(5025)
   const number = freeNumber(payload, world.shop)
   const placed = placedAt(payload, world)
   const despatch = despatchOf(payload, world)
   const needReview = flag(payload, 'NeedReview', 5238)
   const billing = addressFrom(at(payload, 'Addresses', 'Billing'))
   const delivery = addressFrom(at(payload, 'Addresses', 'Delivery'))
-  if (isEmptyAddress(billing)) throw refusal(5005)
-  if (isEmptyAddress(delivery)) throw refusal(5021)
+  if (isEmptyAddress(billing)) throw createRejection(5005)
+  if (isEmptyAddress(delivery)) throw createRejection(5021)
   const contact = contactsFrom(at(payload, 'Contacts'))
-  if (!contact.email) throw refusal(5004)
+  if (!contact.email) throw createRejection(5004)
   const deliveryContacts = contactsFrom(at(payload, 'DeliveryContacts'))
   const pricing: Pricing = {
     pricesIncludeTax: flag(payload, 'PricesIncludeTax', 5109) ?? true,
@@ -156,7 +156,7 @@ function orderFrom(payload: Payload, personId: number, asking: Asking, world: Wo
     const voucher = voucherSaleFrom(one, line, to, world)
     return voucher ? { ...line, voucher } : line
   })
-  if (!lines.length) throw refusal(5129)
+  if (!lines.length) throw createRejection(5129)
   const freight = freightFrom(at(payload, 'SelectedFreightOption'), pricing)
   if (freight) lines.push(freightLine(freight, lines.length, world))
   return {
@@ -189,11 +189,11 @@ function orderFrom(payload: Payload, personId: number, asking: Asking, world: Wo
 export const createOrder: Handler = (asking, world) => {
   const { shop } = world
   const person = personOf(asking, world)
-  const payload = known(posted(asking, world, 'Order', orderShape), asking, world)
+  const payload = keepSupported(posted(asking, world, 'Order', orderShape), asking, world)
   const order = orderFrom(payload, person.id, asking, world)
   const paid = sum(order.payments.map(payment => payment.amount))
   const due = sum(order.lines.map(line => line.value))
-  if (Math.abs(paid - due) > 0.005) throw refusal(5026, { detail: `paid ${paid}, due ${due}` })
+  if (Math.abs(paid - due) > 0.005) throw createRejection(5026, { detail: `paid ${paid}, due ${due}` })
   const draw = drawing(order.payments, world)
   order.id = next(shop, 'order')
   shop.orders.set(order.id, order)

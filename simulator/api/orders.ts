@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import { fromZero, paged } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import { readWall } from '../shop/clock.ts'
@@ -31,7 +31,7 @@ function changedSince(asking: Asking, world: World): (order: Order) => boolean {
   const text = asking.query('updatedAfter')
   if (!text) return () => true
   const since = readWall(text)
-  if (since === undefined) throw refusal(5144, { detail: text })
+  if (since === undefined) throw createRejection(5144, { detail: text })
   return order => isAfter(world, order.updated, since)
 }
 
@@ -43,7 +43,7 @@ const list = (asking: Asking, world: World, rows: Order[]) => {
 /** Everybody's orders: of a person, with an id, or changed since. */
 export const allOrders: Handler = (asking, world) => {
   const [person, id, after] = ['personId', 'id', 'updatedAfter'].map(name => asking.query(name))
-  if (!person && !id && !after) throw refusal(5421)
+  if (!person && !id && !after) throw createRejection(5421)
   const changed = changedSince(asking, world)
   const rows = [...world.shop.orders.values()].filter(
     order => (!person || order.personId === whole(person)) && (!id || order.id === whole(id)) && changed(order),

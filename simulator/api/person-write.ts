@@ -1,6 +1,6 @@
 import { created, ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { australianText, second, type Wall } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
@@ -41,15 +41,15 @@ function referencesFrom(payload: Payload, { shop, settings }: World): Map<number
     const [typeText = '', idText = ''] = [textAt(reference, 'ReferenceTypeId'), textAt(reference, 'Id')]
     if (idText === '') continue
     const [typeId, id] = [whole(typeText), whole(idText)]
-    if (typeId === undefined || id === undefined) throw refusal(5109, { detail: `${typeText} ${idText}` })
+    if (typeId === undefined || id === undefined) throw createRejection(5109, { detail: `${typeText} ${idText}` })
     const type = shop.referenceTypes.get(typeId)
     if (type?.of === 'person' && type.references.has(id)) references.set(typeId, id)
     else if ([...shop.referenceTypes.values()].some(other => other.references.has(id)))
-      throw refusal(5090, { detail: idText })
-    else throw refusal(5089, { detail: idText })
+      throw createRejection(5090, { detail: idText })
+    else throw createRejection(5089, { detail: idText })
   }
   for (const typeId of settings.mandatoryPersonReferences)
-    if (!references.has(typeId)) throw refusal(5091, { detail: String(typeId) })
+    if (!references.has(typeId)) throw createRejection(5091, { detail: String(typeId) })
   return references
 }
 
@@ -62,8 +62,8 @@ type Written = Omit<
 function personFrom(payload: Payload, world: World): Written {
   const firstname = text(payload, 'Firstname', 20)
   const surname = text(payload, 'Surname', 20)
-  if (!surname) throw refusal(5000)
-  if (!firstname) throw refusal(5001)
+  if (!surname) throw createRejection(5000)
+  if (!firstname) throw createRejection(5001)
   const sex = text(payload, 'Sex', 2)
   return {
     firstname,
@@ -88,7 +88,7 @@ function requireOwnEmail({ email }: { email: string }, id: number, { shop }: Wor
   const wanted = email.toLowerCase()
   if (wanted === '') return
   for (const other of shop.persons.values())
-    if (other.id !== id && other.email.trim().toLowerCase() === wanted) throw refusal(5006, { detail: email })
+    if (other.id !== id && other.email.trim().toLowerCase() === wanted) throw createRejection(5006, { detail: email })
 }
 
 /** Four letters of the surname, two of the first name, and a count: `SAMPJO00`. */
@@ -100,10 +100,10 @@ function codeFor({ surname, firstname }: { surname: string; firstname: string },
       .slice(0, count)
       .toUpperCase()
   const start = letters(surname, 4) + letters(firstname, 2)
-  const taken = new Set([...shop.persons.values()].map(person => person.code))
+  const usedCodes = new Set([...shop.persons.values()].map(person => person.code))
   for (let count = 0; ; count++) {
     const code = `${start}${String(count).padStart(2, '0')}`
-    if (!taken.has(code)) return code
+    if (!usedCodes.has(code)) return code
   }
 }
 
@@ -118,22 +118,22 @@ function unclaimedDocket(payload: Payload, asking: Asking, world: World) {
   const number = text(payload, 'DocketNumber', 50)
   if (!number || asking.version < 2 || !has(world, 'personDocket')) return
   const docket = world.shop.transactions.find(transaction => transaction.number === number)
-  if (!docket) throw refusal(5210, { detail: number })
-  if (docket.personId !== null) throw refusal(5209, { detail: number })
+  if (!docket) throw createRejection(5210, { detail: number })
+  if (docket.personId !== null) throw createRejection(5209, { detail: number })
   return docket
 }
 
 export const createPerson: Handler = (asking, world) => {
   const { shop } = world
   const payload = posted(asking, world, 'Person', personShape)
-  if (textAt(payload, 'Code')) throw refusal(5003)
+  if (textAt(payload, 'Code')) throw createRejection(5003)
   const written = personFrom(payload, world)
   requireOwnEmail(written, 0, world)
   const custom = asking.version >= 2 ? readCustomData(payload) : new Map()
   const docket = unclaimedDocket(payload, asking, world)
   const programId =
     asking.version >= 2 && has(world, 'personDocket') ? whole(textAt(payload, 'RewardProgramId')) : undefined
-  if (programId !== undefined && !shop.programs.has(programId)) throw refusal(5162)
+  if (programId !== undefined && !shop.programs.has(programId)) throw createRejection(5162)
   const loyalties = loyaltiesAfter(payload, undefined, asking.version, world)
   const person: Person = {
     ...written,
@@ -160,16 +160,16 @@ export const updatePerson: Handler = (asking, world) => {
   const person = personOf(asking, world)
   const payload = posted(asking, world, 'Person', personShape)
   const id = textAt(payload, 'Id')
-  if (id && whole(id) !== person.id) throw refusal(5151)
+  if (id && whole(id) !== person.id) throw createRejection(5151)
   const sent = textAt(payload, 'UpdateTimeStamp') ?? ''
   const stored = australianText(person.updated)
   if (sent !== stored)
-    throw refusal(5010, {
+    throw createRejection(5010, {
       text: `Person has been updated by another user. UpdateTimeStamp has changed from ${sent} to ${stored}`,
     })
   const written = personFrom(payload, world)
-  if (!written.email) throw refusal(5004)
-  if (isEmptyAddress(written.billing)) throw refusal(5005)
+  if (!written.email) throw createRejection(5004)
+  if (isEmptyAddress(written.billing)) throw createRejection(5005)
   requireOwnEmail(written, person.id, world)
   const custom = asking.version >= 2 ? readCustomData(payload) : new Map()
   const loyalties = loyaltiesAfter(payload, person, asking.version, world)

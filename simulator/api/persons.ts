@@ -1,6 +1,6 @@
 import { type Answer, ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import { paged, wholeList } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import { dateText, isoText, readWall } from '../shop/clock.ts'
@@ -50,7 +50,7 @@ function changed(asking: Asking, world: World): Test {
   const text = asking.query('UpdatedAfter')
   if (text === undefined || !has(world, 'personsUpdatedAfter')) return () => true
   const since = readWall(text)
-  if (since === undefined) throw refusal(5144, { detail: text })
+  if (since === undefined) throw createRejection(5144, { detail: text })
   return person => isAfter(world, person.updated, since)
 }
 
@@ -65,7 +65,7 @@ export const findPersons: Handler = (asking, world): Answer => {
   const found = [...shop.persons.values()].filter(person => tests.every(test => test(person)))
   const [first] = found
   if (!first) throw nothing()
-  if (found.length > 1 && asking.query('password')) throw refusal(5013)
+  if (found.length > 1 && asking.query('password')) throw createRejection(5013)
   const shown = { customData: wantsCustomData(asking, world) }
   if (found.length === 1 && settings.onePersonRoot === 'Person') return ok(personElement(first, shop, shown))
   const row = (person: Person) => personElement(person, shop, shown)
@@ -75,7 +75,8 @@ export const findPersons: Handler = (asking, world): Answer => {
 
 /** The definitions of custom data. */
 export const personTemplates: Handler = ({ parameters }, world) => {
-  if (!has(world, 'personCustomData') || (parameters[0] && !isText(parameters[0], template.name))) throw refusal(5206)
+  if (!has(world, 'personCustomData') || (parameters[0] && !isText(parameters[0], template.name)))
+    throw createRejection(5206)
   const cards = Object.entries(template.cards).map(([card, known]) =>
     el(
       'Card',

@@ -1,5 +1,5 @@
 import type { Asking } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import { readWall } from '../shop/clock.ts'
 import type { Address, Contacts } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
@@ -9,10 +9,11 @@ import { at, type Payload, textAt } from '../xml/payload.ts'
 /** The posted document with its elements in the guide's order. Unknown elements are dropped. */
 export function posted(asking: Asking, { settings }: World, root: string, expected: Shape): Payload {
   const payload = asking.payload()
-  if (payload.name !== root) throw refusal(5121, { detail: `<${payload.name}> was not expected, but <${root}>` })
+  if (payload.name !== root)
+    throw createRejection(5121, { detail: `<${payload.name}> was not expected, but <${root}>` })
   return settled(payload, expected, (name, after) => {
     if (settings.elementOrder === 'strict')
-      throw refusal(5121, { detail: `element ${name} was not expected after ${after}` })
+      throw createRejection(5121, { detail: `element ${name} was not expected after ${after}` })
     return settings.elementOrder === 'any' ? 'keep' : 'drop'
   })
 }
@@ -25,7 +26,7 @@ export const contacts = shape('Email Phones', { Phones: shape('Home Mobile Work'
 export function text(payload: Payload | undefined, name: string, most: number): string {
   const value = textAt(payload, name) ?? ''
   if (value.length > most)
-    throw refusal(5014, { detail: `${name} has ${value.length} characters, at most ${most} are allowed` })
+    throw createRejection(5014, { detail: `${name} has ${value.length} characters, at most ${most} are allowed` })
   return value
 }
 
@@ -33,15 +34,15 @@ export function text(payload: Payload | undefined, name: string, most: number): 
 export function flag(payload: Payload, name: string, code: number): boolean | undefined {
   const value = textAt(payload, name)
   if (!value) return
-  if (!/^(true|false)$/i.test(value)) throw refusal(code)
+  if (!/^(true|false)$/i.test(value)) throw createRejection(code)
   return value.toLowerCase() === 'true'
 }
 
 /** A day; empty where it is absent. */
 export function dayOf(payload: Payload, name: string, code = 5099): string {
   const value = textAt(payload, name) ?? ''
-  if (value !== '' && !/^\d{4}-\d\d-\d\d$/.test(value)) throw refusal(code, { detail: name })
-  if (value !== '' && readWall(value) === undefined) throw refusal(5144, { detail: `${name} ${value}` })
+  if (value !== '' && !/^\d{4}-\d\d-\d\d$/.test(value)) throw createRejection(code, { detail: name })
+  if (value !== '' && readWall(value) === undefined) throw createRejection(5144, { detail: `${name} ${value}` })
   return value
 }
 
@@ -49,7 +50,7 @@ export function dayOf(payload: Payload, name: string, code = 5099): string {
 export function decimal(payload: Payload | undefined, name: string): number | undefined {
   const value = textAt(payload, name)
   if (!value) return
-  if (!/^[+-]?\d{1,12}(\.\d+)?$/.test(value)) throw refusal(5109, { detail: `${name} ${value}` })
+  if (!/^[+-]?\d{1,12}(\.\d+)?$/.test(value)) throw createRejection(5109, { detail: `${name} ${value}` })
   return Number(value)
 }
 

@@ -1,6 +1,6 @@
 import { type Answer, ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import { paged, wholeList } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import { readWall } from '../shop/clock.ts'
@@ -40,7 +40,7 @@ function selected(asking: Asking, world: World): Style[] {
   const { query } = asking
   const after = query('updatedAfter')
   const since = after && has(world, 'productsUpdatedAfter') ? readWall(after) : Number.NEGATIVE_INFINITY
-  if (since === undefined) throw refusal(5144, { detail: after ?? '' })
+  if (since === undefined) throw createRejection(5144, { detail: after ?? '' })
   // `seq,refId:seq,refId`: all of them.
   const references = (query('query') ?? '').split(':').flatMap(pair => whole(pair.split(',')[1]) ?? [])
   const code = query('styleCode')?.toLowerCase()
@@ -94,7 +94,7 @@ export const productNotes: Handler = (asking, world) => {
 
 /** This shop has no product custom data, suggestions or future prices. */
 export const noTemplates: Handler = () => {
-  throw refusal(5206)
+  throw createRejection(5206)
 }
 export const noData: Handler = () => {
   throw nothing()

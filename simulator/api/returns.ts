@@ -1,6 +1,6 @@
 import { type Answer, created, ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { isoText } from '../shop/clock.ts'
 import type { Order, OrderLine, Return } from '../shop/sales.ts'
@@ -34,16 +34,16 @@ function originalOf(asking: Asking, world: World): Order {
 function lineFrom(payload: Payload, sequence: number, order: Order, world: World): OrderLine {
   const skuId = whole(textAt(payload, 'SkuId'))
   const sold = order.lines.find(line => line.skuId === skuId && line.quantity > 0)
-  if (!sold) throw refusal(5139, { detail: textAt(payload, 'SkuId') ?? '' })
+  if (!sold) throw createRejection(5139, { detail: textAt(payload, 'SkuId') ?? '' })
   const quantity = decimal(payload, 'Quantity')
-  if (!quantity) throw refusal(5143)
-  if (quantity > 0) throw refusal(5140)
+  if (!quantity) throw createRejection(5143)
+  if (quantity > 0) throw createRejection(5140)
   const returnReasonId = textAt(payload, 'ReturnReasonId') ?? ''
-  if (!returnReasonId) throw refusal(5084)
-  if (!world.shop.referenceTypes.get(272)?.references.has(whole(returnReasonId) ?? 0)) throw refusal(5085)
+  if (!returnReasonId) throw createRejection(5084)
+  if (!world.shop.referenceTypes.get(272)?.references.has(whole(returnReasonId) ?? 0)) throw createRejection(5085)
   const [carrier, conNote] = [textAt(payload, 'Carrier') ?? '', textAt(payload, 'ConNote') ?? '']
-  if (carrier.length > 12) throw refusal(5142)
-  if (conNote.length > 50) throw refusal(5141)
+  if (carrier.length > 12) throw createRejection(5142)
+  if (conNote.length > 50) throw createRejection(5141)
   return {
     ...sold,
     id: next(world.shop, 'line'),
@@ -66,22 +66,23 @@ export const createReturn: Handler = (asking, world): Answer => {
   const order = originalOf(asking, world)
   const payload = posted(asking, world, 'ReturnOrder', returnShape)
   const personId = textAt(payload, 'PersonId')
-  if (!personId) throw refusal(5135)
-  if (whole(personId) !== order.personId) throw refusal(5136)
+  if (!personId) throw createRejection(5135)
+  if (whole(personId) !== order.personId) throw createRejection(5136)
   const originalNumber = textAt(payload, 'OrigOrderNum')
-  if (!originalNumber) throw refusal(5138)
-  if (originalNumber.toLowerCase() !== order.number.toLowerCase()) throw refusal(5133, { detail: originalNumber })
-  if (!['', 'DespatchFromWarehouse'].includes(order.despatchType)) throw refusal(5087)
+  if (!originalNumber) throw createRejection(5138)
+  if (originalNumber.toLowerCase() !== order.number.toLowerCase())
+    throw createRejection(5133, { detail: originalNumber })
+  if (!['', 'DespatchFromWarehouse'].includes(order.despatchType)) throw createRejection(5087)
   const stockUpdate = flag(payload, 'StockUpdate', 5211) ?? true
   const number = freeNumber(payload, shop)
   const details = every(at(payload, 'OrderDetails'), 'OrderDetail')
-  if (!details.length) throw refusal(5143)
+  if (!details.length) throw createRejection(5143)
   const lines = details.map((one, i) => lineFrom(one, i, order, world))
   const refunds =
     asking.version >= 4 && has(world, 'returnPayments') ? every(at(payload, 'Payments'), 'PaymentDetail') : []
   const payments = refunds.map(one => paymentFrom(one, world))
   const id = next(shop, 'return')
-  const made: Return = {
+  const record: Return = {
     id,
     number,
     authorisation: `X${String(id).padStart(7, '0')}`,
@@ -94,7 +95,7 @@ export const createReturn: Handler = (asking, world): Answer => {
     lines,
     payments,
   }
-  shop.returns.set(id, made)
+  shop.returns.set(id, record)
   const taken = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))
   world.note('return created', id, { number, order: order.id, lines: taken })
   return {

@@ -1,6 +1,6 @@
 import { created, ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import type { RewardAccount } from '../shop/sales.ts'
 import { next } from '../shop/shop.ts'
@@ -21,10 +21,10 @@ export function openAccount(
 ): RewardAccount {
   const { shop } = world
   const program = shop.programs.get(programId)
-  if (!program) throw refusal(5162)
-  if (!shop.persons.has(personId)) throw refusal(5166)
-  if (shop.accountOfPerson.has(personId)) throw refusal(5161)
-  if (tierId !== undefined && !program.tiers.some(({ id }) => id === tierId)) throw refusal(5159)
+  if (!program) throw createRejection(5162)
+  if (!shop.persons.has(personId)) throw createRejection(5166)
+  if (shop.accountOfPerson.has(personId)) throw createRejection(5161)
+  if (tierId !== undefined && !program.tiers.some(({ id }) => id === tierId)) throw createRejection(5159)
   const account: RewardAccount = {
     id: next(shop, 'account'),
     programId,
@@ -63,10 +63,10 @@ export const updateAccount: Handler = (asking, world) => {
   const account = accountOf(asking, world)
   const payload = posted(asking, world, 'RewardAccount', accountShape)
   const [personId, tierId] = [optional(payload, 'PersonId'), optional(payload, 'TierId')]
-  if (personId !== undefined && !world.shop.persons.has(personId)) throw refusal(5166)
-  if ((world.shop.accountOfPerson.get(personId ?? account.personId) ?? account) !== account) throw refusal(5161)
+  if (personId !== undefined && !world.shop.persons.has(personId)) throw createRejection(5166)
+  if ((world.shop.accountOfPerson.get(personId ?? account.personId) ?? account) !== account) throw createRejection(5161)
   const tiers = world.shop.programs.get(account.programId)?.tiers ?? []
-  if (tierId !== undefined && !tiers.some(({ id }) => id === tierId)) throw refusal(5159)
+  if (tierId !== undefined && !tiers.some(({ id }) => id === tierId)) throw createRejection(5159)
   account.tierLockedUntil = dayOf(payload, 'TierLockedUntilDate')
   if (personId !== undefined) {
     world.shop.accountOfPerson.delete(account.personId)

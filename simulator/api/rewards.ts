@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { isoText, readWall } from '../shop/clock.ts'
 import { rewardReasons } from '../shop/records.ts'
@@ -136,7 +136,7 @@ export function accountElement(account: RewardAccount, world: World): Element {
 /** The account in the path. If it doesn't exist, the code differs from "no data". */
 export function accountOf({ parameters }: Asking, { shop }: World): RewardAccount {
   const account = shop.accounts.get(whole(parameters[0]) ?? 0)
-  if (!account) throw refusal(5152)
+  if (!account) throw createRejection(5152)
   return account
 }
 
@@ -153,7 +153,7 @@ export const accountTransactions: Handler = (asking, world) => {
   const account = accountOf(asking, world)
   const text = asking.query('fromDate')
   const from = text ? readWall(text) : Number.NEGATIVE_INFINITY
-  if (from === undefined || (text && text.length !== 10)) throw refusal(5099)
+  if (from === undefined || (text && text.length !== 10)) throw createRejection(5099)
   const rows = account.transactions.filter(transaction => transaction.at >= from)
   if (!rows.length) throw nothing()
   return ok(array('RewardTransactions', rows.map(transactionElement)))

@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import { whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { fractionText, readWall, type Wall } from '../shop/clock.ts'
 import type { Store } from '../shop/records.ts'
@@ -28,10 +28,10 @@ export const stockChanged: Handler = (asking, world) => {
   const { shop } = world
   const text = asking.query('ChangedSince') ?? ''
   const since = text.length === 19 ? readWall(text) : undefined
-  if (since === undefined) throw refusal(5147, { text: 'Invalid ChangedSince, must be yyyy-MM-ddTHH:MM:SS' })
+  if (since === undefined) throw createRejection(5147, { text: 'Invalid ChangedSince, must be yyyy-MM-ddTHH:MM:SS' })
   const wanted = asking.query('StoreId')
   const store = wanted === undefined ? undefined : shop.stores.get(whole(wanted) ?? 0)
-  if (wanted !== undefined && !store) throw refusal(5147)
+  if (wanted !== undefined && !store) throw createRejection(5147)
   const skuOf = new Map([...shop.skus.values()].map(sku => [sku.row, sku.id]))
   const stores = (store ? [store] : [...shop.stores.values()])
     .map(one => changesIn(world, one, since, skuOf))

@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import { whole } from '../http/asking.ts'
-import { nothing, refusal } from '../http/errors.ts'
+import { createRejection, nothing } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import type { Store } from '../shop/records.ts'
 import { el, fields } from '../xml/element.ts'
@@ -21,7 +21,7 @@ export const allStores: Handler = (_, { shop }) => {
 
 export const oneStore: Handler = ({ parameters }, { shop }) => {
   const id = whole(parameters[0])
-  if (id === undefined) throw refusal(5081)
+  if (id === undefined) throw createRejection(5081)
   const store = shop.stores.get(id)
   if (store?.kind !== 'shop') throw nothing()
   return ok(storeElement(store))

@@ -1,4 +1,4 @@
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import { dateText, second } from '../shop/clock.ts'
 import { emailVoucher, type Voucher } from '../shop/records.ts'
 import type { Order, OrderLine, VoucherSale } from '../shop/sales.ts'
@@ -12,12 +12,12 @@ const inStoreType = 'GV_STORE'
 
 /** The physical card that a sale is to bring to life. */
 function cardToActivate(number: string, { shop }: World): void {
-  if (!/^\d{4,50}$/.test(number)) throw refusal(5071)
+  if (!/^\d{4,50}$/.test(number)) throw createRejection(5071)
   const card = shop.vouchers.get(number)
-  if (!card || card.state === 'suspended') throw refusal(5056)
-  if (card.state === 'range suspended') throw refusal(5059)
-  if (card.promotional) throw refusal(5127)
-  if (card.state === 'issued') throw refusal(5128)
+  if (!card || card.state === 'suspended') throw createRejection(5056)
+  if (card.state === 'range suspended') throw createRejection(5059)
+  if (card.promotional) throw createRejection(5127)
+  if (card.state === 'issued') throw createRejection(5128)
 }
 
 interface Delivery {
@@ -34,21 +34,21 @@ export function voucherSaleFrom(
   world: World,
 ): VoucherSale | undefined {
   if (world.shop.skus.get(line.skuId)?.colour.style.special !== 'voucher') return
-  if (line.quantity !== 1) throw refusal(5077)
-  if (!delivery.contactName) throw refusal(5072)
-  if (delivery.despatchType && delivery.despatchType !== 'DespatchFromWarehouse') throw refusal(5083)
+  if (line.quantity !== 1) throw createRejection(5077)
+  if (!delivery.contactName) throw createRejection(5072)
+  if (delivery.despatchType && delivery.despatchType !== 'DespatchFromWarehouse') throw createRejection(5083)
   const block = at(payload, 'ExtraVoucherInformation')
   const type = text(block, 'VoucherType', 15)
-  if (!type) throw refusal(5076)
+  if (!type) throw createRejection(5076)
   const types = [...(world.shop.referenceTypes.get(368)?.references.values() ?? [])]
-  if (!types.some(({ code }) => code === type)) throw refusal(5074, { detail: type })
-  if (type === inStoreType) throw refusal(5073)
+  if (!types.some(({ code }) => code === type)) throw createRejection(5074, { detail: type })
+  if (type === inStoreType) throw createRejection(5073)
   const number = text(block, 'VoucherNumber', 50)
   if (number) cardToActivate(number, world)
   const subject = text(block, 'EmailSubject', 4_000)
   const email = text(block, 'Email', 250) || delivery.email
-  if (type === emailVoucher && !subject) throw refusal(5075)
-  if (type === emailVoucher && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) throw refusal(5069, { detail: email })
+  if (type === emailVoucher && !subject) throw createRejection(5075)
+  if (type === emailVoucher && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) throw createRejection(5069, { detail: email })
   const message = text(block, 'PersonalisedMessage', 4_000)
   const deliveryDate = block && has(world, 'voucherDeliveryDate') ? dayOf(block, 'DeliveryDate') : ''
   return { type, number, subject, email, message, deliveryDate, allotted: '' }

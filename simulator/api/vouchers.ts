@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { dateText, second } from '../shop/clock.ts'
 import type { Voucher } from '../shop/records.ts'
@@ -19,14 +19,14 @@ export const available = (voucher: Voucher, world: World) =>
 /** The voucher of a number and PIN, if it may be used online at all. */
 function openedBy(asking: Asking, world: World): Voucher {
   const voucher = world.shop.vouchers.get(asking.parameters[0] ?? '')
-  if (!voucher) throw refusal(5056)
-  if (!voucher.secure) throw refusal(5055)
-  if ((asking.query('pin') ?? '') !== voucher.pin) throw refusal(5053)
-  if (voucher.state === 'not issued') throw refusal(5057)
-  if (voucher.state === 'suspended') throw refusal(5056, { detail: 'it is suspended' })
-  if (voucher.state === 'range suspended') throw refusal(5059)
-  if (has(world, 'voucherCurrency') && voucher.currency !== asking.country.currency) throw refusal(5219)
-  if (!isExpired(voucher, world) && available(voucher, world) <= 0) throw refusal(5054)
+  if (!voucher) throw createRejection(5056)
+  if (!voucher.secure) throw createRejection(5055)
+  if ((asking.query('pin') ?? '') !== voucher.pin) throw createRejection(5053)
+  if (voucher.state === 'not issued') throw createRejection(5057)
+  if (voucher.state === 'suspended') throw createRejection(5056, { detail: 'it is suspended' })
+  if (voucher.state === 'range suspended') throw createRejection(5059)
+  if (has(world, 'voucherCurrency') && voucher.currency !== asking.country.currency) throw createRejection(5219)
+  if (!isExpired(voucher, world) && available(voucher, world) <= 0) throw createRejection(5054)
   return voucher
 }
 
@@ -47,10 +47,10 @@ export const lookUpVoucher: Handler = (asking, world) => ok(voucherElement(opene
 export const validateVoucher: Handler = (asking, world) => {
   const voucher = openedBy(asking, world)
   const text = asking.query('amount') ?? ''
-  if (!/^\d{1,10}(\.\d+)?$/.test(text)) throw refusal(5060)
-  if (isExpired(voucher, world)) throw refusal(5056, { text: 'Voucher has expired' })
-  if (isLocked(voucher, world)) throw refusal(5067)
-  if (voucher.wholeOnly && Number(text) < available(voucher, world)) throw refusal(5066)
+  if (!/^\d{1,10}(\.\d+)?$/.test(text)) throw createRejection(5060)
+  if (isExpired(voucher, world)) throw createRejection(5056, { text: 'Voucher has expired' })
+  if (isLocked(voucher, world)) throw createRejection(5067)
+  if (voucher.wholeOnly && Number(text) < available(voucher, world)) throw createRejection(5066)
   voucher.validationId = world.random.guid()
   world.note('voucher validated', voucher.number)
   return ok(voucherElement(voucher, world, voucher.validationId))
@@ -60,10 +60,10 @@ export const validateVoucher: Handler = (asking, world) => {
 export const lockVoucher: Handler = (asking, world) => {
   const voucher = world.shop.vouchers.get(asking.parameters[0] ?? '')
   const id = (asking.query('ValidationId') ?? '').toLowerCase()
-  if (!voucher?.validationId || voucher.validationId !== id) throw refusal(5061)
+  if (!voucher?.validationId || voucher.validationId !== id) throw createRejection(5061)
   const text = asking.query('LockSeconds')
   const seconds = text ? whole(text) : 3_600
-  if (seconds === undefined || seconds < 0) throw refusal(5109, { detail: 'LockSeconds' })
+  if (seconds === undefined || seconds < 0) throw createRejection(5109, { detail: 'LockSeconds' })
   voucher.lockedUntil = seconds === 0 ? 0 : world.clock.now() + seconds * second
   world.note(seconds === 0 ? 'voucher unlocked' : 'voucher locked', voucher.number, { seconds })
   return ok()
@@ -71,5 +71,5 @@ export const lockVoucher: Handler = (asking, world) => {
 
 /** The simple feeds need a licence that this shop has not bought. */
 export const notLicensed: Handler = () => {
-  throw refusal(5247)
+  throw createRejection(5247)
 }

@@ -12,7 +12,7 @@ import { statePage } from './page.ts'
 
 type Body = Record<string, unknown>
 
-interface Told {
+interface ControlRequest {
   simulator: Simulator
   world: World
   body: Body
@@ -36,7 +36,7 @@ export const stateOf = ({ state, settings, clock, faults, ledger, url }: Simulat
   faults: faults.list().length,
 })
 
-const last = <T>(list: readonly T[], query: Told['query']) => list.slice(-Number(query('limit') ?? 100))
+const last = <T>(list: readonly T[], query: ControlRequest['query']) => list.slice(-Number(query('limit') ?? 100))
 
 function setClock({ clock }: Simulator, body: Body): void {
   if (typeof body.set === 'string') clock.set(body.set)
@@ -48,14 +48,14 @@ function setClock({ clock }: Simulator, body: Body): void {
 /** The longest time for which a port stays closed, because no request could open it again. */
 const longestRefusal = 3_600
 
-function refuseFor(simulator: Simulator, body: Body): void {
+function stopAcceptingFor(simulator: Simulator, body: Body): void {
   const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, longestRefusal)
   // After the answer to this very request.
   setTimeout(() => simulator.refuse(seconds), 50)
 }
 
 /** The control surface: what each call answers. */
-const routes: Record<string, (told: Told) => unknown> = {
+const routes: Record<string, (told: ControlRequest) => unknown> = {
   'GET state': ({ simulator }) => stateOf(simulator),
   'POST settings': ({ simulator, body }) => {
     simulator.set(body as Partial<Simulator['settings']>)
@@ -99,7 +99,7 @@ const routes: Record<string, (told: Told) => unknown> = {
     return stateOf(simulator)
   },
   'POST down': ({ simulator, body }) => {
-    refuseFor(simulator, body)
+    stopAcceptingFor(simulator, body)
     return { down: true }
   },
 }

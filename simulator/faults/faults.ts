@@ -31,16 +31,16 @@ export function makeFaults(chance: (probability: number) => boolean): Faults {
     },
     list: () => faults,
     take(method, path) {
-      const taken = faults.filter(
+      const matching = faults.filter(
         fault =>
           (fault.times === undefined || fault.met < fault.times) &&
           (fault.method === undefined || fault.method.toUpperCase() === method) &&
           (fault.path === undefined || pathMatches(path, fault.path)) &&
           (fault.probability === undefined || chance(fault.probability)),
       )
-      for (const fault of taken) fault.met++
+      for (const fault of matching) fault.met++
       // Expired faults stay listed with their count until they are cleared, so that tests can read it.
-      return taken
+      return matching
     },
   }
 }

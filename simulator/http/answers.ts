@@ -1,6 +1,6 @@
 import { type Element, el, fields } from '../xml/element.ts'
 import type { Asking } from './asking.ts'
-import type { Refusal } from './errors.ts'
+import type { RejectedRequest } from './errors.ts'
 
 /** A response. */
 export interface Answer {
@@ -20,7 +20,7 @@ export const created = (asking: Asking, path: string): Answer => ({
   body: undefined,
 })
 
-export const rejected = ({ status, code, message }: Refusal): Answer => ({
+export const rejected = ({ status, code, message }: RejectedRequest): Answer => ({
   status,
   headers: {},
   body: el('AP21Error', fields({ ErrorCode: code, Description: message })),

@@ -127,7 +127,7 @@ const errors: Record<number, readonly [status: number, text: string]> = {
 }
 
 /** An error response: `<AP21Error>`. */
-export class Refusal extends Error {
+export class RejectedRequest extends Error {
   readonly status: number
   readonly code: number
 
@@ -139,13 +139,17 @@ export class Refusal extends Error {
 }
 
 /** Creates an error response by its code, with further text, and another status if the tables name one. */
-export function refusal(
+export function createRejection(
   code: number,
   { detail, text, status }: { detail?: string; text?: string; status?: number } = {},
 ) {
   const [usual, description] = errors[code] ?? [400, 'Error']
-  return new Refusal(status ?? usual, code, text ?? (detail === undefined ? description : `${description}: ${detail}`))
+  return new RejectedRequest(
+    status ?? usual,
+    code,
+    text ?? (detail === undefined ? description : `${description}: ${detail}`),
+  )
 }
 
 /** No data found. */
-export const nothing = () => refusal(5008)
+export const nothing = () => createRejection(5008)

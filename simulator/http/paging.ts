@@ -2,7 +2,7 @@ import type { World } from '../world/world.ts'
 import { array, type Children } from '../xml/element.ts'
 import { type Answer, ok } from './answers.ts'
 import { type Asking, whole } from './asking.ts'
-import { nothing, refusal } from './errors.ts'
+import { createRejection, nothing } from './errors.ts'
 
 /** The attributes of a list that was not paged differ by list. */
 export type Unpaged = (total: number) => { PageStartRow: number; PageRows: number }
@@ -25,7 +25,7 @@ export function paged<T>(asking: Asking, world: World, { name, rows, row, unpage
   const asked = { start: asking.query('startRow'), rows: asking.query('pageRows') }
   const start = asked.start ? whole(asked.start) : 1
   const size = asked.rows ? whole(asked.rows) : Number.MAX_SAFE_INTEGER
-  if (start === undefined || size === undefined || start < 1 || size < 1) throw refusal(5034)
+  if (start === undefined || size === undefined || start < 1 || size < 1) throw createRejection(5034)
   const total = rows.length
   if (total === 0) throw nothing()
   const pageSize = size

@@ -3,7 +3,7 @@ import { rootPage } from '../api/root.ts'
 import { routes } from '../api/routes.ts'
 import { type Answer, failure, rejected } from '../http/answers.ts'
 import { payloadVersion, readQuery } from '../http/asking.ts'
-import { Refusal, refusal } from '../http/errors.ts'
+import { createRejection, RejectedRequest } from '../http/errors.ts'
 import { router } from '../http/router.ts'
 import type { Country, Settings } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
@@ -25,26 +25,29 @@ const route = router(routes)
 function mayEnter({ credentials }: Settings, authorization: unknown): boolean {
   if (!credentials) return true
   const expected = Buffer.from(`Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`)
-  const given = Buffer.from(typeof authorization === 'string' ? authorization : '')
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  const decoded = Buffer.from(typeof authorization === 'string' ? authorization : '')
+  return decoded.length === expected.length && timingSafeEqual(decoded, expected)
 }
 
 function countryOf({ countries, missingCountryCode }: Settings, code: string | undefined): Country {
   if (!code)
-    throw refusal(missingCountryCode.code, { status: missingCountryCode.status, detail: 'countryCode is missing' })
+    throw createRejection(missingCountryCode.code, {
+      status: missingCountryCode.status,
+      detail: 'countryCode is missing',
+    })
   const country = countries.find(other => other.code.toLowerCase() === code.toLowerCase())
-  if (!country) throw refusal(5029, { detail: code })
-  if (country.problem !== undefined) throw refusal(country.problem)
+  if (!country) throw createRejection(5029, { detail: code })
+  if (country.problem !== undefined) throw createRejection(country.problem)
   return country
 }
 
 function payloadOf({ headers, body }: Received): Payload {
   const type = String(headers['content-type'] ?? '')
-  if (!/^(text|application)\/xml\s*(;|$)/i.test(type)) throw refusal(5122)
+  if (!/^(text|application)\/xml\s*(;|$)/i.test(type)) throw createRejection(5122)
   try {
     return readPayload(body.toString('utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
-    throw refusal(5121, { detail: error instanceof Error ? error.message : String(error) })
+    throw createRejection(5121, { detail: error instanceof Error ? error.message : String(error) })
   }
 }
 
@@ -59,7 +62,7 @@ export function respond(received: Received, world: World, paging: { samePage?: b
   if (found === 404 || found === 405) return failure(found)
   try {
     const version = payloadVersion(String(headers.accept ?? ''))
-    if (version < 1 || version > 4) throw refusal(5045)
+    if (version < 1 || version > 4) throw createRejection(5045)
     const query = readQuery(received.search)
     const country = countryOf(settings, query('countryCode'))
     const parameters = found.parameters
@@ -69,7 +72,7 @@ export function respond(received: Received, world: World, paging: { samePage?: b
       world,
     )
   } catch (error) {
-    if (error instanceof Refusal) return rejected(error)
+    if (error instanceof RejectedRequest) return rejected(error)
     throw error
   }
 }

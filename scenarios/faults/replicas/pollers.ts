@@ -61,8 +61,8 @@ export async function readReplicaCounts(ports: readonly number[]) {
   const counts = pages.flatMap(page => [
     ...page.matchAll(/^tillbridge_replica_reads_total\{replica="([^"]*)",result="(\w+)"\} (\d+)$/gm),
   ])
-  return (replica: string, wanted: string) =>
+  return (replica: string, state: string) =>
     counts
-      .filter(([, name = '', result]) => name.startsWith(replica) && result === wanted)
+      .filter(([, name = '', result]) => name.startsWith(replica) && result === state)
       .reduce((sum, [, , , count]) => sum + Number(count), 0)
 }

@@ -6,7 +6,7 @@ import {
   fetchFromAny,
   type Outcome,
   openClient,
-  settle,
+  reconcile,
   type Target,
 } from '../operations/client.ts'
 import {
@@ -90,7 +90,7 @@ export function openShopperClient(
   const onRetry = (code: string) => history.countRetry(code)
   const client: ShopperClient = {
     api,
-    settle: (call, abandonChance = 0) => settle(() => call(api), { random, abandonChance, onRetry }),
+    settle: (call, abandonChance = 0) => reconcile(() => call(api), { random, abandonChance, onRetry }),
     async read(call) {
       const { status, code, data } = await client.settle(call)
       if (data === undefined) throw new Error(`A read failed: ${status} ${code}`)

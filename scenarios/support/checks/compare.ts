@@ -10,8 +10,8 @@ export function listDifferences(expected: unknown, found: unknown, path = ''): s
     return Object.entries(expected).flatMap(([name, value]) => listDifferences(value, found[name], `${path}/${name}`))
   if (Array.isArray(expected) && Array.isArray(found) && expected.length === found.length)
     return sortById(expected).flatMap((value, i) => listDifferences(value, sortById(found)[i], `${path}/${i}`))
-  const [wanted, actual] = [expected, found].map(value => JSON.stringify(value))
-  return wanted === actual ? [] : [`${path} is ${actual}, not ${wanted}`]
+  const [expectedJson, actual] = [expected, found].map(value => JSON.stringify(value))
+  return expectedJson === actual ? [] : [`${path} is ${actual}, not ${expectedJson}`]
 }
 
 /** Sorts records by ID: their order isn't compared here. */

@@ -54,8 +54,8 @@ function checkStock({ state, clock }: Simulator, levels: readonly StockLevel[]):
   const listed = new Map(levels.map(({ storeId, skuId, freeStock }) => [`${storeId}-${skuId}`, freeStock]))
   const wrong = [...expected].flatMap(([key, quantity]) => {
     const free = listed.get(key) ?? 0
-    const wanted = changed.has(key) ? quantity : Math.max(0, quantity)
-    return free === wanted ? [] : [`${key} is ${free}, not ${wanted}`]
+    const expectedQuantity = changed.has(key) ? quantity : Math.max(0, quantity)
+    return free === expectedQuantity ? [] : [`${key} is ${free}, not ${expectedQuantity}`]
   })
   const stray = [...listed.keys()].filter(key => !expected.has(key)).map(key => `${key} was removed at the back office`)
   return check('stock: it equals the back office, SKU by SKU and store by store', [...wrong, ...stray], expected.size)

@@ -91,7 +91,7 @@ export const isSettled = ({ status, code }: Outcome<unknown>) =>
 export const abandoned = 499
 
 /** Milliseconds after which only a defect explains that an operation has no result. */
-const settleTimeoutMs = 90_000
+const reconcileTimeoutMs = 90_000
 /** Scenarios wait no longer than this for `Retry-After`. */
 const maxRetryAfterMs = 1_500
 
@@ -104,12 +104,12 @@ export interface Settling {
 }
 
 /** Repeats a call until its outcome is known. Throws after 90 s, which counts as a failed check. */
-export async function settle<T>(
+export async function reconcile<T>(
   call: () => Promise<T>,
   { random, abandonChance = 0, onRetry = () => {} }: Settling,
 ): Promise<Outcome<T>> {
   let last: Outcome<T> | undefined
-  for (const end = performance.now() + settleTimeoutMs; performance.now() < end; ) {
+  for (const end = performance.now() + reconcileTimeoutMs; performance.now() < end; ) {
     last = await toOutcome(call())
     if (isSettled(last)) return last
     onRetry(last.status ? `${last.status} ${last.code}` : 'no response')
@@ -117,7 +117,7 @@ export async function settle<T>(
     await delay(random.whole(0, Math.min((last.retryAfter ?? 0) * 1_000, maxRetryAfterMs)) + random.whole(20, 100))
   }
   throw new Error(
-    `An operation has no result after ${settleTimeoutMs / 1_000} s; last response: ${last?.status} ${last?.code}.`,
+    `An operation has no result after ${reconcileTimeoutMs / 1_000} s; last response: ${last?.status} ${last?.code}.`,
   )
 }
 
