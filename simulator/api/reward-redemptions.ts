@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
 import type { Asking } from '../http/asking.ts'
-import { refusal } from '../http/errors.ts'
+import { createRejection } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import { day } from '../shop/clock.ts'
 import type { Lot, RewardAccount, RewardRedemption } from '../shop/sales.ts'
@@ -30,14 +30,14 @@ export const redeem =
     const account = accountOf(asking, world)
     const payload = posted(asking, world, 'RewardRedemption', redemptionShape)
     const requestId = (textAt(payload, 'RequestId') ?? '').toLowerCase()
-    if (requestId === '') throw refusal(5164)
-    if (!guid.test(requestId)) throw refusal(5165)
-    if (world.shop.redemptions.has(requestId)) throw refusal(5163)
-    if (Number(textAt(payload, 'PersonId') || account.personId) !== account.personId) throw refusal(5155)
+    if (requestId === '') throw createRejection(5164)
+    if (!guid.test(requestId)) throw createRejection(5165)
+    if (world.shop.redemptions.has(requestId)) throw createRejection(5163)
+    if (Number(textAt(payload, 'PersonId') || account.personId) !== account.personId) throw createRejection(5155)
     const amount = cents(decimal(payload, element) ?? 0)
-    if (amount <= 0 || (kind === 'points' && !Number.isInteger(amount))) throw refusal(wrongSign)
+    if (amount <= 0 || (kind === 'points' && !Number.isInteger(amount))) throw createRejection(wrongSign)
     const open = openLots(account[kind], world)
-    if (amount > sum(open.map(free))) throw refusal(tooMuch)
+    if (amount > sum(open.map(free))) throw createRejection(tooMuch)
     const redemption: RewardRedemption = {
       requestId,
       accountId: account.id,
@@ -106,11 +106,11 @@ function endPending(
 /** Returns the pending redemption in the query. */
 function pendingOf(asking: Asking, { shop }: World): { redemption: RewardRedemption; account: RewardAccount } {
   const requestId = asking.query('requestId')?.toLowerCase()
-  if (!requestId) throw refusal(5158)
+  if (!requestId) throw createRejection(5158)
   const redemption = shop.redemptions.get(requestId)
   const account = redemption && shop.accounts.get(redemption.accountId)
-  if (!redemption || !account) throw refusal(5165)
-  if (redemption.status !== 'pending') throw refusal(5163)
+  if (!redemption || !account) throw createRejection(5165)
+  if (redemption.status !== 'pending') throw createRejection(5163)
   return { redemption, account }
 }
 
@@ -123,7 +123,7 @@ export const confirmRedemption: Handler = (asking, world) => {
 /** Possible only within 24 hours. */
 export const reverseRedemption: Handler = (asking, world) => {
   const { redemption, account } = pendingOf(asking, world)
-  if (world.clock.wall() - redemption.created > day) throw refusal(5165)
+  if (world.clock.wall() - redemption.created > day) throw createRejection(5165)
   endPending(redemption, account, () => undefined)
   redemption.status = 'reversed'
   world.note('rewards released', redemption.requestId, { account: account.id })
