@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The absolute paths of PostgreSQL's programs. */
-export interface Binaries {
+interface Binaries {
   initdb: string
   postgres: string
   /** `configured`: POSTGRES_BIN_DIR names the directory. */

@@ -12,6 +12,7 @@ import { findShipment } from '../../../src/store/orders/shipments.ts'
 import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
+import { removeMissing } from '../../../src/store/sync/remove-unseen.ts'
 import type { TestService } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
@@ -27,6 +28,9 @@ export async function tookAFile(api: TestService) {
   assert.equal(await updateFileRun(db, service, run, noCounts()), undefined)
   assert.equal((await api.get('/imports/toured')).json.data.read, 1)
   for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
+
+  const counts = await removeMissing(db, service, 'customer', new Set(), [])
+  assert.equal(counts.removed, 0)
 
   const file = { importType: 'staff', digest: createHash('sha256').digest() }
   await recordImportProgress(db, service, file, 12)
