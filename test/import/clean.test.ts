@@ -74,3 +74,34 @@ test('the same key with different content is remarked in each import type', asyn
     '1 same key as an earlier line, but different content',
   ])
 })
+
+test('doubtful signs, dates and sums of sales are remarked', async () => {
+  const shop = await service.createService()
+  const header = 'id,saleDate,lineId,quantity,price,discountAmount,value\n'
+  const lines = [
+    'R1,2024-05-10,1,1,10.00,,10.00',
+    'R2,1900-01-01,1,1,10.00,,10.00',
+    'R3,2199-05-10,1,1,10.00,,10.00',
+    'R4,2024-05-10,1,1,-10.00,,-10.00',
+    'R5,2024-05-10,1,1,10.00,11.00,',
+    'R6,2024-05-10,1,-1,10.00,1.00,',
+    'R7,2024-05-10,1,2,10.00,,10.00',
+  ]
+  const done = await importAndWait(shop, 'transactions', `${header}${lines.join('\n')}\n`)
+  assert.deepEqual([done.new, done.rejected], [7, 0])
+  assert.deepEqual(listNotes(done), [
+    '1 discountAmount has another sign than quantity times price',
+    '1 discountAmount is more than quantity times price',
+    '1 price is negative',
+    '1 saleDate is before 1980',
+    '1 saleDate is in the future',
+    '1 value differs from quantity times price minus the discount',
+  ])
+})
+
+test('a line can take the email that a later line releases', async () => {
+  const shop = await service.createService()
+  await importAndWait(shop, 'customers', 'id,email\nC1,a@example.com\nC2,b@example.com\n')
+  const done = await importAndWait(shop, 'customers', 'id,email\nC1,b@example.com\nC2,c@example.com\n')
+  assert.deepEqual([done.changed, done.rejected], [2, 0])
+})

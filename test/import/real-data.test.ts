@@ -183,7 +183,10 @@ describe('a shop with real data', { skip }, () => {
     })
 
     test('every imported line refers to known SKUs and stores', () => {
-      for (const { notes } of Object.values(seen.summaries)) assert.deepEqual(notes, {})
+      // Two lines of the British shop adjust bad debt: their price is negative.
+      const adjusted = { 'price is negative: returns have a negative quantity': 2 }
+      for (const [file, { notes }] of Object.entries(seen.summaries))
+        assert.deepEqual(notes, file === 'transactions-uci.csv.gz' ? adjusted : {}, file)
     })
 
     for (const kind of importOrder)

@@ -17,7 +17,7 @@ await shop.importFile(
     ...skus.map(i => `p${i},P,P,c,k${i},E${i},S,1`),
   ].join('\n'),
 )
-beforeEach(() => shop.rows('truncate stock, tombstone'))
+beforeEach(() => shop.rows('truncate stock, stock_reservation_line, tombstone'))
 
 /** A batch of lines for one store. */
 const batch = (number: number, sku: (i: number) => string, count: number) =>

@@ -48,6 +48,8 @@ export interface ImportType extends Ingestion<Row> {
   /** Identifiers that occur in paths of the API. */
   pathColumns?: readonly string[]
   rule?: Rule
+  /** Returns remarks about values that are stored although they are doubtful. */
+  listDoubts?: (row: Row) => readonly string[]
   /** Values of the two example lines that differ from the columns' examples. The second line repeats shared values. */
   examples: readonly [Record<string, string>, Record<string, string>]
 }

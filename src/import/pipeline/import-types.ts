@@ -33,7 +33,7 @@ import {
   prepareTransactions,
   translateEach,
 } from './prepare.ts'
-import { lotRule, skuRule, transactionRule } from './rules.ts'
+import { listSaleDoubts, lotRule, skuRule, transactionRule } from './rules.ts'
 
 const inStock = 'Stock levels that show it are updated too. More than 2,000 of them follow within seconds.'
 
@@ -147,6 +147,7 @@ export const importTypes = {
     documentedKey: ['id', 'lineId'],
     together: 'id',
     rule: transactionRule,
+    listDoubts: listSaleDoubts,
     prepare: prepareTransactions,
     write: upsertTransactions,
     claims: ({ header }) => [header.id],

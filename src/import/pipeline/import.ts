@@ -108,12 +108,8 @@ async function importBatches(
     return { batch, valid, prepared }
   }
   const isDisjoint = createOverlapCheck(isInitialLoad && !canStop ? type.claims : undefined)
-  /** Imports a batch. If it is concurrent, the previous one can still be in progress. */
-  const importBatch = async (
-    { batch, valid, prepared }: PendingBatch,
-    previous: Promise<void>,
-    isConcurrent: boolean,
-  ) => {
+  /** Imports a batch. The previous one can still be in progress. */
+  const importBatch = async ({ batch, valid, prepared }: PendingBatch, previous: Promise<void>) => {
     const reject = (at: number, { toRowError, note: remark }: Violation, isCorrected: boolean) => {
       const validated = valid[at]
       if (isCorrected) note(counts.notes, `${remark}: stored without it`)
@@ -125,8 +121,8 @@ async function importBatches(
       ingestion,
       context,
       dryRun,
-      // The previous batch may release a unique value that a row needs.
-      retry: isConcurrent ? previous : undefined,
+      // The previous batch, or a later line of this one, may release a unique value that a row needs.
+      retry: previous,
       reject,
     })
     await previous
@@ -158,7 +154,7 @@ async function importBatches(
       const isConcurrent = await isDisjoint(pending.prepared)
       if (!isConcurrent) await last
       if (signal?.aborted) break
-      ;[earlier, last] = [last, importBatch(pending, last, isConcurrent)]
+      ;[earlier, last] = [last, importBatch(pending, last)]
       handleLater(last)
     }
     await earlier

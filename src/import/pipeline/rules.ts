@@ -21,6 +21,35 @@ export const transactionRule: Rule = row => {
   return
 }
 
+const dayMs = 24 * 60 * 60 * 1_000
+/** The first day of which electronic sales are plausible. Spreadsheets turn 0 into 1899, 1900, 1904 or 1970. */
+const firstPlausibleDay = '1980-01-01'
+
+/** Returns a remark if a date is later than tomorrow, or before electronic tills. */
+export function listDateDoubts(value: unknown, column: string): string[] {
+  if (typeof value !== 'string') return []
+  if (value < firstPlausibleDay) return [`${column} is before 1980: check the date format`]
+  // A day later, because no time zone is more than 14 hours ahead of UTC.
+  const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10)
+  return value.slice(0, 10) > tomorrow ? [`${column} is in the future: check the date format`] : []
+}
+
+/** Returns remarks about signs, dates and sums of a sale that can't be true, but that tills write for corrections. */
+export function listSaleDoubts(row: Row): string[] {
+  const doubts = listDateDoubts(row.saleDate, 'saleDate')
+  const gross = Number(row.price) * Number(row.quantity)
+  const discount = Number(row.discountAmount ?? 0)
+  if (Number(row.price) < 0) doubts.push('price is negative: returns have a negative quantity')
+  if (discount && Math.sign(discount) === -Math.sign(gross))
+    doubts.push('discountAmount has another sign than quantity times price')
+  else if (Math.abs(discount) > Math.abs(gross) + 0.01) doubts.push('discountAmount is more than quantity times price')
+  // The price can be rounded, so the value can differ by half a unit of its last decimal for each item.
+  const tolerance = 0.02 + 0.005 * Math.abs(Number(row.quantity))
+  if (row.value != null && Math.abs(gross - discount - Number(row.value)) > tolerance)
+    doubts.push('value differs from quantity times price minus the discount')
+  return doubts
+}
+
 const orderAmounts = [
   ...['total', 'freight', 'orderDiscount', 'price', 'discountAmount', 'value', 'refunded', 'paymentAmount'],
 ] as const

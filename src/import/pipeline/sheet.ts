@@ -25,7 +25,7 @@ export interface ValidatedRow {
   row?: Row
   /** The errors. A line with neither a row nor errors is no record, so it is skipped. */
   errors?: RowError[]
-  /** What was cleaned or is doubtful, for the notes of the run. */
+  /** Corrections and doubtful values, for the notes of the run. */
   remarks?: string[]
 }
 

@@ -35,5 +35,6 @@ export function validateLine(line: Line, fields: readonly Field[], type: ImportT
   }
   if (errors) return { line, errors }
   const error = type.rule?.(row)
+  for (const doubt of error ? [] : (type.listDoubts?.(row) ?? [])) addRemark(doubt)
   return { line, ...(error ? { errors: [error] } : { row }), ...(remarks && { remarks }) }
 }
