@@ -185,8 +185,8 @@ describe('a shop with real data', { skip }, () => {
     test('every imported line refers to known SKUs and stores', () => {
       // Two lines of the British shop adjust bad debt: their price is negative.
       const adjusted = { 'price is negative: returns have a negative quantity': 2 }
-      for (const [file, { notes }] of Object.entries(seen.summaries))
-        assert.deepEqual(notes, file === 'transactions-uci.csv.gz' ? adjusted : {}, file)
+      for (const [name, { notes }] of Object.entries(seen.summaries))
+        assert.deepEqual(notes, name === 'transactions-uci.csv.gz' ? adjusted : {}, name)
     })
 
     for (const kind of importOrder)
