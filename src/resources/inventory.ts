@@ -6,6 +6,10 @@ import { Type } from '../schemas/schemas.ts'
 import { findSkus } from '../store/catalog/skus.ts'
 import { findStock, stockPage } from '../store/inventory/stock.ts'
 
+const explain = Type.Optional(
+  Type.Boolean({ description: 'True: each level has an `explanation` of its numbers.', examples: [true] }),
+)
+
 /** Stock levels by store and SKU. */
 export const inventory = [
   list(
@@ -20,18 +24,19 @@ export const inventory = [
         sku: Filter('Only this e-commerce SKU.', 'MH01-XS-Black'),
         store_number: Filter('Only this store.', '123'),
         updated_after: updatedAfterParameter,
+        explain,
       }),
       item: StockLevel,
       errors: ['not_found'],
     },
     async ({ db, service, query }, page) => {
-      const { sku, store_number, updated_after } = query
+      const { sku, store_number, updated_after, explain: isExplained } = query
       const [variant] = sku === undefined ? [] : await findSkus(db, service, [sku])
       if (sku !== undefined && !variant) throw notFound('SKU')
       return stockPage(
         db,
         service,
-        { skuId: variant?.skuId, storeNumber: store_number, updatedAfter: updated_after },
+        { skuId: variant?.skuId, storeNumber: store_number, updatedAfter: updated_after, isExplained },
         page,
       )
     },
@@ -45,10 +50,11 @@ export const inventory = [
       summary: 'Get a stock level',
       description: 'By the `id` of the list: the store ID and the SKU.',
       params: { id: { description: 'Store ID and SKU.', example: '1001-MH01-XS-Black' } },
+      query: Type.Object({ explain }),
       response: StockLevel,
       recordName: 'stock level',
       etag: true,
     },
-    ({ db, service, params }) => findStock(db, service, params.id),
+    ({ db, service, params, query }) => findStock(db, service, params.id, query.explain),
   ),
 ]

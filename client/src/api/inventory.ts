@@ -14,12 +14,17 @@ export interface InventoryApi {
     storeNumber?: string | undefined
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
+    /** True: each level has an `explanation` of its numbers. */
+    explain?: boolean | undefined
   }, options?: CallOptions): Paginator<StockLevel>
   /** Get a stock level. By the `id` of the list: the store ID and the SKU. */
-  get(id: string, options?: CallOptions): Promise<StockLevel>
+  get(id: string, query?: {
+    /** True: each level has an `explanation` of its numbers. */
+    explain?: boolean | undefined
+  }, options?: CallOptions): Promise<StockLevel>
 }
 
 export const inventory = (call: Calls): InventoryApi => ({
   list: (query, options) => call.list('/inventory', query, options),
-  get: (id, options) => call.get(`/inventory/${segment(id)}`, {}, options),
+  get: (id, query, options) => call.get(`/inventory/${segment(id)}`, query, options),
 })

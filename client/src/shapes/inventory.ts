@@ -1,4 +1,5 @@
 // Made of the operations of the API by `npm run docs`.
+import type { Open } from './general.ts'
 
 export interface StockLevel {
   /** The store ID and the SKU. */
@@ -27,4 +28,13 @@ export interface StockLevel {
   allocated: number
   /** When the record last changed. */
   updateTimeStamp: string
+  explanation?: StockExplanation
+}
+
+/** Only with `explain=true`: the origin of the numbers. */
+export interface StockExplanation {
+  /** The level that sets `buffer`. */
+  bufferFrom: Open<'sku' | 'store' | 'service'>
+  /** When `freeStock` and the buffer of the SKU last changed in their source, or were written. */
+  sourceTimeStamp: string | null
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Id, Integer, LocalTime, Nullable, SourceTimestamp, Text } from '../values/fields.ts'
+import { Id, Integer, LocalTime, Nullable, OneOf, SourceTimestamp, Text } from '../values/fields.ts'
 
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 const skuId = Id("The back office's own ID of the SKU.", '12001')
@@ -33,6 +33,21 @@ export const StockLevel = Type.Object(
     reserved: Integer('Units of reservations that have not expired.', 1, { minimum: 0 }),
     allocated: Integer('Units of orders that are not shipped and that `freeStock` still contains.', 2, { minimum: 0 }),
     updateTimeStamp: LocalTime('When the record last changed.'),
+    explanation: Type.Optional(
+      Type.Object(
+        {
+          bufferFrom: OneOf('The level that sets `buffer`.', ['sku', 'store', 'service']),
+          sourceTimeStamp: Nullable(
+            LocalTime('When `freeStock` and the buffer of the SKU last changed in their source, or were written.'),
+          ),
+        },
+        {
+          $id: 'StockExplanation',
+          description: 'Only with `explain=true`: the origin of the numbers.',
+          additionalProperties: false,
+        },
+      ),
+    ),
   },
   { $id: 'StockLevel', additionalProperties: false },
 )

@@ -281,19 +281,30 @@ export const readTotalSellable = async (
 const selectMoves = (moves: readonly StockMove[]) =>
   sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint, allocated bigint, reserved bigint)`
 
+/** The record of stock, with the origin of its numbers if `isExplained`. */
+const stockRecord = (service: Service, isExplained: boolean) =>
+  isExplained
+    ? sql`left(record, -1) || ',"explanation":' || json_build_object(
+        'bufferFrom', case when buffer is not null then 'sku'
+                           when (select inventory_buffer from store c where c.service_id = ${service.id} and c.store_id = stock.store_id) is not null then 'store'
+                           else 'service' end,
+        'sourceTimeStamp', to_char(source_changed_at, 'YYYY-MM-DD HH24:MI:SS'))::text || '}'`
+    : sql`record`
+
 interface Filters {
   skuId?: string | undefined
   storeNumber?: string | undefined
   updatedAfter?: string | undefined
+  isExplained?: boolean | undefined
 }
 
 export function stockPage(
   db: Db,
   service: Service,
-  { skuId, storeNumber, updatedAfter }: Filters,
+  { skuId, storeNumber, updatedAfter, isExplained = false }: Filters,
   request: PageRequest,
 ) {
-  const list = { table: 'stock', record: sql`record`, key: sql`id` } as const
+  const list = { table: 'stock', record: stockRecord(service, isExplained), key: sql`id` } as const
   const inStore = filter(
     storeNumber,
     number =>
@@ -321,5 +332,7 @@ export const selectStockByShownId = (service: Service, id: Sql) => sql`
    where substr(${id}, ordinal, 1) = '-'`
 
 /** Returns the JSON of the stock of one SKU in one store. */
-export const findStock = (db: Db, service: Service, id: string) =>
-  db.row<{ record: string }>(sql`select record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`)
+export const findStock = (db: Db, service: Service, id: string, isExplained = false) =>
+  db.row<{ record: string }>(
+    sql`select ${stockRecord(service, isExplained)} as record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`,
+  )

@@ -85,3 +85,23 @@ test('an order is taken from the store with the most units that no order has', a
     ],
   )
 })
+
+test('the explanation of a stock level names the origin of its buffer', async () => {
+  const shop = await createShop({ inventoryBuffer: 2 })
+  const explain = async () => {
+    const [level] = (await shop.get('/inventory?sku=TEE&explain=true')).json.data
+    const { data } = (await shop.get(`/inventory/${level.id}?explain=true`)).json
+    assert.deepEqual(data, level)
+    const listed = (await shop.get('/inventory?explain=true')).json.data
+    assert.deepEqual(
+      listed.find(({ id }: { id: string }) => id === level.id),
+      level,
+    )
+    assert.match(level.explanation.sourceTimeStamp, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    return [level.buffer, level.explanation.bufferFrom]
+  }
+  assert.deepEqual(await explain(), [2, 'service'])
+  assert.equal((await load(shop, 'stock', 'storeNumber,sku,freeStock,buffer\n102,TEE,9,4\n')).code, 0)
+  assert.deepEqual(await explain(), [4, 'sku'])
+  assert.equal((await shop.get('/inventory?sku=TEE')).json.data[0].explanation, undefined)
+})
