@@ -35,9 +35,11 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     returns: 'listOrderReturns',
     returnable: 'listReturnableGoods',
     shipments: 'listOrderShipments',
+    ship: 'createShipment',
+    cancel: 'cancelOrder',
   },
   shipments: { get: 'getShipment' },
-  returns: { get: 'getReturn', reasons: 'listReturnReasons' },
+  returns: { get: 'getReturn', receive: 'receiveReturn', refund: 'refundReturn', reasons: 'listReturnReasons' },
   rewards: { programs: 'listRewardPrograms', account: 'getRewardAccount' },
   vouchers: {
     get: 'getVoucher',

@@ -2,8 +2,9 @@ import { Argument, type Command } from 'commander'
 import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
-import { type ReturnAction, returnActions } from '../domain/orders/returns.ts'
 import type { Tracking } from '../domain/orders/shipments.ts'
+import { isWebAddress } from '../domain/orders/tracking.ts'
+import { type ReturnAction, returnActions } from '../domain/orders/transitions.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
@@ -41,8 +42,8 @@ export function orderCommand(program: Command) {
     )
     .action((number: string, { service, ...tracking }: { service?: string } & Tracking) =>
       within(service, async (tx, of) => {
-        const { id } = await shipOrder(tx, of, number, checkTracking(tracking))
-        await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${id}` })
+        const { order: shipped } = await shipOrder(tx, of, { number }, checkTracking(tracking))
+        await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${shipped.id}` })
         return `Order ${number} shipped.`
       }),
     )
@@ -58,8 +59,8 @@ export function orderCommand(program: Command) {
     )
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        const { id } = await cancelOrder(tx, of, number)
-        await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${id}` })
+        const { order: cancelled } = await cancelOrder(tx, of, { number })
+        await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
         return `Order ${number} cancelled.`
       }),
     )
@@ -80,9 +81,9 @@ export function orderCommand(program: Command) {
     )
     .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        const { id, refunds } = await advanceReturn(tx, of, number, step)
+        const { id, refund } = await advanceReturn(tx, of, { number }, step)
         await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
-        const vouchers = refunds.map(
+        const vouchers = (refund?.vouchers ?? []).map(
           ({ number: voucherNumber, amount }) => ` ${amount} refunded to voucher ${voucherNumber}.`,
         )
         return `Return ${number} is ${returnActions[step]}.${vouchers.join('')}`
@@ -92,11 +93,11 @@ export function orderCommand(program: Command) {
 
 /** Checks the options of `order ship`. Throws if one is too long, or the URL is no web address. */
 function checkTracking(tracking: Tracking): Tracking {
-  for (const [name, value] of Object.entries(tracking))
+  for (const [name, value] of Object.entries(tracking) as [keyof Tracking, string][])
     if (!value.trim() || value.length > (name === 'trackingUrl' ? 500 : 100))
       throw new Error(`--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)} is empty or too long.`)
   const { trackingUrl } = tracking
-  if (trackingUrl !== undefined && !(URL.canParse(trackingUrl) && /^https?:$/.test(new URL(trackingUrl).protocol)))
+  if (typeof trackingUrl === 'string' && !isWebAddress(trackingUrl))
     throw new Error('--tracking-url must be a web address such as https://track.example.com/33ABC1234567.')
   return tracking
 }

@@ -158,6 +158,11 @@ export const errorCodes = {
     title: 'The mapping has changed since you read it.',
     remedy: 'Read it again, then update it.',
   },
+  invalid_transition: {
+    status: 409,
+    title: "The status doesn't allow this.",
+    remedy: 'See `detail` for the current status and the possible actions.',
+  },
   quantity_exceeds_returnable: {
     status: 409,
     title: 'You are returning more than was sold.',

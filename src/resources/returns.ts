@@ -1,5 +1,13 @@
-import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
+import {
+  RefundedReturn,
+  Return,
+  Returnable,
+  ReturnInput,
+  ReturnReason,
+  ReturnReceipt,
+} from '../domain/orders/returns.ts'
 import { notFound } from '../errors/api-error.ts'
+import { NoBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findReturn, findReturnable, returnPage } from '../store/orders/returns.ts'
@@ -7,6 +15,9 @@ import { mapCommitPhase } from '../writes/write.ts'
 import { orderParams } from './orders.ts'
 
 const tag = 'Returns'
+
+const returnParams = { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } }
+const transitionErrors = ['not_found', 'invalid_transition', 'capability_unavailable'] as const
 
 /** Returns of orders. */
 export const returns = [
@@ -80,12 +91,55 @@ export const returns = [
       summary: 'Get a return',
       description:
         'The status is `requested`, `received`, `refunded` or `cancelled`. If the capability `returnStatus` is not available (`GET /capabilities`), the status stays `requested`.',
-      params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
+      params: returnParams,
       response: Return,
       recordName: 'return',
       etag: true,
     },
     ({ db, service, params }) => findReturn(db, service, params.id),
+  ),
+
+  post(
+    '/returns/:id/receive',
+    {
+      operationId: 'receiveReturn',
+      tag,
+      status: 200,
+      summary: 'Receive a return',
+      description:
+        'Marks a `requested` return as `received` and puts its units back into stock, unless `restock` is false. `restock` replaces the value of the return. If the capability `fulfilment` is not available: 409 `capability_unavailable`.',
+      params: returnParams,
+      body: ReturnReceipt,
+      response: Return,
+      etag: true,
+      errors: transitionErrors,
+    },
+    async ({ backOffice, body, params, ...write }) =>
+      mapCommitPhase(await backOffice.receiveReturn(write, params.id, body), ({ id, record }) => ({
+        record,
+        subject: `/returns/${id}`,
+      })),
+  ),
+
+  post(
+    '/returns/:id/refund',
+    {
+      operationId: 'refundReturn',
+      tag,
+      status: 200,
+      summary: 'Refund a return',
+      description:
+        'Marks a `received` return as `refunded`. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways.',
+      params: returnParams,
+      body: NoBody,
+      response: RefundedReturn,
+      errors: transitionErrors,
+    },
+    async ({ backOffice, body: _, params, ...write }) =>
+      mapCommitPhase(await backOffice.refundReturn(write, params.id), ({ id, record }) => ({
+        record,
+        subject: `/returns/${id}`,
+      })),
   ),
 
   get(

@@ -1,13 +1,70 @@
-import { Shipment } from '../domain/orders/shipments.ts'
-import { notFound } from '../errors/api-error.ts'
-import { get, list } from '../http/routing/route-definitions.ts'
+import { Cancellation, CancellationInput } from '../domain/orders/orders.ts'
+import { Shipment, ShipmentInput } from '../domain/orders/shipments.ts'
+import { isWebAddress } from '../domain/orders/tracking.ts'
+import { type FieldError, notFound } from '../errors/api-error.ts'
+import { throwIfAny } from '../errors/throw-if-any.ts'
+import { get, list, post } from '../http/routing/route-definitions.ts'
 import { findShipment, shipmentPage } from '../store/orders/shipments.ts'
+import { mapCommitPhase } from '../writes/write.ts'
 import { orderParams } from './orders.ts'
 
 const tag = 'Orders'
 
-/** Parcels of orders, with their tracking. */
+const fulfilmentErrors = ['not_found', 'invalid_transition', 'capability_unavailable'] as const
+
+function checkTrackingUrl({ trackingUrl }: ShipmentInput): FieldError[] {
+  if (typeof trackingUrl !== 'string' || isWebAddress(trackingUrl)) return []
+  const detail = '`trackingUrl` must be a web address such as https://track.example.com/33ABC1234567.'
+  return [{ pointer: '/trackingUrl', code: 'invalid_field', detail }]
+}
+
+/** Parcels of orders, with their tracking, and cancellations of what is not shipped. */
 export const shipments = [
+  post(
+    '/orders/:id/shipments',
+    {
+      operationId: 'createShipment',
+      tag,
+      summary: 'Ship an order',
+      description:
+        'Ships all lines that are `processing` as one shipment. In one transaction, their units leave the stock, and the sale and its rewards are recorded. A line can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`.',
+      params: orderParams,
+      body: ShipmentInput,
+      generated: ['id'],
+      response: Shipment,
+      etag: true,
+      errors: fulfilmentErrors,
+    },
+    async ({ backOffice, body, params, ...write }) => {
+      throwIfAny(checkTrackingUrl(body))
+      return mapCommitPhase(await backOffice.createShipment(write, params.id, body), ({ id, record }) => ({
+        record,
+        subject: `/shipments/${id}`,
+      }))
+    },
+  ),
+
+  post(
+    '/orders/:id/cancel',
+    {
+      operationId: 'cancelOrder',
+      tag,
+      status: 200,
+      summary: 'Cancel an order',
+      description:
+        'Cancels the lines that are `processing`, or those in `lines`. Their units can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last line if nothing was shipped.',
+      params: orderParams,
+      body: CancellationInput,
+      response: Cancellation,
+      errors: fulfilmentErrors,
+    },
+    async ({ backOffice, body, params, ...write }) =>
+      mapCommitPhase(await backOffice.createCancellation(write, params.id, body), ({ id, record }) => ({
+        record,
+        subject: `/orders/${id}`,
+      })),
+  ),
+
   list(
     '/orders/:id/shipments',
     {

@@ -23,7 +23,7 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     await placeOrder(at, [{ sku: 'TEE', quantity: 1 }]),
     await placeOrder(at, [{ sku: 'HOOD-S', quantity: 2 }]),
   ]
-  await db.transaction(tx => shipOrder(tx, service, sold.orderNumber))
+  await db.transaction(tx => shipOrder(tx, service, { number: sold.orderNumber }))
   const { returnNumber } = getCreated(await createReturn(at, sold.id, { 'HOOD-S': 1 }))
   const amounts = { originalAmount: '20.00', usedAmount: '0.00' }
   await insertVouchers(db, keys, service, [

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
+import type { Db } from '../../src/database/db.ts'
+import type { OrderName } from '../../src/domain/orders/orders.ts'
+import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { getSales, getStock, joinRewards, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { importing } from './import-command.ts'
@@ -9,8 +12,8 @@ const shop = await startOrderShop()
 const load = importing(shop.api)
 after(() => shop.api.stop())
 
-const act = (work: typeof shipOrder, { service }: Caller, number: string) =>
-  shop.api.db.transaction(tx => work(tx, service, number))
+const act = (work: (tx: Db, service: Service, name: OrderName) => Promise<unknown>, { service }: Caller, number: string) =>
+  shop.api.db.transaction(tx => work(tx, service, { number }))
 
 /** Creates a shop with an order of 60.00, paid by a voucher. One line is shipped, one cancelled, and one open: 20.00 and 5.00 freight. */
 async function withMixed(status: string) {

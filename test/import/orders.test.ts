@@ -85,7 +85,7 @@ test('an order import is idempotent and updates orders without local changes', a
   assert.deepEqual([id, total, lines.length, lines[1].status], [before[0].id, '30.00', 2, 'shipped'])
 
   const acting = shop.api.db
-  await acting.transaction(tx => shipOrder(tx, at.service, 'O2'))
+  await acting.transaction(tx => shipOrder(tx, at.service, { number: 'O2' }))
   getCreated(await createReturn(at, 'O1', { TEE: 1 }))
   const { counts, reasons } = await orders(at, ...first)
   assert.deepEqual(counts, [2, 0, 0, 1, 1], 'O2 says what it said')
@@ -176,10 +176,10 @@ test('refunds of imported voucher payments restore at most the issued amount', a
     (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
   const { db } = shop.api
   const { returnNumber } = getCreated(await createReturn(at, 'P1', { TEE: 2 }))
-  await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'receive'))
-  const { refunds } = await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'refund'))
-  assert.deepEqual([refunds, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
-  for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, at.service, number))
+  await db.transaction(tx => advanceReturn(tx, at.service, { number: returnNumber }, 'receive'))
+  const { refund } = await db.transaction(tx => advanceReturn(tx, at.service, { number: returnNumber }, 'refund'))
+  assert.deepEqual([refund?.vouchers, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
+  for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, at.service, { number }))
   assert.deepEqual([await balance('V2'), (await read(at, 'P2')).lines[0].status], ['20.00', 'cancelled'])
 })
 

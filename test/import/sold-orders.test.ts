@@ -64,7 +64,7 @@ test('an order that ships after its sale was imported adds no second sale', asyn
   const shop = await createShop({ fulfilment: 'manual' })
   const order = await placeOrder(shop, lines)
   await importSales(shop, ['POS5', order.orderNumber, '1', 4])
-  await api.db.transaction(tx => shipOrder(tx, shop.service, order.orderNumber))
+  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: order.orderNumber }))
   assert.deepEqual(await listSales(shop), [['POS5', '40.00']])
   assert.equal((await shop.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
 })

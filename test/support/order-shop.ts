@@ -136,7 +136,7 @@ export const createReturn = (
 ) => post(caller, `/orders/${orderId}/returns`, buildReturn(units, more), headers)
 
 export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
-  db.transaction(tx => advanceReturn(tx, service, returnNumber, 'cancel'))
+  db.transaction(tx => advanceReturn(tx, service, { number: returnNumber }, 'cancel'))
 
 /** Stores a shipment of the first line of an order. Returns its ID. */
 export async function addShipment(

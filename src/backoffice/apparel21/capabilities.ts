@@ -10,6 +10,7 @@ import {
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noOrderTaxesReason } from './mapping/order-to-xml.ts'
 import { noErasureReason } from './operations/customers.ts'
+import { noFulfilmentReason } from './operations/fulfilment.ts'
 
 const alwaysAvailable: readonly CapabilityName[] = [
   'stores',
@@ -41,6 +42,7 @@ export const exportCapabilities: ReadonlyMap<CapabilityName, string> = new Map([
 const neverAvailable: readonly Capability[] = [
   capability('customerErasure', noErasureReason),
   capability('orderTaxes', noOrderTaxesReason),
+  capability('fulfilment', noFulfilmentReason),
   capability(
     'paymentGatewayList',
     "The Retail API doesn't list payment gateways. `GET /payment-gateways` returns those of the setting `gateways`.",

@@ -25,6 +25,7 @@ const always: readonly CapabilityName[] = [
   'returnStatus',
   'orders',
   'shipments',
+  'fulfilment',
   'orderTaxes',
 ]
 

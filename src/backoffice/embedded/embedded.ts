@@ -7,8 +7,9 @@ import type { CommitPhase } from '../../writes/write.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import { buildCapabilities, loadConfiguration } from './capabilities.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
+import { createCancellation, createShipment } from './fulfilment.ts'
 import { placeOrder } from './orders.ts'
-import { createReturn } from './returns.ts'
+import { createReturn, receiveReturn, refundReturn } from './returns.ts'
 import { issueVoucher } from './vouchers/issue.ts'
 import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers.ts'
 
@@ -22,6 +23,10 @@ export const embedded = (service: Service): BackOffice => ({
       erase(tx, owner, id, requireMatch),
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
+  createShipment: inOneTransaction(createShipment),
+  createCancellation: inOneTransaction(createCancellation),
+  receiveReturn: inOneTransaction(receiveReturn),
+  refundReturn: inOneTransaction(refundReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,
   findOrder: ({ db, service: owner }, name) => findOrderId(db, owner, name),
   lookUpVoucher: inOneTransaction(lookUpVoucher),

@@ -1,6 +1,7 @@
 import { releaseMoves, reservationExpired } from '../../domain/inventory/reservations.ts'
 import { bySku, checkStock, orderNumberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
-import { lineTransitions, type OrderInput } from '../../domain/orders/orders.ts'
+import type { OrderInput } from '../../domain/orders/orders.ts'
+import { lineTransitions } from '../../domain/orders/transitions.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { getDecimals } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'

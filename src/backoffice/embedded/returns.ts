@@ -1,11 +1,13 @@
 import type { Db } from '../../database/db.ts'
 import { orderNumberTaken, sortErrors } from '../../domain/orders/order-rules.ts'
 import { sum, toMinorUnits } from '../../domain/orders/pricing.ts'
+import { buildRefund, type Refund } from '../../domain/orders/refunds.ts'
 import { validateReturn } from '../../domain/orders/return-rules.ts'
-import { nextReturnStatus, type ReturnAction, type ReturnInput, returnActions } from '../../domain/orders/returns.ts'
+import type { ReturnInput, ReturnReceipt } from '../../domain/orders/returns.ts'
+import { type ReturnAction, requirePermittedAction, returnActions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
-import { notFound, toApiError } from '../../errors/api-error.ts'
+import { ApiError, notFound, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
@@ -14,12 +16,14 @@ import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
 import { lockOrder } from '../../store/orders/orders.ts'
 import {
   findReturn,
-  findReturnByNumber,
   findReturnedStock,
+  findStoredReturn,
   insertReturn,
   insertReturnLines,
   isReturnNumberTaken,
+  type ReturnName,
   type StoredReturn,
+  setRestock,
   setReturnStatus,
   subtractReturnLines,
 } from '../../store/orders/returns.ts'
@@ -27,7 +31,7 @@ import { addReturn } from '../../store/orders/sales.ts'
 import { lockRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
-import { refundVouchers, type VoucherRefund } from './vouchers/redeem.ts'
+import { refundVouchers } from './vouchers/redeem.ts'
 
 /** Creates a return. Locks the order, so that each return is validated against the quantities that earlier returns left over. */
 export async function createReturn(
@@ -56,20 +60,13 @@ export async function createReturn(
     if (!placed) throw toApiError([numberTaken])
     return placed
   }
-  const bySequence = new Map(sold.map(line => [line.sequence, line]))
-  const moves = allocations.flatMap(({ orderSequence, quantity }) => {
-    const { storeId = null, skuId = '' } = bySequence.get(orderSequence) ?? {}
-    return restock && storeId !== null ? [{ storeId, skuId, quantity }] : []
-  })
-  const [created, , account, change] = await Promise.all([
+  const [created, account, change] = await Promise.all([
     place(),
-    lockStock(tx, service, moves),
     lockRewardAccount(tx, service, order.customerId),
-    beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
+    beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
-  const [, , record] = await Promise.all([
+  const [, record] = await Promise.all([
     insertReturnLines(tx, service, order, created.id, lines, allocations),
-    moveStock(tx, service, change, moves),
     findReturn(tx, service, created.id),
     addReturn(tx, service, change, created.id),
     touchOrder(tx, service, order, change),
@@ -83,41 +80,71 @@ export async function createReturn(
   return { id: created.id, ...record }
 }
 
-/** Advances or cancels a return. Throws if its status doesn't permit the action. Returns the refunds to vouchers. */
+/**
+ * Advances or cancels a return. Receiving it returns its units to the stock, unless `restock` is false. Returns its order, and the refund
+ * if it was refunded. Throws `invalid_transition` if its status doesn't permit the action.
+ */
 export async function advanceReturn(
   tx: Db,
   service: Service,
-  number: string,
+  name: ReturnName,
   action: ReturnAction,
-): Promise<{ id: string; refunds: VoucherRefund[] }> {
-  const missing = new Error(`Return ${number} not found.`)
-  const { orderId } = (await findReturnByNumber(tx, service, number)) ?? {}
+  { restock }: ReturnReceipt = {},
+): Promise<{ id: string; refund: Refund | undefined }> {
+  const missing = 'number' in name ? new ApiError('not_found', `Return ${name.number} not found.`) : notFound('return')
+  const { orderId } = (await findStoredReturn(tx, service, name)) ?? {}
   if (orderId === undefined) throw missing
   const order = await lockOrder(tx, service, { id: orderId })
   // Read again: the status can have changed before the order was locked.
-  const stored = await findReturnByNumber(tx, service, number)
+  const stored = await findStoredReturn(tx, service, name)
   if (!order || !stored) throw missing
-  const status = returnActions[action]
-  if (!nextReturnStatus[stored.status].includes(status))
-    throw new Error(`Return ${number} is ${stored.status}, so it can't be ${status}.`)
+  requirePermittedAction(stored, action)
 
-  const refunds =
-    action === 'refund' ? await refundVouchers(tx, service, order, toMinorUnits(stored.total, order.decimals)) : []
-  const moves = action === 'cancel' ? await reverseRestock(tx, service, stored) : []
+  const total = toMinorUnits(stored.total, order.decimals)
+  const refund =
+    action === 'refund' ? buildRefund(order, total, await refundVouchers(tx, service, order, total)) : undefined
+  const isRestocked = restock ?? stored.restock
+  const moves = isRestocked ? await findStockMoves(tx, service, stored, action) : []
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
-  const returnedLines = await setReturnStatus(tx, service, stored.id, status, change.at)
-  if (returnedLines) await touchOrder(tx, service, order, change)
-  if (action !== 'cancel') return { id: stored.id, refunds }
-  await subtractReturnLines(tx, service, stored.id)
+  if (isRestocked !== stored.restock) await setRestock(tx, service, stored, isRestocked)
+  const returnedLines = await setReturnStatus(tx, service, stored.id, returnActions[action], change.at)
   await moveStock(tx, service, change, moves)
+  if (returnedLines || action === 'cancel') await touchOrder(tx, service, order, change)
+  if (action !== 'cancel') return { id: stored.id, refund }
+  await subtractReturnLines(tx, service, stored.id)
   await addReturn(tx, service, change, stored.id, { cancelled: true })
-  await touchOrder(tx, service, order, change)
   const account = await lockRewardAccount(tx, service, order.customerId)
-  await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
-  return { id: stored.id, refunds }
+  await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: stored.number })
+  return { id: stored.id, refund }
 }
 
-/** Returns the stock moves that undo a return's restocking. */
-const reverseRestock = async (tx: Db, service: Service, { id, restock }: StoredReturn) =>
-  restock ? (await findReturnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity })) : []
+/** Returns the stock moves of an action: received units are added, and removed again if the return is cancelled after that. */
+async function findStockMoves(tx: Db, service: Service, { id, status }: StoredReturn, action: ReturnAction) {
+  if (action === 'receive') return findReturnedStock(tx, service, id)
+  if (action !== 'cancel' || status !== 'received') return []
+  return (await findReturnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity }))
+}
+
+/** Receives a return and returns it. */
+export const receiveReturn = async (
+  { tx, service }: WithTransaction,
+  id: string,
+  input: ReturnReceipt,
+): Promise<WrittenRecord> => {
+  await advanceReturn(tx, service, { id }, 'receive', input)
+  return { id, record: await readReturn(tx, service, id) }
+}
+
+/** Refunds a return and returns it with its refund. */
+export const refundReturn = async ({ tx, service }: WithTransaction, id: string): Promise<WrittenRecord> => {
+  const { refund } = await advanceReturn(tx, service, { id }, 'refund')
+  const record = await readReturn(tx, service, id)
+  return { id, record: `{"return":${record},"refund":${JSON.stringify(refund)}}` }
+}
+
+async function readReturn(tx: Db, service: Service, id: string): Promise<string> {
+  const stored = await findReturn(tx, service, id)
+  if (!stored) throw new Error('advanced return not found')
+  return stored.record
+}

@@ -22,6 +22,7 @@ export type CapabilityName =
   | 'rewards'
   | 'orders'
   | 'shipments'
+  | 'fulfilment'
   | 'orderTaxes'
   | 'transactions'
   | 'returns'

@@ -1,8 +1,9 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { HistoryFreshness } from '../../domain/orders/history-freshness.ts'
-import type { OrderInput, OrderName } from '../../domain/orders/orders.ts'
-import type { ReturnInput, ReturnReason } from '../../domain/orders/returns.ts'
+import type { CancellationInput, OrderInput, OrderName } from '../../domain/orders/orders.ts'
+import type { ReturnInput, ReturnReason, ReturnReceipt } from '../../domain/orders/returns.ts'
+import type { ShipmentInput } from '../../domain/orders/shipments.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { CommitPhase, Write } from '../../writes/write.ts'
 
@@ -17,6 +18,14 @@ export interface OrderWrites {
   placeOrder(write: Write, input: OrderInput): Promise<CommitPhase<WrittenRecord>>
   /** `order`: the ID or else the number. Throws `not_found` if the service has no such order. */
   createReturn(write: Write, order: string, input: ReturnInput): Promise<CommitPhase<WrittenRecord>>
+  /** Ships the unshipped lines of an order. This and the next three throw `capability_unavailable` if the back office alone fulfils orders. */
+  createShipment(write: Write, order: string, input: ShipmentInput): Promise<CommitPhase<WrittenRecord>>
+  /** Cancels lines of an order. The record has the order and the refund. */
+  createCancellation(write: Write, order: string, input: CancellationInput): Promise<CommitPhase<WrittenRecord>>
+  /** Marks a return, by its ID, as received. */
+  receiveReturn(write: Write, id: string, input: ReturnReceipt): Promise<CommitPhase<WrittenRecord>>
+  /** Refunds a received return. The record has the return and the refund. */
+  refundReturn(write: Write, id: string): Promise<CommitPhase<WrittenRecord>>
   /** Returns the return reasons of the service that the back office accepts. */
   returnReasons(service: Service): Promise<ReturnReason[]>
   /**

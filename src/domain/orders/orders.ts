@@ -3,19 +3,12 @@ import { addressee, OrderAddress, postcode } from '../values/address.ts'
 import { notBlank, notPadded } from '../values/characters.ts'
 import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 import { Discount, DiscountInput } from './discounts.ts'
+import { Refund } from './refunds.ts'
 import { TaxLine, TaxLineInput } from './tax.ts'
 import { carrier, trackingNumber, trackingUrl } from './tracking.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
 export type LineStatus = (typeof lineStatuses)[number]
-
-/** The transitions of a line's status. A line is `returned` when all of its units are. */
-export const lineTransitions = {
-  ship: { from: 'processing', to: 'shipped' },
-  cancel: { from: 'processing', to: 'cancelled' },
-  receiveReturn: { from: 'shipped', to: 'returned' },
-  cancelReturn: { from: 'returned', to: 'shipped' },
-} as const satisfies Record<string, { from: LineStatus; to: LineStatus }>
 
 export const orderNumber = Type.String({
   description: 'The number of the order, unique in the service.',
@@ -190,3 +183,27 @@ export const Order = Type.Object(
 
 /** Identifies an order by its ID or else its number, or by its number only. */
 export type OrderName = { idOrNumber: string } | { number: string }
+
+/** The lines of an order that a cancellation is about. */
+const orderLineSelection = Optional(
+  Type.Array(
+    Type.Object(
+      { orderLineId: Id('The line of the order. All its units are included.', '1') },
+      { $id: 'OrderLineSelection', additionalProperties: false },
+    ),
+    { description: 'The lines. Default: all lines that are `processing`.', minItems: 1, maxItems: 200 },
+  ),
+)
+
+/** The body of a cancellation. */
+export type CancellationInput = Static<typeof CancellationInput>
+export const CancellationInput = Type.Object(
+  { lines: orderLineSelection },
+  { $id: 'CancellationInput', additionalProperties: false },
+)
+
+/** An order after a cancellation, with the amount that it gives back. */
+export const Cancellation = Type.Object(
+  { order: Order, refund: Refund },
+  { $id: 'OrderCancellation', additionalProperties: false },
+)

@@ -2,34 +2,10 @@ import { type Static, Type } from '../../schemas/schemas.ts'
 import { notPadded } from '../values/characters.ts'
 import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 import { Discount } from './discounts.ts'
+import { Refund } from './refunds.ts'
 
 export const returnStatuses = ['requested', 'received', 'refunded', 'cancelled'] as const
 export type ReturnStatus = (typeof returnStatuses)[number]
-
-/** The permitted transitions of a return's status. */
-export const nextReturnStatus: Readonly<Record<ReturnStatus, readonly ReturnStatus[]>> = {
-  requested: ['received', 'cancelled'],
-  received: ['refunded', 'cancelled'],
-  refunded: [],
-  cancelled: [],
-}
-
-/** Returns the statuses through which a return reaches `to`, or an empty list if it can't, or has reached it already. */
-export function findReturnPath(from: ReturnStatus, to: ReturnStatus): ReturnStatus[] {
-  if (nextReturnStatus[from].includes(to)) return [to]
-  for (const next of nextReturnStatus[from]) {
-    const path = findReturnPath(next, to)
-    if (path.length) return [next, ...path]
-  }
-  return []
-}
-
-/** The actions of `tillbridge order return`, and the status that each leads to. */
-export const returnActions = { receive: 'received', refund: 'refunded', cancel: 'cancelled' } as const satisfies Record<
-  string,
-  ReturnStatus
->
-export type ReturnAction = keyof typeof returnActions
 
 const returnNumber = Type.String({
   description: 'The number of the return, unique in the service.',
@@ -66,7 +42,11 @@ const notes = Type.String({
   examples: ['Too tight at the shoulders.'],
 })
 const restock = (more: object) =>
-  Type.Boolean({ description: 'True if the items can be sold again.', ...more, examples: [true] })
+  Type.Boolean({
+    description: 'True if the items go back into stock when the return is received.',
+    ...more,
+    examples: [true],
+  })
 
 /** The body of a new return. */
 export type ReturnInput = Static<typeof ReturnInput>
@@ -92,6 +72,20 @@ export interface ReturnLine {
   reasonCode: string
   notes: string | null
 }
+
+/** The body of a received return. */
+export type ReturnReceipt = Static<typeof ReturnReceipt>
+export const ReturnReceipt = Type.Object(
+  {
+    restock: Optional(
+      Type.Boolean({
+        description: 'True if the items can be sold again. Default: the value of the return.',
+        examples: [true],
+      }),
+    ),
+  },
+  { $id: 'ReturnReceipt', additionalProperties: false },
+)
 
 export type Return = Static<typeof Return>
 export const Return = Type.Object(
@@ -129,6 +123,12 @@ export const Return = Type.Object(
     updateTimeStamp: LocalTime('When the return last changed.'),
   },
   { $id: 'OrderReturn', additionalProperties: false },
+)
+
+/** A refunded return, with the amount that it gives back. */
+export const RefundedReturn = Type.Object(
+  { return: Return, refund: Refund },
+  { $id: 'RefundedReturn', additionalProperties: false },
 )
 
 /** The returnable quantity of a SKU of an order. */

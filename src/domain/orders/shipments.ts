@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Id, Integer, LocalTime, Nullable, Text } from '../values/fields.ts'
+import { Id, Integer, LocalTime, Nullable, Optional, Text } from '../values/fields.ts'
 import { carrier, trackingNumber, trackingUrl } from './tracking.ts'
 
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
@@ -42,12 +42,19 @@ export const Shipment = Type.Object(
   { $id: 'Shipment', additionalProperties: false },
 )
 
-/** The carrier and tracking of a shipment, as `tillbridge order ship` takes them. */
-export interface Tracking {
-  carrier?: string | undefined
-  trackingNumber?: string | undefined
-  trackingUrl?: string | undefined
-}
+/** The body of a new shipment. */
+export type ShipmentInput = Static<typeof ShipmentInput>
+export const ShipmentInput = Type.Object(
+  {
+    carrier: Optional(carrier),
+    trackingNumber: Optional(trackingNumber),
+    trackingUrl: Optional(trackingUrl),
+  },
+  { $id: 'ShipmentInput', additionalProperties: false },
+)
+
+/** The carrier and tracking of a shipment. */
+export type Tracking = Pick<ShipmentInput, 'carrier' | 'trackingNumber' | 'trackingUrl'>
 
 /** A parcel of an order, with its content by the back office's SKUs. */
 export interface ReportedShipment {

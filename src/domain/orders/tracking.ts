@@ -7,3 +7,6 @@ export const trackingUrl = Text(
   'https://track.example.com/33ABC1234567',
   500,
 )
+
+/** True if a browser can open the page that tracks a parcel. */
+export const isWebAddress = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)

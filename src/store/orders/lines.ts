@@ -1,7 +1,8 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import type { LineStatus, lineTransitions, OrderName } from '../../domain/orders/orders.ts'
+import type { LineStatus, OrderName } from '../../domain/orders/orders.ts'
 import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import type { SoldLine } from '../../domain/orders/return-rules.ts'
+import type { lineTransitions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Change } from '../lists/change-timestamp.ts'
 import { type LockedOrder, lockOrder, selectOrderId } from './orders.ts'
@@ -45,11 +46,17 @@ const toLockedLine = ({ decimals }: LockedOrder, row: StoredLine): LockedLine =>
   refunded: toMinorUnits(row.refunded, decimals),
 })
 
-/** Sets the next status of all lines of an order that have the status `from`. Their units are no longer allocated: see `moveStock`. */
-export const advanceLines = (tx: Db, service: Service, order: LockedOrder, { from, to }: LineStep) =>
-  tx.run(
-    sql`update order_line set status = ${to}, is_allocated = false where service_id = ${service.id} and order_id = ${order.id} and status = ${from}`,
-  )
+/** Sets the next status of those lines of an order that have the status `from`. Their units are no longer allocated: see `moveStock`. */
+export const advanceLines = (
+  tx: Db,
+  service: Service,
+  order: LockedOrder,
+  lines: readonly Pick<LockedLine, 'sequence'>[],
+  { from, to }: LineStep,
+) =>
+  tx.run(sql`
+    update order_line set status = ${to}, is_allocated = false
+     where service_id = ${service.id} and order_id = ${order.id} and sequence = any(${lines.map(({ sequence }) => sequence)}) and status = ${from}`)
 
 /** Sets the status of lines that are still `processing`. */
 export const updateProcessingLines = (

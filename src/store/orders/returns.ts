@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import { lineTransitions } from '../../domain/orders/orders.ts'
 import type { Allocation } from '../../domain/orders/return-rules.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
+import { lineTransitions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
 import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
@@ -147,19 +147,21 @@ export interface StoredReturn {
   total: string
 }
 
-export const findReturnByNumber = (tx: Db, service: Service, number: string) =>
-  selectReturn(tx, service, sql`r.return_number = ${number}`)
+/** Identifies a return by its ID or its number. */
+export type ReturnName = { id: string } | { number: string }
 
-export const findStoredReturn = (tx: Db, service: Service, id: string) => selectReturn(tx, service, sql`r.id = ${id}`)
-
-const selectReturn = (tx: Db, service: Service, condition: Sql) =>
+export const findStoredReturn = (tx: Db, service: Service, name: ReturnName) =>
   tx.row<StoredReturn>(sql`
     select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock,
            (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
-     where r.service_id = ${service.id} and ${condition}`)
+     where r.service_id = ${service.id} and ${'id' in name ? sql`r.id = ${name.id}` : sql`r.return_number = ${name.number}`}`)
 
-/** Returns the stock that a return adds. */
+/** Sets whether a return goes back into stock when it is received. */
+export const setRestock = (tx: Db, service: Service, { id }: StoredReturn, restock: boolean) =>
+  tx.run(sql`update sales_return set restock = ${restock} where service_id = ${service.id} and id = ${id}`)
+
+/** Returns the stock that a return adds when it is received. */
 export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
   tx.rows<{ storeId: string; skuId: string; quantity: number }>(sql`
     select l.store_id as "storeId", l.sku_id as "skuId", b.quantity

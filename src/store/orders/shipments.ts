@@ -7,7 +7,8 @@ import { beginChange, type Change, localTime, type Upserted } from '../lists/cha
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 import { readLines, touchOrder } from './lines.ts'
-import { jsonArray, type LockedOrder, lockOrder } from './orders.ts'
+import { jsonArray, type LockedOrder } from './orders.ts'
+import { updateEachOrder } from './update-each-order.ts'
 
 /** The record of a shipment `s` (`Shipment`). */
 export const shipmentJson = (service: Service) => sql`
@@ -25,6 +26,12 @@ export const findShipment = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`select ${shipmentJson(service)} as record from shipment s where s.service_id = ${service.id} and s.id = ${id}`,
   )
+
+/** Returns the ID and the JSON of a shipment of an order. */
+export const findShipmentByKey = (db: Db, service: Service, order: Pick<LockedOrder, 'id'>, key: string) =>
+  db.row<{ id: string; record: string }>(sql`
+    select s.id, ${shipmentJson(service)} as record
+      from shipment s where s.service_id = ${service.id} and s.order_id = ${order.id} and s.source_key = ${key}`)
 
 /** Returns a page of an order's shipments, in the order in which they became known. */
 export const shipmentPage = (db: Db, service: Service, { orderId }: { orderId: string }, request: PageRequest) =>
@@ -64,26 +71,21 @@ export const writeShipments = (
  * Replaces the shipments of orders with those of the back office, one transaction per order. Unchanged shipments stay as they are, so that
  * each state is published once. An order of an erased customer is skipped, because a carrier's page shows the address.
  */
-export async function replaceShipments(
+export const replaceShipments = (
   db: Database,
   service: Service,
   rows: readonly SyncRows['shipments'][],
-): Promise<Upserted> {
-  let changed = 0
-  for (const { orderId, shipments } of rows)
-    changed += await db.transaction(async tx => {
-      const order = await lockOrder(tx, service, { id: orderId })
-      if (!order || order.customerId === null) return 0
-      const allocated = allocateShipments(shipments, await readLines(tx, service, order))
-      const change = await beginChange(tx, service, ['sales_order', 'shipment'])
-      const removed = await removeRecords(tx, service, change, {
-        list: 'shipment',
-        id: sql`id`,
-        where: sql`order_id = ${orderId} and source_key <> all(${allocated.map(({ key }) => key)}::text[])`,
-      })
-      const written = await writeShipments(tx, service, change, order, allocated)
-      if (written || removed) await touchOrder(tx, service, order, change)
-      return written
+): Promise<Upserted> =>
+  updateEachOrder(db, service, rows, async (tx, order, { orderId, shipments }) => {
+    if (order.customerId === null) return 0
+    const allocated = allocateShipments(shipments, await readLines(tx, service, order))
+    const change = await beginChange(tx, service, ['sales_order', 'shipment'])
+    const removed = await removeRecords(tx, service, change, {
+      list: 'shipment',
+      id: sql`id`,
+      where: sql`order_id = ${orderId} and source_key <> all(${allocated.map(({ key }) => key)}::text[])`,
     })
-  return { inserted: 0, changed }
-}
+    const written = await writeShipments(tx, service, change, order, allocated)
+    if (written || removed) await touchOrder(tx, service, order, change)
+    return written
+  })

@@ -3,7 +3,7 @@ import type { OpenOrder, SyncRows } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { touchOrder, updateProcessingLines } from '../orders/lines.ts'
-import { lockOrder } from '../orders/orders.ts'
+import { updateEachOrder } from '../orders/update-each-order.ts'
 
 /** Finds open orders (`OpenOrder`) that are due, sorted by customer. Orders without a change for 90 days are ignored. */
 export const findOpenOrders = (db: Db, service: Service, { sync, areAllDue }: { sync: string; areAllDue: boolean }) =>
@@ -45,20 +45,10 @@ const findOpenOrdersWhere = (db: Db, service: Service, which: Sql) =>
      order by o.customer_id, o.id`)
 
 /** Updates the status of order lines, one order per transaction. */
-export async function updateOrders(
-  db: Database,
-  service: Service,
-  rows: readonly SyncRows['orders'][],
-): Promise<Upserted> {
-  let changed = 0
-  for (const { orderId, steps } of rows)
-    changed += await db.transaction(async tx => {
-      const order = await lockOrder(tx, service, { id: orderId })
-      if (!order) return 0
-      const change = await beginChange(tx, service, ['sales_order'])
-      const lines = await updateProcessingLines(tx, service, order, steps)
-      if (lines) await touchOrder(tx, service, order, change)
-      return Math.min(1, lines)
-    })
-  return { inserted: 0, changed }
-}
+export const updateOrders = (db: Database, service: Service, rows: readonly SyncRows['orders'][]): Promise<Upserted> =>
+  updateEachOrder(db, service, rows, async (tx, order, { steps }) => {
+    const change = await beginChange(tx, service, ['sales_order'])
+    const lines = await updateProcessingLines(tx, service, order, steps)
+    if (lines) await touchOrder(tx, service, order, change)
+    return Math.min(1, lines)
+  })

@@ -1,13 +1,13 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
-import { findReturnPath } from '../../domain/orders/returns.ts'
+import { findReturnPath } from '../../domain/orders/transitions.ts'
 import type { OpenReturn, SyncRows } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { touchOrder } from '../orders/lines.ts'
-import { lockOrder } from '../orders/orders.ts'
 import { findStoredReturn, setReturnStatus, subtractReturnLines } from '../orders/returns.ts'
+import { updateEachOrder } from '../orders/update-each-order.ts'
 
 /** Returns the returns that are neither refunded nor cancelled, order by order. Omits those without a change for a year. */
 export const openReturns = (db: Db, service: Service) =>
@@ -22,39 +22,34 @@ export const openReturns = (db: Db, service: Service) =>
  * Applies the status of returns in the back office, one transaction per return. A status is never taken back. A word that the driver doesn't
  * know is stored and raises an alert once; the return keeps its status.
  */
-export async function followReturns(
+export const followReturns = (
   db: Database,
   service: Service,
   rows: readonly SyncRows['returns'][],
-): Promise<Upserted> {
-  let changed = 0
-  for (const { returnId, orderId, status, word } of rows)
-    changed += await db.transaction(async tx => {
-      const order = await lockOrder(tx, service, { id: orderId })
-      const stored = order && (await findStoredReturn(tx, service, returnId))
-      if (!stored) return 0
-      const isNewWord = await tx.run(sql`
+): Promise<Upserted> =>
+  updateEachOrder(db, service, rows, async (tx, order, { returnId, orderId, status, word }) => {
+    const stored = await findStoredReturn(tx, service, { id: returnId })
+    if (!stored) return 0
+    const isNewWord = await tx.run(sql`
         update sales_return set back_office_status = ${word}
          where service_id = ${service.id} and id = ${returnId} and back_office_status is distinct from ${word}`)
-      if (status === null) {
-        if (isNewWord)
-          await raiseAlert(tx, service.id, {
-            kind: 'unknown_return_status',
-            subject: word,
-            detail: `Return ${stored.number} has the status ${word} in the back office.`,
-          })
-        return 0
-      }
-      const path = findReturnPath(stored.status, status)
-      if (!path.length) return 0
-      const change = await beginChange(tx, service, ['sales_order', 'sales_return'])
-      let hasReturnedLines = false
-      for (const next of path)
-        hasReturnedLines = (await setReturnStatus(tx, service, returnId, next, change.at)) > 0 || hasReturnedLines
-      if (status === 'cancelled') await subtractReturnLines(tx, service, returnId)
-      else await addJob(tx, service.id, 'refresh-stock', { subject: orderId })
-      if (status === 'cancelled' || hasReturnedLines) await touchOrder(tx, service, order, change)
-      return 1
-    })
-  return { inserted: 0, changed }
-}
+    if (status === null) {
+      if (isNewWord)
+        await raiseAlert(tx, service.id, {
+          kind: 'unknown_return_status',
+          subject: word,
+          detail: `Return ${stored.number} has the status ${word} in the back office.`,
+        })
+      return 0
+    }
+    const path = findReturnPath(stored.status, status)
+    if (!path.length) return 0
+    const change = await beginChange(tx, service, ['sales_order', 'sales_return'])
+    let hasReturnedLines = false
+    for (const next of path)
+      hasReturnedLines = (await setReturnStatus(tx, service, returnId, next, change.at)) > 0 || hasReturnedLines
+    if (status === 'cancelled') await subtractReturnLines(tx, service, returnId)
+    else await addJob(tx, service.id, 'refresh-stock', { subject: orderId })
+    if (status === 'cancelled' || hasReturnedLines) await touchOrder(tx, service, order, change)
+    return 1
+  })

@@ -36,7 +36,7 @@ test('units of unshipped orders are not sellable, also after a stock file', asyn
   assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 2, allocated: 3 })
   await importStock(shop, 10)
   assert.deepEqual(await getStock(shop), { freeStock: 10, sellable: 7, allocated: 3 })
-  await api.db.transaction(tx => shipOrder(tx, shop.service, orderNumber))
+  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: orderNumber }))
   assert.deepEqual(await getStock(shop), { freeStock: 7, sellable: 7, allocated: 0 })
 })
 
@@ -45,7 +45,7 @@ test('cancelling an unshipped order makes its units sellable', async () => {
   const first = await placeOrder(shop, lines)
   await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
   assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 1, allocated: 4 })
-  await api.db.transaction(tx => cancelOrder(tx, shop.service, first.orderNumber))
+  await api.db.transaction(tx => cancelOrder(tx, shop.service, { number: first.orderNumber }))
   assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 4, allocated: 1 })
 })
 
@@ -60,7 +60,7 @@ test('stock files that have orders taken off replace the stock', async () => {
   const { orderNumber } = await placeOrder(shop, lines)
   assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
   await importStock(shop, 2)
-  await api.db.transaction(tx => shipOrder(tx, shop.service, orderNumber))
+  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: orderNumber }))
   assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
 })
 
@@ -68,7 +68,7 @@ test('an order keeps its allocation when the setting changes', async () => {
   const shop = await createShop({ fulfilment: 'manual', allocated: 'included' })
   const before = await placeOrder(shop, lines)
   const excluded = { ...shop.service, settings: { ...shop.service.settings, allocated: 'excluded' as const } }
-  await api.db.transaction(tx => cancelOrder(tx, excluded, before.orderNumber))
+  await api.db.transaction(tx => cancelOrder(tx, excluded, { number: before.orderNumber }))
   assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 5, allocated: 0 })
 })
 

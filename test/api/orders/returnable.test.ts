@@ -80,7 +80,7 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
     'announced units are not returned yet',
   )
   for (const { returnNumber } of back)
-    await api.db.transaction(tx => advanceReturn(tx, own.service, returnNumber, 'receive'))
+    await api.db.transaction(tx => advanceReturn(tx, own.service, { number: returnNumber }, 'receive'))
   assert.deepEqual(
     (await own.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status),
     ['returned', 'returned'],

@@ -43,7 +43,7 @@ import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.ts'
 import { readCharges, readVoucherPayments } from '../../../src/store/orders/orders.ts'
 import { replaceOwnSales } from '../../../src/store/orders/own-sales.ts'
-import { findReturnByNumber, findReturnedStock } from '../../../src/store/orders/returns.ts'
+import { findReturnedStock, findStoredReturn } from '../../../src/store/orders/returns.ts'
 import { findShipment } from '../../../src/store/orders/shipments.ts'
 import { findBuyers } from '../../../src/store/orders/transactions.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
@@ -210,7 +210,7 @@ export async function tour(api: TestService) {
   await db.transaction(async tx =>
     replaceOwnSales(tx, service, await beginChange(tx, service, ['retail_transaction']), ['none']),
   )
-  await Promise.all([findReturnByNumber(db, service, ''), findReturnedStock(db, service, '')])
+  await Promise.all([findStoredReturn(db, service, { number: '' }), findReturnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
   const { earn, giveBack, cancelReturn } = await createMember(api)

@@ -39,6 +39,7 @@ import { ensureCustomer, toCustomerGoneError } from '../queries/persons.ts'
 import { findOrder } from '../queries/stored-orders.ts'
 import type { Upstream } from '../queries/upstream.ts'
 import type { Fields } from '../xml/payload.ts'
+import { fulfilmentWrites } from './fulfilment.ts'
 import { getVoucherLock } from './open-voucher.ts'
 import { createReturn, listReturnReasons } from './returns.ts'
 import { createNumberTaken, submitOrder } from './submit-order.ts'
@@ -70,6 +71,7 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
   },
   findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
+  ...fulfilmentWrites,
   returnReasons: listReturnReasons(upstream),
 })
 

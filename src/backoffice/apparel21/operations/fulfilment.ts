@@ -1,0 +1,20 @@
+import { ApiError } from '../../../errors/api-error.ts'
+import type { OrderWrites } from '../../port/orders.ts'
+
+export const noFulfilmentReason =
+  "The Retail API can't ship or cancel orders, or receive or refund returns. Do this in the back office. A sync reads the new status."
+
+const rejectFulfilment = async (): Promise<never> => {
+  throw new ApiError('capability_unavailable', noFulfilmentReason)
+}
+
+/** Rejects each operation that only the back office itself can do. */
+export const fulfilmentWrites: Pick<
+  OrderWrites,
+  'createShipment' | 'createCancellation' | 'receiveReturn' | 'refundReturn'
+> = {
+  createShipment: rejectFulfilment,
+  createCancellation: rejectFulfilment,
+  receiveReturn: rejectFulfilment,
+  refundReturn: rejectFulfilment,
+}

@@ -1,0 +1,34 @@
+import { type Static, Type } from '../../schemas/schemas.ts'
+import { Currency, Id, Money } from '../values/fields.ts'
+import { formatAmount } from '../values/money.ts'
+import { sum, toMinorUnits } from './pricing.ts'
+
+/** The amount that a cancellation or a return gives back. */
+export type Refund = Static<typeof Refund>
+export const Refund = Type.Object(
+  {
+    currency: Currency,
+    total: Money('The refund for the lines, with freight and taxes if a whole order is cancelled.', '25.99'),
+    vouchers: Type.Array(
+      Type.Object(
+        { number: Id('The gift voucher.', '2062389'), amount: Money('The refunded amount.', '20.00') },
+        { $id: 'VoucherRefund', additionalProperties: false },
+      ),
+      { description: 'The part that Tillbridge refunded to the vouchers that paid for the order.' },
+    ),
+    payments: Money('The rest. Refund it through the payment gateways.', '5.99'),
+  },
+  { $id: 'Refund', additionalProperties: false },
+)
+
+/** Splits the refund of an order (`total` in minor units) into its vouchers and the rest. */
+export const buildRefund = (
+  { currency, decimals }: { currency: string; decimals: number },
+  total: bigint,
+  vouchers: Refund['vouchers'],
+): Refund => ({
+  currency,
+  total: formatAmount(total, decimals),
+  vouchers,
+  payments: formatAmount(total - sum(vouchers.map(({ amount }) => toMinorUnits(amount, decimals))), decimals),
+})
