@@ -12,8 +12,11 @@ const shop = await startOrderShop()
 const load = importing(shop.api)
 after(() => shop.api.stop())
 
-const act = (work: (tx: Db, service: Service, name: OrderName) => Promise<unknown>, { service }: Caller, number: string) =>
-  shop.api.db.transaction(tx => work(tx, service, { number }))
+const act = (
+  work: (tx: Db, service: Service, name: OrderName) => Promise<unknown>,
+  { service }: Caller,
+  number: string,
+) => shop.api.db.transaction(tx => work(tx, service, { number }))
 
 /** Creates a shop with an order of 60.00, paid by a voucher. One line is shipped, one cancelled, and one open: 20.00 and 5.00 freight. */
 async function withMixed(status: string) {

@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { Order, OrderInput, ReturnInput, Returnable } from '../shapes/orders.ts'
+import type { CancellationInput, Order, OrderCancellation, OrderInput, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
 import type { OrderReturn } from '../shapes/returns.ts'
 import type { Shipment } from '../shapes/shipments.ts'
 
@@ -25,6 +25,10 @@ export interface OrdersApi {
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
   /** List an order's shipments. Each shipment has its carrier, tracking and content. An order that is shipped when it is placed (setting `fulfilment`) has no shipment. */
   shipments(id: string, query?: Paging, options?: CallOptions): Paginator<Shipment>
+  /** Ship an order. Ships all lines that are `processing` as one shipment. In one transaction, their units leave the stock, and the sale and its rewards are recorded. A line can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`. In a dry run, these fields are null unless the body contains them: `id`. */
+  ship(id: string, body: ShipmentInput, options?: WriteOptions): Promise<Shipment>
+  /** Cancel an order. Cancels the lines that are `processing`, or those in `lines`. Their units can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last line if nothing was shipped. */
+  cancel(id: string, body: CancellationInput, options?: WriteOptions): Promise<OrderCancellation>
 }
 
 export const orders = (call: Calls): OrdersApi => ({
@@ -35,4 +39,6 @@ export const orders = (call: Calls): OrdersApi => ({
   returns: (id, query, options) => call.list(`/orders/${segment(id)}/returns`, query, options),
   returnable: (id, options) => call.get(`/orders/${segment(id)}/returnable`, {}, options),
   shipments: (id, query, options) => call.list(`/orders/${segment(id)}/shipments`, query, options),
+  ship: (id, body, options) => call.post(`/orders/${segment(id)}/shipments`, body, options),
+  cancel: (id, body, options) => call.post(`/orders/${segment(id)}/cancel`, body, options),
 })

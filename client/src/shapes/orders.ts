@@ -1,6 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
-import type { Discount } from './returns.ts'
+import type { Discount, Refund } from './returns.ts'
 
 export interface OrderInput {
   /** The number of the order, unique in the service. */
@@ -96,7 +96,7 @@ export interface ReturnInput {
   returnNumber?: string | null | undefined
   /** The returned items. Several lines can have the same SKU. */
   lines: ReturnLineInput[]
-  /** True if the items can be sold again. */
+  /** True if the items go back into stock when the return is received. */
   restock?: boolean | null | undefined
 }
 
@@ -109,6 +109,25 @@ export interface ReturnLineInput {
   reasonCode?: string | null | undefined
   /** The shopper's remarks. Can have several lines. */
   notes?: string | null | undefined
+}
+
+export interface ShipmentInput {
+  /** The carrier. */
+  carrier?: string | null | undefined
+  /** The tracking number of the parcel. */
+  trackingNumber?: string | null | undefined
+  /** The page of the carrier that tracks the parcel. */
+  trackingUrl?: string | null | undefined
+}
+
+export interface CancellationInput {
+  /** The lines. Default: all lines that are `processing`. */
+  lines?: OrderLineSelection[] | null | undefined
+}
+
+export interface OrderLineSelection {
+  /** The line of the order. All its units are included. */
+  orderLineId: string
 }
 
 export interface Order {
@@ -231,4 +250,9 @@ export interface Returnable {
   returned: number
   /** Units that can still be returned. */
   returnable: number
+}
+
+export interface OrderCancellation {
+  order: Order
+  refund: Refund
 }

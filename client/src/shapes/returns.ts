@@ -1,6 +1,11 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
 
+export interface ReturnReceipt {
+  /** True if the items can be sold again. Default: the value of the return. */
+  restock?: boolean | null | undefined
+}
+
 export interface OrderReturn {
   /** The ID of the return. */
   id: string
@@ -16,7 +21,7 @@ export interface OrderReturn {
   customerId: string | null
   /** The status of the return. */
   status: Open<'requested' | 'received' | 'refunded' | 'cancelled'>
-  /** True if the items can be sold again. */
+  /** True if the items go back into stock when the return is received. */
   restock: boolean
   /** ISO 4217. */
   currency: string
@@ -61,6 +66,29 @@ export interface Discount {
   amount: string
   /** The discount in per cent. */
   percentage: string | null
+}
+
+export interface RefundedReturn {
+  return: OrderReturn
+  refund: Refund
+}
+
+export interface Refund {
+  /** ISO 4217. */
+  currency: string
+  /** The refund for the lines, with freight and taxes if a whole order is cancelled. */
+  total: string
+  /** The part that Tillbridge refunded to the vouchers that paid for the order. */
+  vouchers: VoucherRefund[]
+  /** The rest. Refund it through the payment gateways. */
+  payments: string
+}
+
+export interface VoucherRefund {
+  /** The gift voucher. */
+  number: string
+  /** The refunded amount. */
+  amount: string
 }
 
 export interface ReturnReason {

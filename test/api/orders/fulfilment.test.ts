@@ -39,7 +39,10 @@ test('an order is shipped once, with tracking and sale', async () => {
   const first = await ship(orderNumber, tracking, key)
   const { id: shipmentId, updateTimeStamp, shippedAt, ...shipment } = getCreated(first)
   assert.deepEqual(shipment, {
-    ...{ orderId: id, orderNumber, ...tracking, cartons: [] },
+    orderId: id,
+    orderNumber,
+    ...tracking,
+    cartons: [],
     lines: [
       { orderLineId: '1', sku: 'TEE', quantity: 2 },
       { orderLineId: '2', sku: 'UNKEPT', quantity: 1 },
@@ -87,7 +90,9 @@ test('a cancellation returns stock, vouchers first and then payments', async () 
   assert.deepEqual(await getStatuses(id), ['processing', 'processing'])
   const first = (await cancel(id, lines('1'))).json.data
   assert.deepEqual(first.refund, {
-    ...{ currency: 'AUD', total: '10.00', payments: '0.00' },
+    currency: 'AUD',
+    total: '10.00',
+    payments: '0.00',
     vouchers: [{ number, amount: '10.00' }],
   })
   assert.deepEqual(
