@@ -92,9 +92,10 @@ const shape = (name: string, schema: Node, way: Way) =>
     ? `${documented(schema.description)}export interface ${name} ${membersOf(schema, way)}\n`
     : `${documented(schema.description)}export type ${name} = ${typeOf(schema, way)}\n`
 
-/** The import of those names that the text has. */
+/** Returns the import of the names that the code uses. Comments don't count. */
 function imported(text: string, names: readonly string[], file: string) {
-  const named = [...new Set(names)].filter(name => new RegExp(`\\b${name}\\b`).test(text)).sort()
+  const code = text.replaceAll(/\/\*\*.*?\*\//gs, '')
+  const named = [...new Set(names)].filter(name => new RegExp(`\\b${name}\\b`).test(code)).sort()
   return named.length ? `import type { ${named.join(', ')} } from '${file}'\n` : ''
 }
 

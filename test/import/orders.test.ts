@@ -7,6 +7,7 @@ import { validateBody } from '../../src/http/body/validate.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { createReturn, getCreated, getReturnable, getStock, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
+import { post } from '../support/write.ts'
 import { type ImportRun, importing } from './import-command.ts'
 
 const shop = await startOrderShop()
@@ -62,10 +63,11 @@ test('an imported order is readable, listed and returnable for its rest', async 
   assert.deepEqual([tooMany.status, tooMany.json.code], [409, 'quantity_exceeds_returnable'])
   const back = getCreated(await createReturn(at, 'OLD-7', { 'HOOD-S': 2 }))
   assert.deepEqual([back.orderId, back.total], ['8001', '36.00'])
+  assert.equal((await post(at, `/returns/${back.id}/receive`, {})).status, 200)
   assert.equal((await getStock(at))['1001 HOOD-S'], stock + 2)
   assert.deepEqual(
     [(await read(at, '8001')).lines[0].returned, (await read(at, '8001')).lines[0].status],
-    [3, 'shipped'],
+    [3, 'returned'],
   )
 })
 

@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { OrderReturn, Refund, RefundedReturn, ReturnReason, ReturnReceipt } from '../shapes/returns.ts'
+import type { OrderReturn, RefundedReturn, ReturnReason, ReturnReceipt } from '../shapes/returns.ts'
 
 /** Return items from an order and track refunds. */
 export interface ReturnsApi {

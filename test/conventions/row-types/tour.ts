@@ -44,7 +44,7 @@ import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.t
 import { readCharges, readVoucherPayments } from '../../../src/store/orders/orders.ts'
 import { replaceOwnSales } from '../../../src/store/orders/own-sales.ts'
 import { findReturnedStock, findStoredReturn } from '../../../src/store/orders/returns.ts'
-import { findShipment } from '../../../src/store/orders/shipments.ts'
+import { findShipment, findShipmentByKey } from '../../../src/store/orders/shipments.ts'
 import { findBuyers } from '../../../src/store/orders/transactions.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
@@ -200,6 +200,7 @@ export async function tour(api: TestService) {
     sql`select id from sales_order where service_id = ${service.id} limit 1`,
   )
   await findShipment(db, service, await addShipment({ db }, { service }, anyOrder?.id ?? ''))
+  await findShipmentByKey(db, service, { id: anyOrder?.id ?? '' }, 'none')
   const noOrder = { id: '', number: '', customerId: '', pickupStoreNumber: null, currency: 'AUD', decimals: 2 }
   await Promise.all([readVoucherPayments(db, service, noOrder), readCharges(db, service, noOrder)])
   const [store] = (await api.get('/stores?limit=1')).json.data

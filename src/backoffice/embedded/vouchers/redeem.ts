@@ -30,7 +30,7 @@ export async function redeemVoucher(
 }
 
 /** An amount that was refunded to a voucher, with the currency's decimals. */
-export interface VoucherRefund {
+interface VoucherRefund {
   number: string
   amount: string
 }
