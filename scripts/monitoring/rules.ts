@@ -149,7 +149,7 @@ export const alerts: readonly Alert[] = [
   {
     alert: 'TillbridgePostgresOutdated',
     expr: `max by (database) (${of('tillbridge_postgres_minor_releases_behind')}) > 0`,
-    for: '7d',
+    for: '1d',
     severity: 'ticket',
     summary: 'PostgreSQL of {{ $labels.database }} lacks {{ $value }} minor releases',
     description: 'Minor releases fix security defects. Update the packages of PostgreSQL and restart it.',

@@ -69,7 +69,7 @@ export interface Discount {
 }
 
 export interface RefundedReturn {
-  return: OrderReturn
+  orderReturn: OrderReturn
   refund: Refund
 }
 

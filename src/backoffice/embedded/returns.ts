@@ -140,7 +140,7 @@ export const receiveReturn = async (
 export const refundReturn = async ({ tx, service }: WithTransaction, id: string): Promise<WrittenRecord> => {
   const { refund } = await advanceReturn(tx, service, { id }, 'refund')
   const record = await readReturn(tx, service, id)
-  return { id, record: `{"return":${record},"refund":${JSON.stringify(refund)}}` }
+  return { id, record: `{"orderReturn":${record},"refund":${JSON.stringify(refund)}}` }
 }
 
 async function readReturn(tx: Db, service: Service, id: string): Promise<string> {

@@ -127,7 +127,7 @@ export const Return = Type.Object(
 
 /** A refunded return, with the amount that it gives back. */
 export const RefundedReturn = Type.Object(
-  { return: Return, refund: Refund },
+  { orderReturn: Return, refund: Refund },
   { $id: 'RefundedReturn', additionalProperties: false },
 )
 

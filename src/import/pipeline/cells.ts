@@ -14,6 +14,9 @@ import { createDateReader, createTimeParsers } from './times.ts'
 /** Returns the value of a cell, or a `RowError` if it is invalid. Null clears the stored value, undefined keeps it. */
 export type ParseCell = (text: string) => unknown
 
+/** Cleans a cell before it is parsed. Calls `addRemark` if it changes the text. */
+export type CleanCell = (text: string, addRemark: (remark: string) => void) => string
+
 /** The schema of a column. */
 export interface ColumnShape {
   type?: 'string' | 'integer' | 'number' | 'boolean'

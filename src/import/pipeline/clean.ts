@@ -1,3 +1,4 @@
+import type { CleanCell } from './cells.ts'
 import type { Field } from './columns.ts'
 import type { Line } from './sheet.ts'
 
@@ -11,8 +12,6 @@ const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$/
 /** Names can begin with an apostrophe (`'s-Hertogenbosch`), but these columns and all numbers and dates can't. */
 const withoutApostrophe = /(?:id|sku|code|number|phone|home|mobile|work|reference)$/i
 const freeFormats = new Set<string | undefined>([undefined, 'list', 'reference-pairs', 'secret', 'email'])
-
-export type CleanCell = (text: string, addRemark: (remark: string) => void) => string
 
 /** Creates the function that cleans cells of a column. Secrets stay as they are. */
 export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>, currency: string): CleanCell {

@@ -1,5 +1,4 @@
-import type { ColumnShape, ParseCell } from './cells.ts'
-import type { CleanCell } from './clean.ts'
+import type { CleanCell, ColumnShape, ParseCell } from './cells.ts'
 import type { ImportType } from './import-type.ts'
 import type { DecimalMark } from './numbers.ts'
 

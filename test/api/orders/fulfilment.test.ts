@@ -123,7 +123,7 @@ test('a return restocks when it is received, and is then refunded once', async (
   assertProblem(await advance(kept, 'receive'), 'invalid_transition', api.baseUrl)
   const refunds = await Promise.all([advance(kept, 'refund'), advance(kept, 'refund')])
   assert.deepEqual(refunds.map(({ status }) => status).toSorted(), [200, 409])
-  const { return: record, refund } = refunds.find(({ status }) => status === 200)?.json.data ?? {}
+  const { orderReturn: record, refund } = refunds.find(({ status }) => status === 200)?.json.data ?? {}
   assert.deepEqual([record.status, refund.payments], ['refunded', '10.00'])
   const faulty = await create()
   assert.equal((await advance(faulty, 'receive', { restock: false })).json.data.restock, false)

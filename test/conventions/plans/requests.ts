@@ -50,7 +50,7 @@ const found = ['unmapped']
 const values: Record<string, Record<string, readonly string[]>> = {
   '/stores': { ecommerce_location_id: ['l7'], kind: ['store'] },
   '/staff': { email: ['f7@example.com'], code: ['f7'] },
-  '/inventory': { sku: ['sku7'], store_number: ['7'], updated_after },
+  '/inventory': { sku: ['sku7'], store_number: ['7'], updated_after, explain: ['true'] },
   '/products': { code: ['code7'], sku: ['sku7'], updated_after, removed: ['true'] },
   '/customers/search': { updated_after, name: ['name7'] },
   '/customers': { email: ['c7@example.com'], updated_after },
