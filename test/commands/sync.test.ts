@@ -117,6 +117,7 @@ describe('tillbridge sync', () => {
     assert.deepEqual(await doctor(), {
       check: 'Syncs',
       ok: true,
+      isWarning: false,
       detail: 'shop: 10 syncs, none overdue',
     })
     const { rows } = await client.query(`

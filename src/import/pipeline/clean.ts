@@ -7,6 +7,8 @@ import type { Line } from './sheet.ts'
 const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
 /** Cheap test that nearly all cells fail. */
 const isSuspect = /^\s*'|^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$|[\u00ad\u200b\u200e\u200f\u2060\ufeff]/
+/** Before a formula character, an apostrophe belongs to the value: exported files have two of them there (`formulas.ts`). */
+const leadingApostrophe = /^\s*'(?![=@]|[+-]\D)/
 const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$/
 
 /** Names can begin with an apostrophe (`'s-Hertogenbosch`), but these columns and all numbers and dates can't. */
@@ -28,9 +30,9 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
       }
       cleaned = text.replace(invisible, '')
       if (cleaned !== text) addRemark('invisible characters: removed')
-      if (!hasApostrophe && /^\s*'/.test(cleaned)) {
+      if (!hasApostrophe && leadingApostrophe.test(cleaned)) {
         addRemark('apostrophe before an identifier, number, post code or phone: removed')
-        cleaned = cleaned.replace(/^\s*'/, '')
+        cleaned = cleaned.replace(leadingApostrophe, '')
       }
     }
     const amount = removeSign?.(cleaned) ?? cleaned

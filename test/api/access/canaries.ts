@@ -72,6 +72,9 @@ async function placeOrder(db: Db, { id: tenant }: Service, id: string, name: str
     insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)
     values (${tenant}, ${id}, 1, ${id}, 1, 1, 10, 'SIZE')`)
   await db.run(sql`
+    insert into stock_reservation (service_id, id, reference, account, expires_at)
+    values (${tenant}, ${id}, ${name}, ${name}, now() + interval '1 day')`)
+  await db.run(sql`
     insert into shipment (service_id, id, changed_at, order_id, source_key, carrier, tracking_number, lines)
     values (${tenant}, ${id}, now(), ${id}, ${id}, ${name}, ${name}, '[]')`)
 }

@@ -14,9 +14,17 @@ import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { addShipment, createReturn, joinRewards, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import {
+  addShipment,
+  createReturn,
+  getCreated,
+  joinRewards,
+  placeOrder,
+  startOrderShop,
+} from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
 import { type ChangeItem, follower, readAll, readOn, sorted, status } from './following.ts'
 
 const { api, createShop: another } = await startOrderShop()
@@ -70,15 +78,19 @@ test('a resumed change feed returns each changed record once, as of now', async 
     new Set((await readAll(one)).map(({ kind }) => kind)),
     new Set(['order', 'inventory', 'transaction']),
   )
-  await createReturn(shop, order.id, { 'HOOD-S': 1 })
-  const returned = new Set((await readAll(one)).map(({ kind }) => kind))
-  assert.deepEqual(returned, new Set(['order', 'return', 'inventory', 'transaction']))
+  const { id } = getCreated(await createReturn(shop, order.id, { 'HOOD-S': 1 }))
+  const kindsOfReturn = new Set((await readAll(one)).map(({ kind }) => kind))
+  assert.deepEqual(kindsOfReturn, new Set(['order', 'return', 'transaction']))
+  assert.equal((await post(shop, `/returns/${id}/receive`, {})).status, 200)
+  const kindsOfReceipt = new Set((await readAll(one)).map(({ kind }) => kind))
+  assert.deepEqual(kindsOfReceipt, new Set(['return', 'inventory']))
 })
 
 test('an order, return or points entry that commits late is still delivered', async t => {
   const shop = await another()
   await joinRewards(api, shop)
   const bought = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const { id } = getCreated(await createReturn(shop, bought.id, { 'HOOD-S': 1 }))
   const one = follower(shop, '')
   await readAll(one)
   // The lock on stock blocks both writes in the middle of their transactions.
@@ -93,7 +105,7 @@ test('an order, return or points entry that commits late is still delivered', as
   await locked.promise
   const late = [
     placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
-    createReturn(shop, bought.id, { 'HOOD-S': 1 }),
+    post(shop, `/returns/${id}/receive`, {}),
   ]
   const waiting = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
   while (((await db.row<{ count: number }>(waiting))?.count ?? 0) < 2) await delay(20)

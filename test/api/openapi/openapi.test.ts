@@ -104,7 +104,7 @@ const resolved = (node: Node): Node =>
     : node
 
 const verbs =
-  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|apply|start|undo|cancel)[A-Z][A-Za-z]+$/
+  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|reserve|release|receive|refund|apply|start|undo|cancel)[A-Z][A-Za-z]+$/
 
 test('each operation has its own name that starts with a verb', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)
@@ -285,7 +285,7 @@ const listOperationIds = (part: Node) =>
 
 test('the document and its views stay below their sizes', async () => {
   const sizes = await Promise.all(['', '?view=shop', '?view=admin'].map(async query => (await getPart(query)).length))
-  for (const [index, maxBytes] of [410_000, 225_000, 250_000].entries())
+  for (const [index, maxBytes] of [430_000, 240_000, 250_000].entries())
     assert.ok((sizes[index] ?? 0) <= maxBytes, sizes.join())
 })
 

@@ -5,6 +5,7 @@ import { raw, sql } from '../../../src/database/db.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
 import { addShipment } from '../../support/order-shop.ts'
+import { waitUntil } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
@@ -98,6 +99,40 @@ export function testWrites(traffic: () => Traffic) {
       'not_found',
       post('/orders/none/returns', { lines: [{ sku: 'NONE', quantity: 1, reasonCode: 'SIZE' }] }),
     )
+  })
+
+  test('fulfilment matches the document', async () => {
+    const { get, post, put, refused: rejected } = traffic()
+    assert.equal((await put('/settings', { fulfilment: 'manual' })).status, 200)
+    const place = async () => {
+      const placed = await post('/orders', await anOrder(traffic()))
+      assert.equal(placed.status, 201, placed.text)
+      return placed.json.data
+    }
+    let order = await place()
+    // Settings are cached for some seconds.
+    const isManual = async () => {
+      if (order.lines[0].status !== 'processing') order = await place()
+      return order.lines[0].status === 'processing'
+    }
+    await waitUntil(isManual, 'orders wait for their shipment')
+    const shipped = await post(`/orders/${order.id}/shipments`, { carrier: 'Australia Post', trackingNumber: '33ABC' })
+    assert.equal(shipped.status, 201, shipped.text)
+    await rejected('invalid_transition', post(`/orders/${order.id}/cancel`, {}))
+    await rejected('invalid_field', post(`/orders/${order.id}/shipments`, { trackingUrl: 'parcel' }))
+    const cancelled = await post(`/orders/${(await place()).id}/cancel`, {})
+    assert.equal(cancelled.status, 200, cancelled.text)
+
+    const [reason] = (await get('/return-reasons')).json.data
+    const returning = { lines: [{ sku: order.lines[0].sku, quantity: 1, reasonCode: reason.code }] }
+    const created = await post(`/orders/${order.id}/returns`, returning)
+    assert.equal(created.status, 201, created.text)
+    const path = `/returns/${created.json.data.id}`
+    await rejected('invalid_transition', post(`${path}/refund`, {}))
+    assert.equal((await post(`${path}/receive`, { restock: false })).status, 200)
+    const refunded = await post(`${path}/refund`, {})
+    assert.equal(refunded.status, 200, refunded.text)
+    assert.equal((await put('/settings', { fulfilment: 'automatic' })).status, 200)
   })
 
   test('reservations match the document', async () => {

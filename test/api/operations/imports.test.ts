@@ -163,7 +163,7 @@ test('a file in another dialect is read with options or a profile', async () => 
   const stopped = await importAndWait(
     shop,
     'stores?delimiter=%3B&stop_after=1',
-    `storeId;storeNumber;name\n${';;\n'.repeat(5_000)}`,
+    `storeId;storeNumber;name\n${';101;\n'.repeat(5_000)}`,
   )
   assert.equal(stopped.state, 'failed')
   assert.match(stopped.detail, /stopped after line/)
