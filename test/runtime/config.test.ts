@@ -50,6 +50,7 @@ test('every setting has a default', () => {
     backOfficePassword: undefined,
     backOfficeCaFile: undefined,
     backOfficeConcurrency: undefined,
+    backOfficeSyncShare: undefined,
     backOfficeTimeZone: undefined,
     backOfficeVersion: undefined,
     backOfficeExportFolder: undefined,
