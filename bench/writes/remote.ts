@@ -30,9 +30,9 @@ interface RemoteResult extends Placed {
 export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise<Section> {
   const seconds = Math.max(bench.seconds, leastSeconds)
   const results: RemoteResult[] = []
-  const pages = { alone: [] as number[], meanwhile: [] as number[] }
-  const repeated = { alone: [] as number[], meanwhile: [] as number[] }
-  const neighbours = { alone: [] as number[], meanwhile: [] as number[] }
+  const pages = { alone: [] as number[], concurrent: [] as number[] }
+  const repeated = { alone: [] as number[], concurrent: [] as number[] }
+  const neighbours = { alone: [] as number[], concurrent: [] as number[] }
   const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
   if (!scenario) throw new Error('there is such a scenario')
   for (const { clients, concurrency } of loads) {
@@ -50,9 +50,9 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
         rounds.push(await orders(shop, clients, seconds))
         if (clients !== loads[0].clients) continue
         pages.alone.push((await page()).p99)
-        pages.meanwhile.push((await Promise.all([page(), orders(shop, clients, seconds)]))[0].p99)
+        pages.concurrent.push((await Promise.all([page(), orders(shop, clients, seconds)]))[0].p99)
         repeated.alone.push((await bare()).p99)
-        repeated.meanwhile.push((await Promise.all([bare(), orders(shop, clients, seconds)]))[0].p99)
+        repeated.concurrent.push((await Promise.all([bare(), orders(shop, clients, seconds)]))[0].p99)
         await hanging(bench, shop, seconds, neighbours)
       }
       results.push({
@@ -86,8 +86,8 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
           ['the same from a server that repeats one page from memory', repeated],
           ["another service's writes, 300 look-ups of a back office that hangs", neighbours],
         ].map(([who, times]) => {
-          const { alone, meanwhile } = mediansOf(times as typeof pages)
-          return [who as string, tenths(alone), tenths(meanwhile), (meanwhile / alone).toFixed(2)]
+          const { alone, concurrent } = mediansOf(times as typeof pages)
+          return [who as string, tenths(alone), tenths(concurrent), (concurrent / alone).toFixed(2)]
         }),
       },
     ],
@@ -108,21 +108,21 @@ async function hanging(
   bench: Bench,
   shop: RemoteShop,
   seconds: number,
-  times: { alone: number[]; meanwhile: number[] },
+  times: { alone: number[]; concurrent: number[] },
 ) {
   bench.say('  look-ups of a back office that hangs')
   times.alone.push(await shop.neighbour(seconds))
   await shop.simulator.remote.addFault({ kind: 'hang', path: '/Voucher/*' })
   const stop = lookUps(shop, 300)
-  times.meanwhile.push(await shop.neighbour(seconds))
+  times.concurrent.push(await shop.neighbour(seconds))
   await shop.simulator.remote.clearFaults()
   await stop()
   await slow(shop)
 }
 
-const mediansOf = ({ alone, meanwhile }: { alone: number[]; meanwhile: number[] }) => ({
+const mediansOf = ({ alone, concurrent }: { alone: number[]; concurrent: number[] }) => ({
   alone: median(alone),
-  meanwhile: median(meanwhile),
+  concurrent: median(concurrent),
 })
 
 function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: RemoteResult): Target[] {
@@ -145,12 +145,12 @@ function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: 
   ]
 }
 
-function ratio(what: string, times: { alone: number[]; meanwhile: number[] }): Target {
-  const { alone, meanwhile } = mediansOf(times)
+function ratio(what: string, times: { alone: number[]; concurrent: number[] }): Target {
+  const { alone, concurrent } = mediansOf(times)
   return {
     what: `p99 of ${what} with load`,
     expected: 'at most 1.3 times that alone',
-    actual: (meanwhile / alone).toFixed(2),
-    met: meanwhile <= 1.3 * alone,
+    actual: (concurrent / alone).toFixed(2),
+    met: concurrent <= 1.3 * alone,
   }
 }

@@ -55,7 +55,7 @@ function stopAcceptingFor(simulator: Simulator, body: Body): void {
 }
 
 /** The control surface: what each call answers. */
-const routes: Record<string, (told: ControlRequest) => unknown> = {
+const routes: Record<string, (request: ControlRequest) => unknown> = {
   'GET state': ({ simulator }) => stateOf(simulator),
   'POST settings': ({ simulator, body }) => {
     simulator.set(body as Partial<Simulator['settings']>)

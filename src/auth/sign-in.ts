@@ -42,7 +42,7 @@ export type SignIn = (
  */
 export function createSignIn(db: Db, keys: Keys): SignIn {
   const accounts = ttlCache({ ttlMs: authCacheTtlMs, load: username => readAccount(db, username) })
-  const nobody = randomBytes(hashPassword(keys, '', '').length)
+  const unknownHash = randomBytes(hashPassword(keys, '', '').length)
 
   return async (username, password, address) => {
     const startedAt = performance.now()
@@ -54,7 +54,7 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
       // An unknown account takes as many comparisons as a known one.
       for (const [i, hash] of possible.entries())
         for (const candidate of [0, 1]) {
-          const stored = account?.hashes[candidate] ?? nobody
+          const stored = account?.hashes[candidate] ?? unknownHash
           if (timingSafeEqual(hash, stored)) right = { stored, isCurrent: i === 0 }
         }
       if (!right || !account) continue

@@ -5,11 +5,11 @@ import type { Line } from './sheet.ts'
 /** Cleans cells that spreadsheets and database exports change, and finds lines that are no records. Remarks have no content of lines. */
 
 const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
+const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$/
 /** Cheap test that nearly all cells fail. */
-const isSuspect = /^\s*'|^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$|[\u00ad\u200b\u200e\u200f\u2060\ufeff]/
+const suspect = new RegExp(`^\\s*'|${placeholder.source}|${invisible.source}`)
 /** Before a formula character, an apostrophe belongs to the value: exported files have two of them there (`formulas.ts`). */
 const leadingApostrophe = /^\s*'(?![=@]|[+-]\D)/
-const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$/
 
 /** Names can begin with an apostrophe (`'s-Hertogenbosch`), but these columns and all numbers and dates can't. */
 const withoutApostrophe = /(?:id|sku|code|number|phone|home|mobile|work|reference)$/i
@@ -23,7 +23,7 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
   const removeSign = format === 'money' || format === 'unit-price' ? createSignRemover(currency) : undefined
   return (text, addRemark) => {
     let cleaned = text
-    if (isSuspect.test(text)) {
+    if (suspect.test(text)) {
       if (placeholder.test(text)) {
         addRemark('placeholder such as NULL or #N/A: read as an empty cell')
         return ''
