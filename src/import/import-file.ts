@@ -4,7 +4,7 @@ import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable, DiskFull } from '../database/errors.ts'
 import type { Actor } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { type CompleteList, removeMissing } from '../store/sync/remove-unseen.ts'
+import { type CompleteList, readClock, removeMissing } from '../store/sync/remove-unseen.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { openCheckpoint, skipLines } from './checkpoint.ts'
 import { withFileRun } from './file-run.ts'
@@ -178,6 +178,7 @@ export async function importFile(
         clearSharedEmail: options.clearSharedEmail,
         onInputs: options.complete ? onInputs : undefined,
       }
+      const startedAt = options.complete ? await readClock(db) : ''
       const result = await importSheet(remainder, importing, counts).catch(async error => {
         // If the database is unavailable too, the next import of the file does this.
         if (end) await ignoreError(end({ isComplete: false, hasImportedLines: false }), 'stale loads are reaped later')
@@ -190,7 +191,12 @@ export async function importFile(
       if (options.complete && type.complete && !dryRun) {
         if (!isComplete || seen.size === 0) note(counts.notes, incompleteFile)
         else {
-          const missing = await removeMissing(db, service, type.complete.list, seen, [...storeIds])
+          const missing = await removeMissing(db, service, {
+            list: type.complete.list,
+            seen,
+            storeIds: [...storeIds],
+            startedAt,
+          })
           if (missing.removed) note(counts.notes, removedRecords[type.complete.list], missing.removed)
           if (missing.kept) note(counts.notes, keptRecords, missing.kept)
         }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
 import { importAndWait, uploadFile } from '../support/import-and-wait.ts'
+import { waitUntil } from '../support/processes.ts'
 import { type Caller, startTestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
@@ -60,6 +63,35 @@ test('SKUs and customers that a complete file lacks are removed', async () => {
   assert.deepEqual(await listRemoved(shop, '/products'), ['B'])
   await importAndWait(shop, 'customers', 'id,surname\nC1,One\nC2,Two\n')
   await importAndWait(shop, 'customers&complete=true', 'id,surname\nC1,One\n')
+  assert.equal((await shop.get('/customers/C2')).status, 404)
+})
+
+test('a customer created while a complete file is imported stays', async t => {
+  const shop = await service.createService()
+  await importAndWait(shop, 'customers', 'id,surname\nC1,One\nC2,Two\n')
+  // The import waits for this row.
+  const locked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  t.after(() => released.resolve())
+  const holding = service.db.transaction(async tx => {
+    await tx.run(sql`select from customer where service_id = ${shop.service.id} and id = 'C1' for update`)
+    locked.resolve()
+    await released.promise
+  })
+  await locked.promise
+  const importing = importAndWait(shop, 'customers&complete=true', 'id,surname\nC1,Changed\n')
+  const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  await waitUntil(async () => (await service.db.rows(waiting)).length > 0, 'the import waits for the row')
+  const created = await post(shop, '/customers', {
+    firstname: 'Ann',
+    surname: 'New',
+    contact: { email: 'new@example.com' },
+  })
+  assert.equal(created.status, 201, created.text)
+  released.resolve()
+  await holding
+  assert.equal((await importing).state, 'ok')
+  assert.equal((await shop.get(`/customers/${created.json.data.id}`)).status, 200)
   assert.equal((await shop.get('/customers/C2')).status, 404)
 })
 

@@ -125,21 +125,37 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
 /** The list that a complete file of an import type has, and the key of its records. */
 export type CompleteList = Exclude<FullSyncList, 'product'>
 
+/** The content of a complete file. `startedAt`: when its import began (`readClock`). */
+interface CompleteFile {
+  list: CompleteList
+  seen: ReadonlySet<string>
+  storeIds: readonly string[]
+  startedAt: string
+}
+
+/** Returns the time of the database. */
+export async function readClock(db: Db): Promise<string> {
+  const row = await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`)
+  if (!row) throw new Error('clock returned no row')
+  return row.at
+}
+
 /**
- * Removes records that a complete file lacks: stock of the stores that it names becomes 0, SKUs and customers leave their list. If more
- * than half of the list is missing, removes nothing. `kept` is then the number of missing records.
+ * Removes records that a complete file lacks: stock of the stores that it names becomes 0, SKUs and customers leave their list. Keeps stock
+ * and customers that were written after the import began. If more than half of the list is missing, removes nothing. `kept` is then the
+ * number of missing records.
  */
 export async function removeMissing(
   db: Database,
   service: Service,
-  list: CompleteList,
-  seen: ReadonlySet<string>,
-  storeIds: readonly string[],
+  { list, seen, storeIds, startedAt }: CompleteFile,
 ): Promise<{ removed: number; kept: number }> {
   const { table, id, removeSome } = removals[list]
-  const where = list === 'stock' ? sql`and r.free_stock <> 0 and r.store_id = any(${storeIds})` : sql``
+  const ofStores = list === 'stock' ? sql`and r.free_stock <> 0 and r.store_id = any(${storeIds})` : sql``
+  // SKUs are written only by imports and syncs, not by requests.
+  const unchanged = list === 'variant' ? sql`` : sql`and r.changed_at < ${startedAt}::timestamptz`
   const all = await db.rows<{ id: string }>(
-    sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${where}`,
+    sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${ofStores} ${unchanged}`,
   )
   const missing = all.map(row => row.id).filter(each => !seen.has(each))
   if (isTooMany({ unseen: missing.length, all: all.length })) return { removed: 0, kept: missing.length }

@@ -12,7 +12,7 @@ import { findShipment } from '../../../src/store/orders/shipments.ts'
 import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
-import { removeMissing } from '../../../src/store/sync/remove-unseen.ts'
+import { readClock, removeMissing } from '../../../src/store/sync/remove-unseen.ts'
 import type { TestService } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
@@ -29,7 +29,12 @@ export async function tookAFile(api: TestService) {
   assert.equal((await api.get('/imports/toured')).json.data.read, 1)
   for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
 
-  const counts = await removeMissing(db, service, 'customer', new Set(), [])
+  const counts = await removeMissing(db, service, {
+    list: 'customer',
+    seen: new Set(),
+    storeIds: [],
+    startedAt: await readClock(db),
+  })
   assert.equal(counts.removed, 0)
 
   const file = { importType: 'staff', digest: createHash('sha256').digest() }
