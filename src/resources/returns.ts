@@ -103,7 +103,7 @@ export const returns = [
     '/returns/:id/receive',
     {
       operationId: 'receiveReturn',
-      tag,
+      tag: 'Fulfilment',
       status: 200,
       summary: 'Receive a return',
       description:

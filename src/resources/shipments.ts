@@ -24,7 +24,7 @@ export const shipments = [
     '/orders/:id/shipments',
     {
       operationId: 'createShipment',
-      tag,
+      tag: 'Fulfilment',
       summary: 'Ship an order',
       description:
         'Ships all lines that are `processing` as one shipment. In one transaction, their units leave the stock, and the sale and its rewards are recorded. A line can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`.',

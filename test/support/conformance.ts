@@ -72,7 +72,7 @@ export function createConformanceCheck(document: Node) {
   /** Checks that an error has its own status, and a code of its operation or of all operations. */
   function checkCode(operation: Node, { headers, json, status }: TestResponse) {
     if (!String(headers['content-type']).startsWith('application/problem+json')) return []
-    const allowed = [...operation['x-error-codes'], ...commonCodes]
+    const allowed = [...(operation['x-error-codes'] ?? []), ...commonCodes]
     return allowed.includes(json.code) && statusOf(json.code) === status ? [] : [`${json.code} is not documented`]
   }
 

@@ -46,26 +46,32 @@ const sharedErrors: ReadonlySet<ErrorCode> = new Set([
   'too_many_exports',
 ])
 
-/** Statuses that the default response covers. They mean the same in every operation. */
-const isDefaultStatus = (status: number) => [405, 406, 408, 413, 414, 415, 417, 431, 500].includes(status)
+/** The response to `If-None-Match` with the current `ETag`. */
+const notModified = {
+  description: 'The record has not changed since the response that `If-None-Match` names.',
+  headers: referToHeaders('ETag'),
+}
+
+/** Statuses that the default response covers, unless an operation has codes of its own. They mean the same in every operation. */
+const isDefaultStatus = (status: number) =>
+  [405, 406, 408, 413, 414, 415, 417, 431, 500, 502, 503, 504].includes(status)
 
 /** Returns the errors that the response components don't list, in the order of the catalogue. */
 export const getOwnErrors = (codes: Iterable<ErrorCode>) => [...codes].filter(each => !sharedErrors.has(each))
 
-/** Creates a writer of error responses. It collects the components: one per status, and one for the statuses of the transport. */
+/** Creates a writer of error responses. It collects the components: one per status, one per code, and one for the statuses of the transport. */
 export function createErrorWriter(publicUrl: string) {
-  const components: Record<string, object> = {}
+  const components: Record<string, object> = { NotModified: notModified }
 
   /** Returns the error responses of an operation. `instance` is the path of an example request. */
   function write(codes: Iterable<ErrorCode>, instance: string) {
     const byStatus = Map.groupBy(codes, each => errorCodes[each].status)
     let hasExample = false
     const responses = [...byStatus].flatMap(([status, statusCodes]): [number, object][] => {
-      if (isDefaultStatus(status)) return []
       const own = getOwnErrors(statusCodes)
-      if (!own.length) return [[status, refer(status)]]
+      if (!own.length) return isDefaultStatus(status) ? [] : [[status, refer(status)]]
       // One example shows the form. The page of a code explains the others.
-      const response = buildResponse(own, status, hasExample ? undefined : instance)
+      const response = hasExample ? referToCodes(own, status) : buildResponse(own, status, instance)
       hasExample = true
       return [[status, response]]
     })
@@ -82,9 +88,18 @@ export function createErrorWriter(publicUrl: string) {
     return { $ref: `#/components/responses/${name}` }
   }
 
+  /** Refers to the component of a code. Returns the response itself if there are several codes. */
+  function referToCodes(codes: readonly ErrorCode[], status: number) {
+    const [code = '', ...others] = codes
+    if (others.length) return buildResponse(codes, status)
+    const name = toPascalCase(code)
+    components[name] ??= buildResponse(codes, status)
+    return { $ref: `#/components/responses/${name}` }
+  }
+
   function buildResponse(codes: readonly ErrorCode[], status?: number, instance?: string) {
     const [first] = codes
-    const headers = status === undefined ? [] : (headersByStatus[status] ?? [])
+    const headers = headersByStatus[status ?? 'default'] ?? []
     return {
       description: describeCodes(codes),
       ...(headers.length && { headers: referToHeaders(...headers) }),
@@ -106,12 +121,11 @@ const toPascalCase = (words: string) =>
     .map(word => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')
 
-const headersByStatus: Record<number, readonly ResponseHeader[]> = {
+const headersByStatus: Record<number | 'default', readonly ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
   409: ['Retry-After.sometimes'],
   429: ['Retry-After'],
-  503: ['Retry-After'],
-  504: ['Retry-After.sometimes'],
+  default: ['Retry-After.sometimes'],
 }
 
 /** Returns a Markdown table of error codes. */

@@ -99,7 +99,7 @@ export const commonResponseHeaders = {
     stringValue(exampleRateLimit['ratelimit-policy'], { pattern: '^"(read|write)";q=\\d+;w=\\d+$' }),
   ),
   RateLimit: responseHeader(
-    `The remaining requests (\`r\`) and the seconds until the window ends (\`t\`), per process. ${rateLimitNote}`,
+    `The remaining requests (\`r\`) and the seconds until the window ends (\`t\`). ${rateLimitNote}`,
     stringValue(exampleRateLimit.ratelimit, { pattern: '^"(read|write)";r=\\d+;t=\\d+$' }),
   ),
   ...Object.fromEntries<(typeof constantHeaders)[number][1]>(constantHeaders),

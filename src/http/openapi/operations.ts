@@ -41,14 +41,14 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   ...(operation.body &&
     operation.method !== 'DELETE' && {
       requestBody: {
-        required: !isNoBody(operation.body),
+        ...(!isNoBody(operation.body) && { required: true }),
         content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
       },
     }),
   ...(operation.files && { requestBody: { required: true, content: fileContent } }),
   responses: buildResponses(writer, operation),
   ...(operation.role === undefined ? {} : { 'x-required-role': operation.role }),
-  'x-error-codes': getOwnErrors(getErrors(operation)),
+  ...describeOwnErrors(getErrors(operation)),
   ...getCodeSamples(operation.operationId),
 })
 
@@ -73,10 +73,15 @@ function buildResponses(writer: Writer, operation: Operation) {
     ...Object.fromEntries(statuses.map(status => [status, buildSuccess(status)])),
     ...(etag &&
       method === 'GET' && {
-        304: { description: notModified, headers: referToHeaders(...etagHeaders) },
+        304: { $ref: '#/components/responses/NotModified' },
       }),
     ...writer.errors.write(getErrors(operation), buildExamplePath(operation.path, operation.params)),
   }
+}
+
+const describeOwnErrors = (codes: readonly ErrorCode[]) => {
+  const own = getOwnErrors(codes)
+  return own.length ? { 'x-error-codes': own } : {}
 }
 
 /** An example file for each content type. The order matters: a generated Python client sends every file as the last type. */
@@ -90,8 +95,6 @@ const fileContent = Object.fromEntries(
     { schema: { type: 'string', format: 'binary' }, example },
   ]),
 )
-
-const notModified = 'The record has not changed since the response that `If-None-Match` names.'
 
 const isList = ({ query }: Operation) => 'after_cursor' in query.properties
 const isTimestamp = (schema: unknown) => (schema as { format?: string }).format === 'timestamp'

@@ -49,11 +49,10 @@ export const isStandardFormat = (format: unknown) =>
 export function allowEmpty(schema: Schema): Schema {
   const { description, examples, readOnly, type, ...keywords } = schema
   if (String(type) !== 'string,null') return schema
-  const allowsEmpty =
-    !isStandardFormat(keywords.format) &&
-    !keywords.minLength &&
-    new RegExp(String(keywords.pattern ?? ''), 'u').test('')
-  if (allowsEmpty) return schema
+  const { minLength, ...others } = schema
+  const pattern = String(others.pattern ?? '')
+  if (!isStandardFormat(others.format) && Number(minLength ?? 0) <= 1)
+    return new RegExp(pattern, 'u').test('') ? others : { ...others, pattern: `^$|${pattern}` }
   return {
     description,
     examples,

@@ -63,7 +63,7 @@ export function sliceDocument(document: object, { view, tag }: Static<typeof sli
 }
 
 /** Tags that people use to run a service. A shop's key can read some of them, but doesn't need them. */
-const operatorTags = ['Syncs', 'Imports', 'Alerts', 'Stats', 'Health and documentation']
+const operatorTags = ['Fulfilment', 'Syncs', 'Imports', 'Alerts', 'Stats', 'Health and documentation']
 
 const isForAdmins = ({ tags, 'x-required-role': role }: DocumentOperation) =>
   role === 'admin' || tags.some(tag => operatorTags.includes(tag))

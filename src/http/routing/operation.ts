@@ -27,6 +27,7 @@ export const tagDescriptions = {
   'Retail transactions': 'Sales and returns of all sales channels.',
   Orders: 'Place web orders and follow their status.',
   Returns: 'Return items from an order and track refunds.',
+  Fulfilment: 'Ship orders and receive returns, as a warehouse does.',
   Rewards: 'Loyalty programs, tiers, points, rewards and gifts.',
   'Gift vouchers': 'Look up, lock, redeem and issue gift vouchers.',
   'Payment gateways': 'Payment gateways you can use in orders and vouchers.',

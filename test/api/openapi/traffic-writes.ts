@@ -138,7 +138,8 @@ export function testWrites(traffic: () => Traffic) {
   test('reservations match the document', async () => {
     const { get, post, put, remove, refused: rejected } = traffic()
     const order = await anOrder(traffic())
-    const lines = [{ sku: order.lines[0]?.sku, quantity: 1 }]
+    const levels = (await get('/inventory?limit=100')).json.data
+    const lines = [{ sku: levels.find(({ sellable }: { sellable: number }) => sellable > 0).sku, quantity: 1 }]
     const created = await post('/reservations', { lines, reference: 'cart-1' })
     assert.equal(created.status, 201, created.text)
     const path = `/reservations/${created.json.data.id}`
