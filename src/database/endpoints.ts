@@ -3,7 +3,7 @@ import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
 import { getConnection, getSocket, rejectConnection } from './pg/internals.ts'
-import { requireCurrentTimeline, timelineTimeoutMs } from './timelines.ts'
+import { findReplacement, requireCurrentTimeline, timelineTimeoutMs } from './timelines.ts'
 
 /** A database: a URL, or a configuration of `pg`. */
 export type Connection = string | pg.ClientConfig
@@ -157,7 +157,16 @@ export async function withPooledClient<T>(
         resolve(connected)
       }),
     )
-  const client = await tryServers(tries, borrowClient)
+  /** Connections that were idle during a failover still lead to the former primary. */
+  const borrowCurrentClient = async () => {
+    for (;;) {
+      const connected = await borrowClient()
+      const replacement = findReplacement(connected)
+      if (!replacement) return connected
+      connected.release(replacement)
+    }
+  }
+  const client = await tryServers(tries, borrowCurrentClient)
   try {
     return await work(client)
   } finally {

@@ -6,6 +6,9 @@ export const timelineTimeoutMs = 1_000
 /** The newest timeline of each PostgreSQL, by its system identifier. A promotion starts a new one. */
 const newestTimelines = new Map<string, number>()
 
+/** The timeline of each connection when it was opened. */
+const timelines = new WeakMap<pg.Client, { system: string; timeline: number }>()
+
 /** A primary that was replaced by a promotion. SQLSTATE 08001: the session can't be established. */
 class FormerPrimary extends Error {
   readonly code = '08001'
@@ -34,5 +37,16 @@ export async function requireCurrentTimeline(client: pg.Client) {
   const [{ system, timeline } = { system: '', timeline: 0 }] = rows
   const newest = newestTimelines.get(system) ?? 0
   if (timeline < newest) throw new FormerPrimary(client, timeline, newest)
-  if (timeline) newestTimelines.set(system, timeline)
+  if (!timeline) return
+  newestTimelines.set(system, timeline)
+  timelines.set(client, { system, timeline })
+}
+
+/** Returns an error if the server of an open connection was replaced by a promotion since. */
+export function findReplacement(client: pg.Client): Error | undefined {
+  const opened = timelines.get(client)
+  const newest = opened && newestTimelines.get(opened.system)
+  return newest !== undefined && opened && opened.timeline < newest
+    ? new FormerPrimary(client, opened.timeline, newest)
+    : undefined
 }

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
+import { rememberTimelines } from '../../src/database/endpoints.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import {
@@ -129,6 +130,14 @@ describe('a primary and its standby', () => {
     // The former primary is back and named first.
     await runSuccessfully(['service', 'add', 'after'], environment)
     assert.equal(await primary.db.row(sql`select true as "is" from service where name = 'after'`), undefined)
+    // A pool that is connected to the former primary leaves it as soon as the process learns of the promotion.
+    const url = urlWith([primary.postgres, standby])
+    const pooled = openDatabase(url, { onFault: () => {} })
+    const findNew = () => pooled.row(sql`select true as "is" from service where name = 'after'`)
+    assert.deepEqual(await Promise.all([findNew(), findNew(), findNew()]), [undefined, undefined, undefined])
+    await rememberTimelines(url)
+    for (let i = 0; i < 3; i++) assert.ok(await findNew())
+    await pooled.close()
     await standby.stop()
     await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 503, 'no server is left', 30_000)
     for (let i = 0; i < 5; i++) assert.equal((await sendGet(server, '/stores', access)).status, 503)
