@@ -25,7 +25,7 @@ An account has a role in each of its services. Each role includes the permission
 
 | Role | Permissions |
 |---|---|
-| \`visitor\` | Read records. |
+| \`visitor\` | Read records, lock vouchers and reserve stock. |
 | \`maintainer\` | Create and change records. |
 | \`admin\` | Read and change settings, accounts and mappings. |
 
