@@ -124,7 +124,7 @@ create table stock (
   changed_at timestamptz not null,
   source_changed_at timestamp,
   record text not null,
-  free_stock integer not null,
+  free_stock numeric(13, 3) not null,
   buffer integer,
   allocated integer not null default 0 check (allocated >= 0),
   reserved integer not null default 0 check (reserved >= 0),
@@ -140,7 +140,7 @@ comment on table stock is 'Stock of each SKU in each store, as GET /inventory sh
 comment on column stock.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column stock.changed_at is 'Change timestamp.';
 comment on column stock.record is 'Also shows the store, the SKU and the effective buffer.';
-comment on column stock.free_stock is 'Units. Negative if more were sold than the store had.';
+comment on column stock.free_stock is 'Units, or up to three decimals for weighed goods. Negative if more were sold than the store had.';
 comment on column stock.buffer is 'Units kept from online sale. Null: the store''s inventory_buffer.';
 comment on column stock.allocated is
   'Units of orders that are not shipped. `free_stock` still contains them, so that a stock file of a till can''t make them sellable again.';

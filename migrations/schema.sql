@@ -508,7 +508,7 @@ create table stock (
   source_changed_at timestamp,           -- When the content last changed in its source, or was written: local time of the service. Older
                                          -- lines of files are skipped.
   record text not null,                  -- Also shows the store, the SKU and the effective buffer.
-  free_stock integer not null,           -- Units. Negative if more were sold than the store had.
+  free_stock numeric(13,3) not null,     -- Units, or up to three decimals for weighed goods. Negative if more were sold than the store had.
   buffer integer,                        -- Units kept from online sale. Null: the store's inventory_buffer.
   allocated integer not null default 0,  -- Units of orders that are not shipped. `free_stock` still contains them, so that a stock file of
                                          -- a till can't make them sellable again.

@@ -16,7 +16,7 @@ export interface StockLevel {
   storeName: string
   /** The mapped location of the store. */
   ecommerceLocationId: string | null
-  /** The free stock in the back office. It can be negative. */
+  /** The free stock in the back office, with up to three decimals for weighed or measured goods. It can be negative. */
   freeStock: number
   /** Units that are not sold online: the buffer of the SKU at the store, otherwise of the store, otherwise of the service, otherwise 0. */
   buffer: number

@@ -1,11 +1,14 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Id, Integer, LocalTime, Nullable, OneOf, SourceTimestamp, Text } from '../values/fields.ts'
+import { Id, Integer, LocalTime, Nullable, OneOf, SourceTimestamp, Text, Units } from '../values/fields.ts'
 
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 const skuId = Id("The back office's own ID of the SKU.", '12001')
 const storeId = Id("The back office's ID of the store.", '1001')
 const storeNumber = Id("The store's number.", '123')
-const freeStock = Integer('The free stock in the back office. It can be negative.', 30)
+const freeStock = Units(
+  'The free stock in the back office, with up to three decimals for weighed or measured goods. It can be negative.',
+  30,
+)
 const buffer = Integer(
   'Units that are not sold online: the buffer of the SKU at the store, otherwise of the store, otherwise of the service, otherwise 0.',
   1,
@@ -25,7 +28,7 @@ export const StockLevel = Type.Object(
     ecommerceLocationId: Nullable(Text('The mapped location of the store.', '6884556842', 100)),
     freeStock,
     buffer,
-    sellable: Integer(
+    sellable: Units(
       'Units that can be sold online: the free stock minus the buffer, `reserved` and `allocated`, at least 0.',
       26,
       { minimum: 0 },

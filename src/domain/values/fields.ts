@@ -27,9 +27,9 @@ export const Money = (description: string, example = '39.95') =>
 export const UnitPrice = (description: string, example = '39.95') =>
   Type.String({ description, format: 'unit-price', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
 
-/** A sold quantity: units, or up to three decimals for weighed and measured goods. */
-export const Units = (description: string, example: number) =>
-  Type.Number({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, examples: [example] })
+/** A quantity: units, or up to three decimals for weighed and measured goods. */
+export const Units = (description: string, example: number, options: { minimum?: number } = {}) =>
+  Type.Number({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, ...options, examples: [example] })
 
 /** An integer in the range of PostgreSQL's `integer`. */
 export const Integer = (description: string, example: number, options: { minimum?: number } = {}) =>

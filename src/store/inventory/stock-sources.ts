@@ -17,7 +17,7 @@ export async function findStockSources(
       from variant v
      cross join lateral (
        select store_id from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
-        order by store_id = (${named}) desc nulls last, free_stock::bigint - allocated - reserved desc, store_id limit 1) s
+        order by store_id = (${named}) desc nulls last, free_stock - allocated - reserved desc, store_id limit 1) s
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
   return new Map(rows.map(row => [row.sku, row.store_id]))
 }

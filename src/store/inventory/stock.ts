@@ -38,8 +38,8 @@ const body = (service: Service, { allocated, reserved } = { allocated: sql`s.all
   withoutClosingBrace(sql`
   select row_to_json(r) from (select
      c.store_id || '-' || v.sku as id, v.sku, v.sku_id as "skuId", c.store_id as "storeId", c.store_number as "storeNumber",
-     c.name as "storeName", c.ecommerce_location_id as "ecommerceLocationId", s.free_stock as "freeStock", b.buffer,
-     greatest(0, s.free_stock::bigint - b.buffer - b.reserved - b.allocated)::integer as sellable, b.reserved, b.allocated
+     c.name as "storeName", c.ecommerce_location_id as "ecommerceLocationId", trim_scale(s.free_stock) as "freeStock", b.buffer,
+     trim_scale(greatest(0, s.free_stock - b.buffer - b.reserved - b.allocated)) as sellable, b.reserved, b.allocated
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer,
                   ${reserved} as reserved, ${allocated} as allocated) b) r`)
 
@@ -219,7 +219,7 @@ export const lockStock = (tx: Db, service: Service, moves: readonly StockMove[])
 /** Moves stock, which can fall below zero. Ignores stock that no longer exists. */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
   const goneIds = selectRenamedIds(service, isAmong(moves))
-  const clamp = (value: Sql, minimum: Sql) => sql`least(greatest(${value}, ${minimum}), 2147483647)::integer`
+  const clamp = (value: Sql, minimum: Sql) => sql`least(greatest(${value}, ${minimum}), 2147483647)`
   // Clamped to the range of an integer, because an overflow must not prevent an order. Stock that was removed and added again has lost its
   // allocated units, so they can't fall below 0 either.
   await tx.run(sql`
@@ -229,7 +229,7 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
               from (select "storeId", "skuId", coalesce(sum(quantity), 0) as quantity, coalesce(sum(allocated), 0) as allocated, coalesce(sum(reserved), 0) as reserved
                       from ${selectMoves(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, ${clamp(sql`free_stock + m.quantity`, sql`-2147483648`)} as free_stock,
-                                         ${clamp(sql`stock.allocated + m.allocated`, sql`0`)} as allocated, ${clamp(sql`stock.reserved + m.reserved`, sql`0`)} as reserved
+                                         ${clamp(sql`stock.allocated + m.allocated`, sql`0`)}::integer as allocated, ${clamp(sql`stock.reserved + m.reserved`, sql`0`)}::integer as reserved
                                     from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
               cross join lateral ${materialized(sql`select * from store where service_id = s.service_id and store_id = s.store_id`)} c
               cross join lateral ${materialized(sql`select * from variant where service_id = s.service_id and sku_id = s.sku_id`)} v) r
@@ -238,11 +238,11 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
 }
 
 /**
- * The units of a level `s` of store `c` that can be sold to the owner of reservation `own`. Reads the reservations instead of
+ * The whole units of a level `s` of store `c` that can be sold to the owner of reservation `own`. Reads the reservations instead of
  * `s.reserved`, which contains expired ones until the job `end-reservations` has run.
  */
 const sellableUnits = (service: Service, own: string | undefined) => sql`
-  greatest(0, s.free_stock::bigint - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated
+  greatest(0, floor(s.free_stock) - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated
     - (select coalesce(sum(l.quantity), 0)
          from stock_reservation_line l
          join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../../src/backoffice/embedded/fulfilment.ts'
 import { importing } from '../../import/import-command.ts'
-import { placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { importAndWait } from '../../support/import-and-wait.ts'
+import { buildOrder, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import type { Caller } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
@@ -104,4 +106,24 @@ test('the explanation of a stock level names the origin of its buffer', async ()
   assert.equal((await load(shop, 'stock', 'storeNumber,sku,freeStock,buffer\n102,TEE,9,4\n')).code, 0)
   assert.deepEqual(await explain(), [4, 'sku'])
   assert.equal((await shop.get('/inventory?sku=TEE')).json.data[0].explanation, undefined)
+})
+
+test('weighed stock has three decimals, of which orders take whole units', async () => {
+  const shop = await createShop({ oversell: 'refuse' })
+  const upload = (freeStock: string, options = '') =>
+    importAndWait(shop, `stock?delimiter=%3B${options}`, `storeNumber;sku;freeStock\n102;TEE;${freeStock}\n`)
+  assert.equal((await upload('12,345', '&decimal=,')).changed, 1)
+  assert.deepEqual(await getStock(shop), { freeStock: 12.345, sellable: 12.345, allocated: 0 })
+  assert.equal((await upload('12.3450')).unchanged, 1)
+  const { path } = await upload('1.2345')
+  assert.equal((await shop.get(`${path}/rejected`)).json.data[0].reason, 'must have at most three decimals')
+  assert.equal((await upload('2.750')).changed, 1)
+  assert.match((await shop.get('/inventory?sku=TEE')).text, /"freeStock":2\.75,/)
+  const { status, json } = await post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 3 }]))
+  assert.deepEqual([status, json.errors[0].available], [422, 2], JSON.stringify(json))
+  await placeOrder(shop, [{ sku: 'TEE', quantity: 2 }])
+  assert.deepEqual(await getStock(shop), { freeStock: 0.75, sellable: 0.75, allocated: 0 })
+  const record = JSON.stringify({ storeNumber: '102', sku: 'TEE', freeStock: 0.75 })
+  const again = await importAndWait(shop, 'stock', record, { 'content-type': 'application/x-ndjson' })
+  assert.deepEqual([again.unchanged, again.rejected], [1, 0])
 })
