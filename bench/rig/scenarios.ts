@@ -4,6 +4,7 @@ import { type Db, type Sql, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { customerPage, findCustomer } from '../../src/store/customers/customers.ts'
 import { stockPage } from '../../src/store/inventory/stock.ts'
+import { readCommitWatermarks } from '../../src/store/lists/as-of.ts'
 import { writeCursor } from '../../src/store/lists/cursor.ts'
 import type { Page, PageEnd, PageRequest } from '../../src/store/lists/page.ts'
 import { transactionPage } from '../../src/store/orders/transactions.ts'
@@ -34,6 +35,7 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     transactionPage(db, scope, { ascending }, requested)
   const id = String(100_001 + Math.floor(size.customers / 2))
 
+  const { asOf: newest } = (await customersFrom({ limit: 1 })(loaded.db, service)) as Page
   const lastCustomers = await lastStep(
     loaded,
     customersFrom({ limit }),
@@ -84,6 +86,9 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
       `${customerList}?updated_after=${lastHour}`,
       limit,
       customersFrom({ limit }, lastHour),
+    ),
+    await scenario('customers, poll without changes', `${customerList}?updated_after=${newest}`, 0, (db, scope) =>
+      readCommitWatermarks(db, scope),
     ),
     await scenario('one customer', `/customers/${id}`, 1, (db, scope) => findCustomer(db, scope, id)),
     await scenario('inventory by SKU', `/inventory?sku=${sku}`, stores.length, (db, scope) =>

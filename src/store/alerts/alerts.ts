@@ -1,7 +1,8 @@
 import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import { type AlertName, alertKinds } from '../../domain/alerts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** A problem that needs attention. Neither `subject` nor `detail` contains a secret. */
 export interface Alert {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
-import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** A write, as the audit log stores it. */
 export interface AuditedWrite {
@@ -88,8 +88,8 @@ export const readAuditPage = (
       order: byChangeTimestamp,
       key: sql`id`,
       descending: newestFirst && !request.asLines,
+      changedAfter: updatedAfter,
       where: sql`
-        ${filter(updatedAfter, changedAfter)}
         ${filter(subject, path => sql`and ${subjectColumn} = ${path}`)}
         ${filter(account, name => sql`and ${usernameColumn} = ${name}`)}`,
     },

@@ -14,7 +14,7 @@ import {
   upsertMerged,
 } from '../lists/merge.ts'
 import { contentTime, dropOutdated, type WriteContext } from '../lists/outdated.ts'
-import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { removeRecords, selectTombstones } from '../lists/tombstones.ts'
@@ -266,8 +266,8 @@ export const productPage = (
       key: sql`product_id`,
       where: sql`
         ${filter(code, value => sql`and product_code = ${value}`)}
-        ${filter(sku, value => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${value})`)}
-        ${filter(updatedAfter, changedAfter)}`,
+        ${filter(sku, value => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${value})`)}`,
+      changedAfter: updatedAfter,
     },
     request,
   )

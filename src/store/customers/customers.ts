@@ -15,7 +15,7 @@ import {
 } from '../lists/change-timestamp.ts'
 import { columnLists, isDifferent, type MergeTable, mergeRows, newRow, onConflictUpdate } from '../lists/merge.ts'
 import { contentTime, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
-import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { lockStores } from '../lists/store-locks.ts'
@@ -256,8 +256,8 @@ export const customerPage = (
       key: sql`id`,
       where: sql`
         ${filter(email, text => sql`and ${comparable(sql`email`)} = ${comparable(sql`${text}`)}`)}
-        ${filter(name, hasNamePrefix)}
-        ${filter(updatedAfter, changedAfter)}`,
+        ${filter(name, hasNamePrefix)}`,
+      changedAfter: updatedAfter,
     },
     request,
   )

@@ -19,7 +19,7 @@ import {
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { dropOutdated, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
-import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
@@ -304,13 +304,17 @@ export function stockPage(
   { skuId, storeNumber, updatedAfter, isExplained = false }: Filters,
   request: PageRequest,
 ) {
-  const list = { table: 'stock', record: stockRecord(service, isExplained), key: sql`id` } as const
-  const inStore = filter(
+  const list = {
+    table: 'stock',
+    record: stockRecord(service, isExplained),
+    key: sql`id`,
+    changedAfter: updatedAfter,
+  } as const
+  const where = filter(
     storeNumber,
     number =>
       sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`,
   )
-  const where = sql`${inStore} ${filter(updatedAfter, changedAfter)}`
   if (skuId === undefined) return readPage(db, service, { ...list, order: byChangeTimestamp, where }, request)
   const isSku = sql`and sku_id = ${skuId}`
   return updatedAfter === undefined

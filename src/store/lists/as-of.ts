@@ -1,5 +1,6 @@
 import { freshSingleFlight, perObject } from '../../concurrency/single-flight.ts'
 import { type Db, raw, Sql, sql } from '../../database/db.ts'
+import { rfc3339Micros } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type List, listNumber, recordKinds } from './change-timestamp.ts'
 import { materialized } from './planner-fences.ts'
@@ -10,6 +11,8 @@ export type TimestampSource = List | Sql
 /** The time up to which a paginated scan is complete (contributing/decisions/0027). */
 interface AsOf {
   asOf: Sql
+  /** The newest change of the list up to `asOf`, as RFC 3339. Undefined if `asOf` was fixed earlier, or isn't read separately. */
+  newest?: string
   /** An LSN that includes all changes up to `asOf`. Undefined: only the primary is known to have them. */
   position?: string | undefined
 }
@@ -35,10 +38,10 @@ export const resolveAsOf = async (
     return { asOf: newestWithin(source, service, timestamp, withTombstones), position }
   }
   const { timestamp, position } = await readNewest(db, service, source, withTombstones)
-  return { asOf: sql`${timestamp}::timestamptz`, position }
+  return { asOf: sql`${timestamp}::timestamptz`, newest: timestamp, position }
 }
 
-/** `timestamp`: text of a `timestamptz`. */
+/** `timestamp`: text of a `timestamptz`, which PostgreSQL can read. */
 interface ReadAsOf {
   timestamp: string
   position?: string | undefined
@@ -50,9 +53,10 @@ const readNewest = (db: Db, service: Service, list: List, withTombstones: boolea
     const { timestamp: watermark } = await readCommitWatermark(db, service, list)
     // The statement that sees whether an initial load has ended reads the LSN: one read earlier could be before the end of the load.
     const row = await db.row<{ timestamp: string; position: string | null }>(sql`
-      with newest as ${materialized(sql`select (${newestWithin(list, service, watermark, withTombstones)})::text as changed_at`)}
-      select changed_at as timestamp, ${currentLsn(db)} as position from newest`)
-    return { timestamp: row?.timestamp ?? '-infinity', position: row?.position ?? undefined }
+      with newest as ${materialized(sql`select ${newestWithin(list, service, watermark, withTombstones)} as changed_at`)}
+      select ${rfc3339Micros(sql`changed_at`)} as timestamp, ${currentLsn(db)} as position from newest`)
+    if (!row) throw new Error('aggregate of a list returned no row')
+    return { timestamp: row.timestamp, position: row.position ?? undefined }
   })
 
 /**

@@ -1,13 +1,17 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import { rfc3339Micros } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf, tableSql } from './as-of.ts'
 import {
+  emptyPage,
+  filter,
+  hasNoChanges,
+  isChangedAfter,
   type ListSource,
   type Page,
   type PageRequest,
   type PageRow,
   recordSeparator,
-  rfc3339Micros,
   toPage,
 } from './page.ts'
 import { materialized, opaqueParam } from './planner-fences.ts'
@@ -63,7 +67,8 @@ async function readBoundedScan(
     key,
     order,
     descending = false,
-    where = sql``,
+    changedAfter,
+    where: condition = sql``,
   }: ListSource & Required<Pick<ListSource, 'order'>>,
   scanFilter: ScanFilter,
   { limit, after, asLines, ...fixed }: PageRequest,
@@ -71,7 +76,9 @@ async function readBoundedScan(
 ): Promise<Page> {
   const table = tableSql(from)
   const [beyond, direction, opposite] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
-  const { asOf, position } = await resolveAsOf(db, service, from, fixed)
+  const { asOf, newest, position } = await resolveAsOf(db, service, from, fixed)
+  if (hasNoChanges(newest, changedAfter)) return { ...emptyPage(newest), position }
+  const where = sql`${filter(changedAfter, isChangedAfter)} ${condition}`
   const isAfterLastPage = after
     ? sql`and (place, key) ${beyond} (${opaqueParam(after[0], order.type)}, ${opaqueParam(after[1], 'text')})`
     : sql``

@@ -1,4 +1,5 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import { rfc3339Micros } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type FixedAsOf, resolveAsOf, type TimestampSource, tableSql } from './as-of.ts'
 import { materialized, opaqueParam } from './planner-fences.ts'
@@ -45,11 +46,17 @@ export interface ListSource {
    */
   live?: boolean
   descending?: boolean
+  /** Only records that changed later than this, RFC 3339 with microseconds in UTC. If there are none, no page is read. */
+  changedAfter?: string | undefined
   /** Conditions, each beginning with `and`. */
   where?: Sql
   /** The best plan depends on the values of `where`. */
   planned?: boolean
 }
+
+/** True if a list has no change after a timestamp: most polls. Both timestamps have the format of `rfc3339Micros`. */
+export const hasNoChanges = (newest: string | undefined, changedAfter: string | undefined): newest is string =>
+  newest !== undefined && changedAfter !== undefined && newest <= changedAfter
 
 /** Reads one page: a single index scan from the end of the previous page. The database joins the records into the response text. */
 export async function readPage(
@@ -67,16 +74,19 @@ export async function readPage(
     order: { column: order, type } = { column: key, type: 'text' },
     live = false,
     descending = false,
+    changedAfter,
     where = sql``,
     planned = false,
   } = source
   const table = tableSql(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const { asOf, position } = await resolveAsOf(db, service, timestamps, fixed, withRemovals)
+  const { asOf, newest, position } = await resolveAsOf(db, service, timestamps, fixed, withRemovals)
+  if (!live && hasNoChanges(newest, changedAfter)) return { ...emptyPage(newest), position }
   // A look-up shows the current state, which only the primary has.
   const replicaPosition = live ? undefined : position
   const isComplete = live ? sql`` : sql`and changed_at <= (select as_of from scan)`
+  const conditions = sql`${isComplete} ${filter(changedAfter, isChangedAfter)} ${where}`
   const isAfter = (end: Sql) => sql`and (${order}, ${key}) ${beyond} ${end}`
   const ordered = sql`order by ${order} ${direction}, ${key} ${direction}`
   const selectChunk = (condition: Sql, maxRecords: number) => sql`
@@ -85,7 +95,7 @@ export async function readPage(
       from (select * from (
               select ${record} as record, ${order} as "order", ${key} as key
                 from ${table}
-               where service_id = ${service.id} ${isComplete} ${condition} ${where}
+               where service_id = ${service.id} ${conditions} ${condition}
                ${ordered}
                limit ${literalLimit(maxRecords)}) most limit ${maxRecords}) page`
   const isAfterLastPage = after
@@ -100,7 +110,7 @@ export async function readPage(
       select listed.records, listed.last_order::text, listed.last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
              -- Ordered although one record is enough: at the end of a list, only the ordered index finds at once that there are no more.
              coalesce((select true from ${table}
-                        where service_id = ${service.id} ${isComplete} ${isAfter(sql`(last_order, last_key)`)} ${where}
+                        where service_id = ${service.id} ${conditions} ${isAfter(sql`(last_order, last_key)`)}
                         ${ordered} limit 1), false) as more
         from scan ${listed}`,
     { planned, lsn: replicaPosition },
@@ -149,14 +159,6 @@ export function toPage(rows: readonly PageRow[], position: string | undefined): 
   return { records, asOf, position, hasNextPage, end: order === null || key === null ? null : [order, key] }
 }
 
-/** A `timestamptz` in RFC 3339, with microseconds. */
-export const rfc3339Micros = (timestamp: Sql) =>
-  sql`to_char(${timestamp} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
-
-/** A `timestamptz` in RFC 3339, with whole seconds. */
-export const rfc3339 = (timestamp: Sql): Sql =>
-  sql`to_char(${timestamp} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
-
 export const recordSeparator = (asLines = false) => raw(asLines ? "E'\\n'" : "','")
 
 /** Limit as a literal: for an unknown limit, the planner estimates a tenth of the table, and then plans each execution. */
@@ -165,8 +167,7 @@ const literalLimit = (limit: number) => raw(String(Math.max(limit, 100)))
 /** The order of lists that clients read by change. */
 export const byChangeTimestamp = { column: sql`changed_at`, type: 'timestamptz' } as const
 
-/** Condition for changes after a timestamp. */
-export const changedAfter = (timestamp: string) => sql`and changed_at > ${opaqueParam(timestamp, 'timestamptz')}`
+export const isChangedAfter = (timestamp: string) => sql`and changed_at > ${opaqueParam(timestamp, 'timestamptz')}`
 
 /** Condition of an optional filter, empty if the filter is undefined. `condition` must return SQL that begins with `and`. */
 export const filter = <T>(value: T | undefined, condition: (value: T) => Sql): Sql =>

@@ -1,7 +1,7 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import { rfc3339Micros } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type Change, type List, localTime, recordKinds } from './change-timestamp.ts'
-import { rfc3339Micros } from './page.ts'
 
 interface RecordsToRemove {
   list: List

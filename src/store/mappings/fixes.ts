@@ -1,7 +1,8 @@
 import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { byChangeTimestamp, type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
+import { byChangeTimestamp, type PageRequest, readPage } from '../lists/page.ts'
 
 /** The fields of a mapping. Null: not mapped. */
 export type MappingFields = Readonly<Partial<Record<MappingField, string | null>>>

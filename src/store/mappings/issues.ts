@@ -1,7 +1,8 @@
 import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import { type IssueState, issueStates, type MappedKind, mappedKinds } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { filter, type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { mappingCheckJob } from './platform-items.ts'
 import { sides } from './sides.ts'
 

@@ -209,8 +209,12 @@ const bySale = { column: sql`sale_date`, type: 'timestamp' } as const
 export function transactionPage(db: Db, service: Service, filters: Filters, request: PageRequest) {
   const { customerId, ascending } = filters
   const customerParams = filter(customerId, id => sql`and customer_id = ${id}`)
-  const changed = between(sql`changed_at`, [filters.updatedAfter, filters.updatedBefore], timestamp =>
-    opaqueParam(timestamp, 'timestamptz'),
+  const isByChange = ascending === undefined && filters.updatedAfter !== undefined
+  const changedAfter = isByChange ? filters.updatedAfter : undefined
+  const changed = between(
+    sql`changed_at`,
+    [isByChange ? undefined : filters.updatedAfter, filters.updatedBefore],
+    timestamp => opaqueParam(timestamp, 'timestamptz'),
   )
   const sold = between(
     sql`sale_date`,
@@ -222,8 +226,8 @@ export function transactionPage(db: Db, service: Service, filters: Filters, requ
     record: sql`record`,
     key: sql`id`,
     live: customerId !== undefined,
+    changedAfter,
   } as const
-  const isByChange = ascending === undefined && filters.updatedAfter !== undefined
   const newestFirst = !isByChange && !(ascending ?? request.asLines)
   const [order, rangeOfOrder, scanFilter] = isByChange ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
   const source = { ...list, order, descending: newestFirst, where: sql`${customerParams} ${rangeOfOrder ?? sql``}` }
@@ -237,7 +241,7 @@ export function transactionPage(db: Db, service: Service, filters: Filters, requ
   )
 }
 
-/** Conditions for an exclusive range, each changePromise with `and`. Returns undefined if both ends are undefined. */
+/** Conditions for an exclusive range, each beginning with `and`. Returns undefined if both ends are undefined. */
 function between(
   column: Sql,
   [after, before]: [string | undefined, string | undefined],

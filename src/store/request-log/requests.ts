@@ -1,4 +1,5 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
+import { rfc3339, rfc3339Micros } from '../../database/rfc3339.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf } from '../lists/as-of.ts'
 import {
@@ -8,8 +9,6 @@ import {
   type PageRequest,
   type PageRow,
   recordSeparator,
-  rfc3339,
-  rfc3339Micros,
   toPage,
 } from '../lists/page.ts'
 import { materialized, opaqueParam } from '../lists/planner-fences.ts'

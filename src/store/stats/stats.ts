@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../domain/values/money.ts'
-import { rfc3339 } from '../lists/page.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
 const minutesPerDay = 24 * 60

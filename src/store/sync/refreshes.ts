@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Refresh } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { rfc3339 } from '../lists/page.ts'
 
 /** Makes refreshes due: of new records, and of those whose version has changed since their last refresh. */
 export const addRefreshes = (db: Db, service: Service, sync: string, refreshes: readonly Refresh[]) =>

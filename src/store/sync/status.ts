@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { rfc3339 } from '../lists/page.ts'
 import { isLeased } from './lease.ts'
 
 /** The state of one sync of a service. Instants are RFC 3339. */

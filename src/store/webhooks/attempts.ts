@@ -1,6 +1,7 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { byChangeTimestamp, type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
+import { byChangeTimestamp, type PageRequest, readPage } from '../lists/page.ts'
 
 /** The result of one attempt at a delivery. */
 export interface Attempt {

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { rfc3339 } from '../lists/page.ts'
 
 /** The job that delivers to an endpoint. Its subject is the webhook's ID. It exists while changes are undelivered. */
 export const deliverWebhookJob = 'deliver-webhook'
