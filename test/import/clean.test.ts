@@ -105,3 +105,25 @@ test('a line can take the email that a later line releases', async () => {
   const done = await importAndWait(shop, 'customers', 'id,email\nC1,b@example.com\nC2,c@example.com\n')
   assert.deepEqual([done.changed, done.rejected], [2, 0])
 })
+
+test('sales whose lines do not add up to their total are rejected', async () => {
+  const shop = await service.createService()
+  const header = 'id,saleDate,lineId,quantity,price,discountAmount,value,total\n'
+  const lines = [
+    'R1,2024-05-10,1,1,10.00,,10.00,12.50',
+    'R1,2024-05-10,2,0.5,5.00,,,12.50',
+    'R2,2024-05-10,1,1,10.00,1.00,,9.00',
+    'R3,2024-05-10,1,1,10.00,,10.00,15.00',
+    'R3,2024-05-10,2,1,4.00,,4.00,15.00',
+    'R4,2024-05-10,1,-1,10.00,,-10.00,10.00',
+    'R5,2024-05-10,1,-1,10.00,,-10.00,-10.00',
+    'R6,2024-05-10,1,1,10.00,,10.00,',
+  ]
+  const done = await importAndWait(shop, 'transactions', `${header}${lines.join('\n')}\n`)
+  assert.deepEqual([done.new, done.rejected], [5, 3])
+  const rejected = (await shop.get(`${done.path}/rejected`)).json.data
+  assert.deepEqual(
+    rejected.map(({ column, reason, numbers }: Record<string, unknown>) => [column, reason, numbers]),
+    [['total', 'must be the sum of the lines', [5, 6, 7]]],
+  )
+})

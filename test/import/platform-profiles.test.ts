@@ -6,6 +6,7 @@ import { platformProfiles } from '../../src/import/formats/platform-profiles.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { checkout, runCommand } from '../support/processes.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
 import { type ImportRun, importing } from './import-command.ts'
 
 let api: TestService
@@ -97,6 +98,77 @@ test('Shopify inventory and Square items are imported by their profiles', async 
       ['TKN4QX1', '12.00'],
     ].sort(),
   )
+})
+
+test('Shopify products have colours and sizes from their options', async () => {
+  const upload = () => importAndWait(shop, 'products?profile=shopify-products', readExample('shopify-products'))
+  const first = await upload()
+  assert.deepEqual([first.new, first.skipped, first.rejected], [4, 1, 0], JSON.stringify(first))
+  assert.match(JSON.stringify(first.notes), /line without a price, such as a further image: skipped/)
+  const { name, description, colours } = (await shop.get('/products/river-shirt')).json.data
+  assert.deepEqual([name, description], ['River Shirt', '<p>Washed linen,\nregular fit.</p>'])
+  assert.deepEqual(
+    colours.flatMap((colour: { name: string; sizes: Record<string, string>[] }) =>
+      colour.sizes.map(size => [
+        colour.name,
+        ...[size.sizeCode, size.skuId, size.originalPrice, size.price, size.barcode],
+      ]),
+    ),
+    [
+      ['Sand', 'M', 'RIV-SND-M', '89.00', '89.00', '9300000000222'],
+      ['Sky', 'M', 'RIV-SKY-M', '89.00', '69.00', '9300000000208'],
+      ['Sky', 'L', 'RIV-SKY-L', '89.00', '69.00', '9300000000215'],
+    ],
+  )
+  const { sizes } = (await shop.get('/products/pocket-map')).json.data.colours[0]
+  assert.deepEqual([sizes[0].sizeCode, sizes[0].skuId], ['-', 'pocket-map'], 'a product without options and SKU')
+  assert.equal((await upload()).unchanged, 4)
+})
+
+test('Shopify gift cards become vouchers with the PINs that were added', async () => {
+  const example = readExample('shopify-gift-cards')
+  const { read, rejected, path } = await importAndWait(shop, 'vouchers?profile=shopify-gift-cards', example)
+  assert.deepEqual([read, rejected], [4, 0], JSON.stringify((await shop.get(`${path}/rejected`)).json))
+  const lookUp = async (number: string, pin: string) => (await post(shop, '/vouchers/lookup', { number, pin })).json
+  const { data } = await lookUp('560100000002', '771205')
+  assert.deepEqual([data.availableAmount, data.originalAmount, data.expiryDate], ['37.40', '100.00', null])
+  assert.equal((await lookUp('560100000003', '118834')).data.status, 'suspended')
+  assert.equal((await lookUp('560100000004', '650277')).data.status, 'redeemed')
+  const withoutPins = example.replaceAll(/,[^,\n]*$/gm, '')
+  const failed = await importAndWait(shop, 'vouchers?profile=shopify-gift-cards', withoutPins)
+  assert.match(failed.detail, /Column PIN, which --map names for pin, is missing/)
+})
+
+test('Lightspeed sales have items without the lines of totals and payments', async () => {
+  const upload = (text = readExample('lightspeed-sales')) =>
+    importAndWait(shop, 'transactions?profile=lightspeed-sales', text)
+  const first = await upload()
+  assert.deepEqual([first.new, first.skipped, first.rejected], [3, 6, 0], JSON.stringify(first))
+  const sale = (await shop.get('/transactions/CS-4501')).json.data
+  assert.deepEqual(
+    sale.lines.map((line: Record<string, unknown>) => [
+      line.sku,
+      line.productName,
+      line.quantity,
+      line.price,
+      line.value,
+    ]),
+    [
+      ['TEE-WHT-S', 'Everyday Tee / White / S', 2, '29.95', '53.90'],
+      [null, 'Alteration', 1, '30.00', '30.00'],
+    ],
+  )
+  assert.deepEqual(
+    [sale.total, sale.customerId, sale.channel, sale.saleDate],
+    ['83.90', null, 'store', '2026-05-14 10:02:11'],
+  )
+  const returned = (await shop.get('/transactions/CS-4502')).json.data
+  assert.deepEqual([returned.total, returned.lines[0].quantity, returned.customerId], ['-29.95', -1, '1001'])
+  assert.equal((await shop.get('/transactions/CS-4503')).status, 404, 'a voided sale')
+  assert.equal((await upload()).unchanged, 9 - 6)
+  const wrong = await upload(readExample('lightspeed-sales').replace('0.00,83.90,83.90', '0.00,84.90,84.90'))
+  const reasons = (await shop.get(`${wrong.path}/rejected`)).json.data
+  assert.deepEqual([wrong.rejected, reasons[0].column, reasons[0].reason], [2, 'total', 'must be the sum of the lines'])
 })
 
 test('the API accepts a platform profile by its name', async () => {

@@ -130,6 +130,7 @@ export const TransactionRow = Type.Object({
   price,
   value: Type.Optional(value),
   taxPercent: Type.Optional(taxPercent),
+  total: Type.Optional(Money('The sum of the lines of the transaction, which is checked but not stored.', '25.99')),
   tax: Type.Optional(Money('The sales tax on top of the lines, of the whole transaction.', '0.83')),
   taxName: Type.Optional(Text('The name of the tax. Default: `Tax`.', 'NY State Tax', 100)),
   discountType: Type.Optional(discountType),

@@ -1,4 +1,5 @@
 import type { ValueFormat } from '../pipeline/cells.ts'
+import type { LineConverterName } from './line-converters.ts'
 
 /** How a file differs from the standard columns and formats. */
 export interface Dialect extends ValueFormat {
@@ -18,6 +19,8 @@ export interface Dialect extends ValueFormat {
   values?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
   /** Mapped columns can be missing, unless the import type requires them. */
   allowMissing?: boolean | undefined
+  /** Converts lines that are not one record each. CSV only. */
+  lines?: LineConverterName | undefined
   /** One ASCII character. */
   delimiter?: string | undefined
   /** A label of the Encoding Standard (WHATWG), such as `windows-1252`. */

@@ -1,3 +1,5 @@
+import type { LineConverterName } from './line-converters.ts'
+
 /** Formats of exports that common platforms write. Each example file in `examples/data/` is imported by a test. */
 
 const shopifyAddress = (prefix: 'billing' | 'delivery', theirs: string) => ({
@@ -18,7 +20,7 @@ const wooCommerceAddress = (prefix: 'billing' | 'delivery', theirs: string) => (
 })
 
 /** The other columns of an export are ignored, and those that an older export lacks are left out. */
-const defaults = { ignore: ['*'], allowMissing: true, decimal: '.' as const }
+const defaults = { ignore: ['*'] as string[], allowMissing: true, decimal: '.' } as const
 
 export const platformProfiles = {
   'shopify-orders': {
@@ -73,6 +75,27 @@ export const platformProfiles = {
       ...defaults,
     },
   },
+  'shopify-products': {
+    description: 'Shopify: Products > Export. Colours are the option Color, and sizes the other options.',
+    profile: { type: 'products', lines: 'shopify-products', ...defaults },
+  },
+  'shopify-gift-cards': {
+    description:
+      'Shopify: Products > Gift cards > Export. Shopify does not export codes: add a column PIN with new PINs. Numbers are the IDs.',
+    profile: {
+      type: 'vouchers',
+      map: {
+        number: 'Id',
+        pin: 'PIN',
+        balance: 'Current Balance',
+        originalAmount: 'Initial Balance',
+        expiryDate: 'Expires On',
+        status: 'Enabled?',
+      },
+      values: { status: { true: 'active', false: 'suspended', yes: 'active', no: 'suspended' } },
+      ...defaults,
+    },
+  },
   'shopify-inventory': {
     description:
       'Shopify: Products > Inventory > Export. Store numbers are the location names, or one store with `--set storeNumber=001`.',
@@ -101,6 +124,11 @@ export const platformProfiles = {
       },
       ...defaults,
     },
+  },
+  'lightspeed-sales': {
+    description:
+      'Lightspeed Retail (X-Series, formerly Vend): Sales history > Export. For the store, add `--set storeNumber=001`.',
+    profile: { type: 'transactions', set: { channel: 'store' }, lines: 'lightspeed-sales', ...defaults },
   },
   'woocommerce-orders': {
     description:
@@ -138,6 +166,9 @@ export const platformProfiles = {
       ...defaults,
     },
   },
-} satisfies Record<string, { description: string; profile: { type: string; [option: string]: unknown } }>
+} as const satisfies Record<
+  string,
+  { description: string; profile: { type: string; lines?: LineConverterName; [option: string]: unknown } }
+>
 
 export type PlatformProfileName = keyof typeof platformProfiles

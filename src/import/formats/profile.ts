@@ -6,6 +6,7 @@ import { createDateReader } from '../pipeline/times.ts'
 import { describeReadError, formats } from '../sources/file.ts'
 import type { Dialect } from './dialect.ts'
 import { isEncoding } from './encoding.ts'
+import { lineConverterNames } from './line-converters.ts'
 import { type PlatformProfileName, platformProfiles } from './platform-profiles.ts'
 
 const columns = Type.Optional(Type.Record(Type.String(), Type.String()))
@@ -33,6 +34,8 @@ export const Profile = Type.Object(
     values: Type.Optional(Type.Record(Type.String(), Type.Record(Type.String(), Type.String()))),
     /** Mapped columns can be missing, unless the import type requires them. */
     allowMissing: Type.Optional(Type.Boolean()),
+    /** The layout of an export whose lines are not one record each. */
+    lines: Type.Optional(Type.Enum([...lineConverterNames])),
   },
   { additionalProperties: false },
 )
@@ -109,7 +112,7 @@ export function mergeProfiles(profile: Profile, overrides: Profile): Profile {
 
 /** Converts a profile to a dialect. Throws `OptionError` if an option is invalid. */
 export function toDialect(profile: Profile): Dialect {
-  const { map, ignore, set, time, dateFormat, decimal, encoding, values, allowMissing } = profile
+  const { map, ignore, set, time, dateFormat, decimal, encoding, values, allowMissing, lines } = profile
   const delimiter = profile.delimiter === 'tab' ? '\t' : profile.delimiter
   if (delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(delimiter))
     throw new OptionError('delimiter', `${delimiter} must be one ASCII character, such as ";", or tab.`)
@@ -133,6 +136,7 @@ export function toDialect(profile: Profile): Dialect {
     encoding,
     values,
     allowMissing,
+    lines,
   }
 }
 

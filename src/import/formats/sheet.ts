@@ -9,6 +9,7 @@ import type { Dialect } from './dialect.ts'
 import { toUtf8 } from './encoding.ts'
 import { unescapeFormula } from './formulas.ts'
 import { createNdjsonFields, findFields, hasReasonColumns } from './header.ts'
+import { openLineConverter } from './line-converters.ts'
 import { readCsvLines, readJsonLines } from './lines.ts'
 import { recordConverters } from './records.ts'
 
@@ -64,7 +65,9 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
   if (!head) throw new ImportError(`${source.name} is empty. Its first line must name the columns.`)
   if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.text}`)
   const header = head.cells.map(String)
-  const names = hasReasonColumns(header) ? header.map(unescapeFormula) : header
+  const namesInFile = hasReasonColumns(header) ? header.map(unescapeFormula) : header
+  const converter = dialect.lines && openLineConverter(dialect.lines, namesInFile)
+  const names = converter ? [...namesInFile, ...converter.columns] : namesInFile
   // Tillbridge wrote both files, with escaped formulas.
   const hasEscapedFormulas = hasReasonColumns(header) || isMappingCheckFile(header, type)
   const { fields, skipped } = findFields(names, type, { ...dialect, delimiter }, currency)
@@ -79,13 +82,18 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
     })(),
   }
 
-  /** Removes the columns in front of rejected lines. Rejects lines with too few or too many cells. */
+  /** Removes the columns in front of rejected lines, and adds those of a converter. Rejects lines with too few or too many cells. */
   function trimLines(lines: Line[]) {
     for (const line of lines) {
-      if (line.cells.length !== names.length)
+      if (line.cells.length !== namesInFile.length)
         line.unreadable ??= new RowError(
-          `The line must have ${countOf(names.length, 'cell')} like the header, but has ${line.cells.length}.`,
+          `The line must have ${countOf(namesInFile.length, 'cell')} like the header, but has ${line.cells.length}.`,
         )
+      else if (converter && !line.unreadable) {
+        const converted = converter.convert(line.cells.map(String))
+        if (Array.isArray(converted)) line.cells.push(...converted)
+        else line.skipReason = converted.skipReason
+      }
       if (hasEscapedFormulas) line.cells = line.cells.slice(skipped).map(cell => unescapeFormula(String(cell)))
     }
     return lines

@@ -114,25 +114,26 @@ export async function openSheetInThread(
 async function* noLines(): AsyncGenerator<never> {}
 
 /** The members of a dialect that a thread can receive: data, not functions or signals. */
-const cloneable = [
-  'map',
-  'ignore',
-  'ignoreUnknown',
-  'set',
-  'timeColumns',
-  'forbiddenColumns',
-  'delimiter',
-  'encoding',
-  'decimal',
-  'dateFormat',
-  'timeZone',
-  'today',
-  'values',
-  'allowMissing',
-] as const satisfies (keyof Dialect)[]
+const cloneable = {
+  map: true,
+  ignore: true,
+  ignoreUnknown: true,
+  set: true,
+  timeColumns: true,
+  forbiddenColumns: true,
+  delimiter: true,
+  encoding: true,
+  decimal: true,
+  dateFormat: true,
+  timeZone: true,
+  today: true,
+  values: true,
+  allowMissing: true,
+  lines: true,
+} satisfies Record<keyof Dialect, true>
 
 const toCloneable = (dialect: Dialect): Dialect =>
-  Object.fromEntries(cloneable.flatMap(name => (dialect[name] === undefined ? [] : [[name, dialect[name]]])))
+  Object.fromEntries(Object.entries(dialect).filter(([name, value]) => name in cloneable && value !== undefined))
 
 /** Restores the class of the errors of a row, which a message does not keep. */
 function restoreErrors({ line, errors, ...row }: ValidatedRow): ValidatedRow {

@@ -141,7 +141,7 @@ export const importTypes = {
   transactions: {
     description: 'One line of a transaction. Repeat the fields of the transaction in each of its lines.',
     remarks:
-      'A line with the same `id` and `lineId` is replaced. The other lines of its transaction stay. If lines of one `id` differ in sale date, store or customer, the later one applies, and the run has a note. A SKU of no product becomes null. If `value` is missing, it is quantity times price minus the discount. A discount needs a `discountAmount`. The default `discountType` is `discount`.',
+      'A line with the same `id` and `lineId` is replaced. The other lines of its transaction stay. If lines of one `id` differ in sale date, store or customer, the later one applies, and the run has a note. A SKU of no product becomes null. If `value` is missing, it is quantity times price minus the discount. If a line has `total`, the lines of the transaction must add up to it and follow each other. Otherwise, all of them are rejected. A discount needs a `discountAmount`. The default `discountType` is `discount`.',
     shape: TransactionRow,
     key: [],
     documentedKey: ['id', 'lineId'],

@@ -1,7 +1,8 @@
 import type { Db } from '../../database/db.ts'
+import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import { maxGateways } from '../../domain/tenancy/gateways.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { getDecimals } from '../../domain/values/money.ts'
+import { computePrice, formatAmount, getDecimals } from '../../domain/values/money.ts'
 import type { ImportedState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
 import { findSkus, findSkusById } from '../../store/catalog/skus.ts'
 import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.ts'
@@ -95,6 +96,27 @@ function noteOtherHeaders(rows: readonly Row[], notes: Notes) {
 }
 const differs = (value: unknown, first: unknown) => value !== undefined && value !== first
 
+/** Returns the error of each transaction whose lines don't add up to its `total`, by its ID. */
+function findWrongTotals(rows: readonly Row[], currency: string): Map<unknown, RowError> {
+  const decimals = getDecimals(currency)
+  const sums = new Map<unknown, bigint>()
+  for (const row of rows) sums.set(row.id, (sums.get(row.id) ?? 0n) + computeSaleValue(row, decimals))
+  const errors = new Map<unknown, RowError>()
+  for (const { id, total } of rows) {
+    const sum = sums.get(id) ?? 0n
+    if (typeof total === 'string' && toMinorUnits(total, decimals) !== sum)
+      errors.set(id, new RowError('must be the sum of the lines', 'total', formatAmount(sum, decimals)))
+  }
+  return errors
+}
+
+function computeSaleValue({ value, quantity, price, discountAmount }: Row, decimals: number): bigint {
+  if (typeof value === 'string') return toMinorUnits(value, decimals)
+  const discount = typeof discountAmount === 'string' ? toMinorUnits(discountAmount, decimals) : 0n
+  const units = Number(quantity)
+  return computePrice(units, String(price), decimals) - (units < 0 ? -discount : discount)
+}
+
 /** Unknown SKUs and stores are accepted with a note, because they can have been deleted since the sale. */
 export const prepareTransactions: Prepare<Row> = async (db, service, rows) => {
   const [skus, stores] = await Promise.all([loadSkus(db, service, rows), loadStores(db, service, rows)])
@@ -108,7 +130,10 @@ export const prepareTransactions: Prepare<Row> = async (db, service, rows) => {
     store: number => stores.get(number)?.name ?? nullWithNote(unknownStore),
     sku: row => (row.skuId || row.sku ? (skus.find(row)?.sku ?? nullWithNote(unknownSku)) : null),
   }
-  return { inputs: rows.map(row => toTransactionParts(row, names)), notes }
+  const errors = rows.some(({ total }) => total != null)
+    ? findWrongTotals(rows, service.settings.currency)
+    : new Map<unknown, RowError>()
+  return { inputs: rows.map(row => errors.get(row.id) ?? toTransactionParts(row, names)), notes }
 }
 
 const unknownItem = 'unknown SKU: stored as in the file'

@@ -14,6 +14,8 @@ export interface Line {
   text?: string
   /** Set if the line is not UTF-8. Each character of its cells is then one byte. */
   bytes?: true
+  /** The reason why the line is no record, as a remark. */
+  skipReason?: string
   /** Errors that are not about a cell. */
   errors?: RowError[]
   size: number

@@ -8,7 +8,7 @@ import { addTime } from './times.ts'
 
 /** Parses the cells of a line, and checks the rule of its type. */
 export function validateLine(line: Line, fields: readonly Field[], type: ImportType): ValidatedRow {
-  const remark = describeNoRecord(line, fields)
+  const remark = line.skipReason ?? describeNoRecord(line, fields)
   if (remark !== undefined) return { line, remarks: [remark] }
   if (line.unreadable) return { line, errors: [line.unreadable] }
   const row: Record<string, unknown> = {}
