@@ -1,4 +1,5 @@
 import type { Route } from '../http/router.ts'
+import { allFreightOptions, priceCart } from './carts.ts'
 import { freestockOfAll, freestockOfColour, freestockOfSku, freestockOfStyle } from './freestock.ts'
 import { createOrder } from './order-post.ts'
 import { allOrders, orderByNumber, orderOfPerson, ordersOfPerson } from './orders.ts'
@@ -38,8 +39,8 @@ const sizes = distinct('Sizes', 'Size', style =>
 )
 
 /**
- * The API's table of contents; what is fixed stands before what has an id. Carts, FreightOptions, Coupons,
- * ReferenceTree, the issue of rewards and the redemption of gifts exist in the real one and are knowingly not here: a 404 page.
+ * The API's table of contents; what is fixed stands before what has an id. Coupons, ReferenceTree, the issue of
+ * rewards and the redemption of gifts exist in the real one and are knowingly not here: a 404 page.
  */
 export const routes: readonly Route[] = [
   get('/Stores', allStores),
@@ -92,6 +93,9 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/Persons/{id}/Orders/{order}/Returns', handle: createReturn, since: 'returns' },
   get('/Persons/{id}/Orders/{order}/Returns/{return}', oneReturn, 'returns'),
   { method: 'DELETE', path: '/Returns/{return}', handle: deleteReturn, since: 'returns' },
+
+  { method: 'PUT', path: '/Carts/{id}', handle: priceCart },
+  get('/FreightOptions', allFreightOptions, 'freightOptions'),
 
   get('/Voucher/{number}', lookUpVoucher),
   get('/Voucher/GVValid/{number}', validateVoucher),

@@ -3,6 +3,7 @@ import { randomFor } from '../shop/random.ts'
 import type { Shop } from '../shop/shop.ts'
 import { makePersons } from './persons.ts'
 import { makeStocks, makeStyles } from './products.ts'
+import { makeFreightOptions, makePromotions } from './promotions.ts'
 import { makeReferenceTypes } from './references.ts'
 import { makeAccounts, makePrograms } from './rewards.ts'
 import { makeSales } from './sales.ts'
@@ -63,6 +64,9 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     accounts: new Map(),
     accountOfPerson: new Map(),
     redemptions: new Map(),
+    promotions: makePromotions(),
+    loyaltyPercents: new Map(),
+    freightOptions: makeFreightOptions(),
     last: {
       person: 3_000 + size.persons,
       loyalty: loyalties.last,

@@ -17,6 +17,7 @@ const errors: Record<number, readonly [status: number, text: string]> = {
   5029: [403, 'Country is not set up'],
   5030: [403, 'No security for requested store'],
   5031: [403, 'Final customer is not defined for country'],
+  5033: [400, 'No products in cart'],
   5034: [400, 'Invalid pagination parameters'],
   5036: [403, 'Bad warehouse code in the API configuration'],
   5045: [403, 'Requested major API version is not supported'],

@@ -201,3 +201,21 @@ export interface Mail {
   pin: string
   amount: number
 }
+
+/** A promotion that the cart call applies: so many per cent off a line of at least so many units. */
+export interface Promotion {
+  id: number
+  name: string
+  minimum: number
+  percentage: number
+}
+
+/** A freight option of the web store. `value` is its price with tax. */
+export interface FreightOption {
+  id: number
+  name: string
+  value: number
+  carrier: { id: number; code: string; text: string; url: string }
+  serviceType: { id: number; code: string; text: string }
+  sla: { id: number; code: string; text: string }
+}

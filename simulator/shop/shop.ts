@@ -1,4 +1,16 @@
-import type { Colour, Mail, Person, ReferenceType, Sku, Store, Style, Transaction, Voucher } from './records.ts'
+import type {
+  Colour,
+  FreightOption,
+  Mail,
+  Person,
+  Promotion,
+  ReferenceType,
+  Sku,
+  Store,
+  Style,
+  Transaction,
+  Voucher,
+} from './records.ts'
 import type { Order, Program, Return, RewardAccount, RewardRedemption } from './sales.ts'
 import type { Stock } from './stock.ts'
 
@@ -26,6 +38,10 @@ export interface Shop {
   accountOfPerson: Map<number, RewardAccount>
   /** Redemptions by `RequestId`. */
   redemptions: Map<string, RewardRedemption>
+  promotions: Map<number, Promotion>
+  /** The discount of each loyalty type, in per cent. */
+  loyaltyPercents: Map<number, number>
+  freightOptions: Map<number, FreightOption>
   /** The last number given to each kind of record. */
   last: Record<Sequence, number>
 }

@@ -23,6 +23,7 @@ export const firstReleases = {
   personDocket: '2020.1',
   personCustomData: '2020.1',
   imageUrls: '2021.1',
+  freightOptions: '2021.1',
   personOrdersUpdatedAfter: '2021.1',
   voucherCurrency: '2021.2',
   futurePrices: '2021.2',

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { at, every, textAt } from '../../simulator/xml/payload.ts'
+
+const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
+after(() => simulator.close())
+beforeEach(() => simulator.reset())
+const ask = askerOf(() => simulator.url)
+
+const detail = (quantity: number, rest = '') =>
+  `<CartDetail><SkuId>12001</SkuId><Quantity>${quantity}</Quantity>${rest}</CartDetail>`
+const put = (details: string, { head = '', tail = '' } = {}) =>
+  ask('Carts/1234', {
+    method: 'PUT',
+    body: `<Cart>${head}${details && `<CartDetails>${details}</CartDetails>`}${tail}</Cart>`,
+    version: '2.0',
+  })
+
+test('a cart gets prices, promotions and freight', async () => {
+  const { status, xml } = await put(detail(4), {
+    tail: '<SelectedFreightOption><Id>162</Id></SelectedFreightOption>',
+  })
+  assert.equal(status, 200)
+  const [line] = every(at(xml, 'CartDetails'), 'CartDetail')
+  assert.deepEqual(
+    [textAt(line, 'Price'), textAt(line, 'Discount'), textAt(line, 'Value')],
+    ['89.95', '35.98', '323.82'],
+  )
+  const discount = at(line, 'Discounts', 'Discount')
+  assert.deepEqual(
+    [textAt(discount, 'DiscountTypeId'), textAt(discount, 'PromoId'), textAt(discount, 'Value')],
+    ['2', '1080', '35.98'],
+  )
+  assert.deepEqual([textAt(xml, 'TotalDiscount'), textAt(xml, 'TotalDue')], ['35.98', '333.77'])
+  assert.equal(every(at(xml, 'FreightOptions'), 'FreightType').length, 2)
+})
+
+test('a cart keeps manual discounts and adds the loyalty discount', async () => {
+  const member = [...simulator.state.persons.values()].find(({ loyalties }) => loyalties.some(({ active }) => active))
+  const card = member?.loyalties.find(({ active }) => active)
+  assert.ok(member && card)
+  simulator.state.loyaltyPercents.set(card.typeId, 5)
+  const manual = '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><Value>10</Value></Discount></Discounts>'
+  const { xml } = await put(detail(1, manual), { head: `<PersonId>${member.id}</PersonId>` })
+  const [line] = every(at(xml, 'CartDetails'), 'CartDetail')
+  const types = every(at(line, 'Discounts'), 'Discount').map(one => textAt(one, 'DiscountTypeId'))
+  assert.deepEqual([types, textAt(line, 'Value')], [['1', '3'], '75.95'])
+})
+
+test('a cart without products is rejected', async () => {
+  const { status, code } = await put('')
+  assert.deepEqual([status, code], [400, 5033])
+})
+
+test('freight options are listed from release 2021.1 in payload version 4', async () => {
+  const { xml } = await ask('FreightOptions', { version: '4.0' })
+  const [option] = every(xml, 'FreightOption')
+  assert.deepEqual(
+    [textAt(option, 'Id'), textAt(option, 'Carrier', 'Code'), textAt(option, 'SLA', 'Code')],
+    ['161', 'AUS', 'Express'],
+  )
+})
