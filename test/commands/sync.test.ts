@@ -81,7 +81,7 @@ describe('tillbridge sync', () => {
 
   test('--full reads everything and sets sold-out stock to 0', async () => {
     const { rows } = await client.query(
-      'select sku_id, store_id, free_stock from stock where free_stock > 3 order by 1 desc, 2 limit 1',
+      'select sku_id, store_id, free_stock::float from stock where free_stock > 3 order by 1 desc, 2 limit 1',
     )
     const { sku_id, store_id, free_stock } = rows[0]
     simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: free_stock })
@@ -89,7 +89,7 @@ describe('tillbridge sync', () => {
     assert.equal(code, 0, out)
     const [, , , , , removed, skipped, rejected, kind] = rowOf(out, 'stock') ?? []
     assert.deepEqual([removed, skipped, rejected, kind], ['1', '0', '0', 'full'])
-    const stock = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
+    const stock = await client.query('select free_stock::float from stock where sku_id = $1 and store_id = $2', [
       sku_id,
       store_id,
     ])

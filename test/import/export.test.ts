@@ -5,12 +5,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { stringify } from 'csv-stringify/sync'
 import { demoSettings } from '../../seed/shop.ts'
 import { importFile } from '../../src/import/import-file.ts'
 import { openSource } from '../../src/import/sources/file.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import { importAndWait } from '../support/import-and-wait.ts'
 import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import { type Caller, startTestService } from '../support/service.ts'
 import { environmentOf } from './import-command.ts'
@@ -32,12 +32,11 @@ const sorted = (text: string) => text.split('\n').sort().join('\n')
 const unpacked = { '': (bytes: Buffer) => bytes, '.gz': gunzipSync, '.zst': zstdDecompressSync }
 
 test('exports can be imported elsewhere and are identical afterwards', async () => {
-  const { rows } = await api.db.pool.query(
-    'select type, reference_value_id as "referenceValueId", code, name from reference where service_id = $1',
-    [api.service.id],
-  )
-  await writeFile(at('references.csv'), stringify(rows, { header: true }))
-  await importFile(api.db, other.service, 'references', await openSource(at('references.csv')))
+  const references = await exporting(api, 'references', 'references.ndjson')
+  assert.equal(references.code, 0, references.err)
+  const cache = await importFile(api.db, other.service, 'references', await openSource(at('references.ndjson')))
+  assert.ok(cache.inserted > 0)
+  assert.deepEqual([cache.rejected, cache.inserted], [0, cache.read])
   for (const [kind, path, packing] of [
     ['stores', '/stores', ''],
     ['staff', '/staff', '.gz'],
@@ -89,6 +88,55 @@ test('mappings can be exported, imported and used by the command line', async ()
   )
   assert.equal(done.code, 0, done.err)
 })
+
+test('unknown reference values keep their code and name, with a remark', async () => {
+  const shop = await api.createService(demoSettings)
+  const references = {
+    favouriteStore: { code: 'CBD', name: 'Collins; "Street"', referenceValueId: '4411' },
+    interest: { code: null, name: 'Running = fun', referenceValueId: '12' },
+  }
+  const [record] = (await api.get('/customers/search?limit=1')).json.data
+  const { ecommerceAdminId: _, ecommerceLegacyId: __, ...customer } = record
+  const lines = [
+    { ...customer, id: 'r1', contact: { ...customer.contact, email: null }, references },
+    { id: 'r2', surname: 'Two', references: 'favouriteStore=4411;interest=99' },
+    { id: 'r3', surname: 'Three', references: { interest: { code: null, name: null, referenceValueId: '12' } } },
+    { id: 'r4', surname: 'Four', references: { interest: { code: 'x' } } },
+    { id: 'r5', surname: 'Five', references: ['interest'] },
+  ]
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  const file = lines.map(line => JSON.stringify(line)).join('\n')
+  const first = await importAndWait(shop, 'customers', file, ndjson)
+  assert.deepEqual([first.new, first.rejected], [3, 2])
+  assert.deepEqual(first.notes.map(({ note, count }: Record<string, unknown>) => `${count} ${note}`).sort(), [
+    '1 unknown reference value: added with its code and name',
+    '1 unknown reference value: stored without code and name',
+  ])
+  const read = async (id: string) => (await shop.get(`/customers/${id}`)).json.data.references
+  assert.deepEqual(await read('r1'), references)
+  assert.deepEqual(await read('r2'), {
+    favouriteStore: references.favouriteStore,
+    interest: { code: null, name: null, referenceValueId: '99' },
+  })
+  assert.deepEqual(await read('r3'), { interest: references.interest })
+  const again = await importAndWait(
+    shop,
+    'customers',
+    lines.slice(0, 1).map(line => JSON.stringify(line))[0] ?? '',
+    ndjson,
+  )
+  assert.deepEqual([again.unchanged, again.notes], [1, []])
+  const products = (await readFile(at('products.ndjson.zst')).then(zstdDecompressSync)).toString()
+  const dryRun = await importAndWait(shop, 'products', products, { ...ndjson, prefer: 'tx=rollback' })
+  assert.deepEqual([dryRun.dryRun, dryRun.rejected], [true, 0])
+  assert.match(JSON.stringify(dryRun.notes), /unknown reference value: added with its code and name/)
+  assert.equal((await importAndWait(shop, 'products', products, ndjson)).rejected, 0)
+  assert.equal(
+    await reported(shop, '/products').then(withoutTimes),
+    await reported(api, '/products').then(withoutTimes),
+  )
+})
+const withoutTimes = (text: string) => text.replaceAll(/"updateTimeStamp":"[^"]*"/g, '')
 
 test('a record that is not a valid row is rejected with reason', async () => {
   const [store] = (await api.get('/stores')).json.data
@@ -163,7 +211,7 @@ test('an unknown format or type is rejected with a remedy', async () => {
   const odd = await exporting(api, 'stores', 'stores.txt')
   assert.deepEqual([odd.code, /must end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
-  assert.match(unknown.err, /Allowed choices are stores, staff/)
+  assert.match(unknown.err, /Allowed choices are references, stores, staff/)
   const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)
   assert.equal(sorted(piped.out), await reported(api, '/staff'))
   assert.match(piped.err, /staff of .*, as of \d{4}-/)

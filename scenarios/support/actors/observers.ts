@@ -53,7 +53,7 @@ export async function observeRemovals(
     const rows = await db.rows<{ key: string }>(sql`
       select 'customer ' || id as key from customer where service_id = ${service.id}
       union all select 'SKU ' || sku_id from variant where service_id = ${service.id}
-      union all select format('stock %s %s %s', store_id, sku_id, free_stock) from stock where service_id = ${service.id}`)
+      union all select format('stock %s %s %s', store_id, sku_id, trim_scale(free_stock)) from stock where service_id = ${service.id}`)
     const stored = new Set(rows.map(({ key }) => key))
     const after = listLasting()
     for (const key of seen) if (before.has(key) && after.has(key) && !stored.has(key)) lost.add(key)

@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { productPage } from '../../store/catalog/products.ts'
+import { referencePage } from '../../store/catalog/references.ts'
 import { staffPage } from '../../store/catalog/staff.ts'
 import { storePage } from '../../store/catalog/stores.ts'
 import { customerPage } from '../../store/customers/customers.ts'
@@ -16,6 +17,7 @@ interface ExportType {
 
 /** The lists that can be exported, by their import types, in the order in which a service must import them. */
 export const exportTypes = {
+  references: { table: sql`reference`, page: referencePage },
   stores: { table: sql`store`, page: (db, service, page) => storePage(db, service, {}, page) },
   staff: { table: sql`staff`, page: (db, service, page) => staffPage(db, service, {}, page) },
   products: { table: sql`product`, page: (db, service, page) => productPage(db, service, {}, page) },

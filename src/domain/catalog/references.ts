@@ -19,7 +19,8 @@ export const References = Type.Record(Type.String(), Type.Ref('Reference'), {
 
 /** `type=referenceValueId` pairs in one column. */
 export const referencePairs = Type.String({
-  description: 'References as `type=referenceValueId` pairs, separated by `;`.',
+  description:
+    'References as `type=referenceValueId` pairs, separated by `;`, or as the object that records of the API have.',
   maxLength: 4000,
   format: 'reference-pairs',
   examples: ['favouriteStore=4411;interest=12'],

@@ -15,16 +15,9 @@ export type ToRows = (record: ApiRecord, currency: string) => ApiRecord[] | RowE
 const isObject = (value: unknown): value is ApiRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const filterObjects = (value: unknown): ApiRecord[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const formatReferences = (references: unknown) =>
-  isObject(references)
-    ? Object.entries(references)
-        .map(([type, value]) => `${type}=${isObject(value) ? value.referenceValueId : ''}`)
-        .join(';')
-    : undefined
-
 const toStoreRows: ToRows = ({ address, ...store }) => (isObject(address) ? [{ ...store, ...address }] : undefined)
 
-const toCustomerRows: ToRows = ({ contact, address, references, joinedStoreCode: _, ...customer }) => {
+const toCustomerRows: ToRows = ({ contact, address, joinedStoreCode: _, ...customer }) => {
   if (!isObject(contact) || !isObject(address)) return
   const { phones, ...contactFields } = contact
   const { home: phoneHome, mobile: phoneMobile, work: phoneWork } = isObject(phones) ? phones : {}
@@ -36,15 +29,14 @@ const toCustomerRows: ToRows = ({ contact, address, references, joinedStoreCode:
       phoneMobile,
       phoneWork,
       ...address,
-      references: formatReferences(references),
     },
   ]
 }
 
-const toProductRows: ToRows = ({ id, colours, currency, references, ...product }, serviceCurrency) => {
+const toProductRows: ToRows = ({ id, colours, currency, ...product }, serviceCurrency) => {
   if (!Array.isArray(colours)) return
   if (currency !== serviceCurrency) return createCurrencyError(currency, serviceCurrency)
-  const shared = { productId: id, ...product, references: formatReferences(references) }
+  const shared = { productId: id, ...product }
   const rows = filterObjects(colours).flatMap(
     ({ id: colourId, code: colourCode, name: colourName, sizes, ...colour }) =>
       filterObjects(sizes).map(({ ecommerceSku: sku, ...size }) => ({

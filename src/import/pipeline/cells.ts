@@ -1,3 +1,4 @@
+import { ReferenceRow } from '../../domain/catalog/references.ts'
 import { findForbiddenCharacter } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
 import {
@@ -89,7 +90,8 @@ function createValueParser(shape: ColumnShape, currency: string, valueFormat: Va
   if (shape.format === 'date' || shape.format === 'local-time') return createTimeParser(shape.format, valueFormat)
   if (shape.format === 'birthday') return createBirthdayParser(valueFormat)
   const parseText = createTextParser(shape)
-  if (shape.format === 'reference-pairs') return text => parsePairs(parseText(text))
+  if (shape.format === 'reference-pairs')
+    return text => (text.trimStart().startsWith('{') ? parseReferences(text) : parsePairs(parseText(text)))
   if (shape.format === 'list') return text => parseList(parseText(text))
   if (shape.format === 'email') return text => parseEmail(parseText(text.trim()))
   return isIdentifier(shape) ? text => parseText(text.trim()) : parseText
@@ -173,6 +175,39 @@ function parsePairs(text: unknown) {
   return Object.fromEntries(pairs)
 }
 
+/** The value of a reference: its ID, or all of it. */
+export type ReferenceValue = string | { referenceValueId: string; code: string | null; name: string }
+
+const invalidReferences = new RowError('must be an object of references, as in the records of the API')
+const referenceColumns = Object.entries(ReferenceRow.properties).map(
+  ([name, shape]) => [name, createTextParser(shape as unknown as ColumnShape)] as const,
+)
+
+/** Parses references in the form of the API: `{ "brand": { "referenceValueId": "1", "code": "A", "name": "B" } }`. */
+function parseReferences(text: string): Record<string, ReferenceValue> | RowError {
+  let entries: [string, unknown][]
+  try {
+    entries = Object.entries(JSON.parse(text))
+  } catch {
+    return invalidReferences
+  }
+  const references = new Map<string, ReferenceValue>()
+  for (const [type, value] of entries) {
+    if (typeof value !== 'object' || value === null) return invalidReferences
+    const { referenceValueId, code = null, name = null } = value as Record<string, unknown>
+    const columns: Record<string, unknown> = { type, referenceValueId, code, name }
+    for (const [column, parse] of referenceColumns) {
+      const cell = columns[column]
+      if (cell === null && (column === 'code' || column === 'name')) continue
+      const parsed = typeof cell === 'string' && cell.trim() !== '' ? parse(cell) : invalidReferences
+      if (parsed instanceof RowError) return parsed
+    }
+    const id = String(referenceValueId)
+    references.set(type, typeof name === 'string' ? { referenceValueId: id, code: code as string | null, name } : id)
+  }
+  return Object.fromEntries(references)
+}
+
 const notAnEmail = new RowError('must be an email address')
 const parseEmail = (value: unknown) => (typeof value === 'string' && !isEmail(value) ? notAnEmail : value)
 
@@ -200,5 +235,6 @@ export function toCellText(
   }
   if (typeof value === 'boolean')
     return type === 'boolean' ? String(value) : new RowError('must be text, not true or false')
+  if (format === 'reference-pairs' && !Array.isArray(value)) return JSON.stringify(value)
   return new RowError('must be a single value, not an object or a list')
 }

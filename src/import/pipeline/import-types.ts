@@ -25,6 +25,7 @@ import { unchangedRows } from './ingest.ts'
 import { toCustomerInput, toCustomerMappingInput, toProductInput, toProgramInput } from './inputs.ts'
 import { orders, vouchers } from './onboarding-types.ts'
 import {
+  addReferencesFirst,
   prepareCustomerMappings,
   prepareGateways,
   prepareSkuMappings,
@@ -32,6 +33,7 @@ import {
   prepareStoreMappings,
   prepareTransactions,
   translateEach,
+  translateWithReferences,
 } from './prepare.ts'
 import { listSaleDoubts, lotRule, skuRule, transactionRule } from './rules.ts'
 
@@ -89,8 +91,8 @@ export const importTypes = {
     together: 'productId',
     keptIfEmpty: ['sku', 'originalPrice'],
     adminColumns: ['sku', 'ecommerceProductId'],
-    prepare: translateEach(toProductInput),
-    write: upsertProducts,
+    prepare: translateWithReferences(toProductInput),
+    write: addReferencesFirst(upsertProducts),
     claims: ({ variant: { productId, skuId, sku = skuId } }) => [
       `product ${productId}`,
       `SKU ${skuId}`,
@@ -122,8 +124,8 @@ export const importTypes = {
     shape: CustomerRow,
     key: ['id'],
     pathColumns: ['id'],
-    prepare: translateEach(toCustomerInput),
-    write: upsertCustomers,
+    prepare: translateWithReferences(toCustomerInput),
+    write: addReferencesFirst(upsertCustomers),
     claims: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${foldEmail(email)}`] : [])],
     list: 'customer',
     complete: { list: 'customer', getId: ({ id }) => id },
@@ -153,7 +155,7 @@ export const importTypes = {
     claims: ({ header }) => [header.id],
     list: 'retail_transaction',
     examples: [
-      { storeNumber: '123' },
+      { storeNumber: '123', total: '-4.00' },
       {
         lineId: '15883',
         sequence: '2',

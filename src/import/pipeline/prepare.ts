@@ -1,16 +1,20 @@
-import type { Db } from '../../database/db.ts'
+import type { Database, Db } from '../../database/db.ts'
 import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import { maxGateways } from '../../domain/tenancy/gateways.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { computePrice, formatAmount, getDecimals } from '../../domain/values/money.ts'
 import type { ImportedState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
+import { findUnknownReferences, toReferenceKey, upsertReferences } from '../../store/catalog/references.ts'
 import { findSkus, findSkusById } from '../../store/catalog/skus.ts'
 import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.ts'
 import { findCustomersByEmail, findCustomersById } from '../../store/customers/customers.ts'
+import type { Upserted } from '../../store/lists/change-timestamp.ts'
+import type { WriteContext } from '../../store/lists/outdated.ts'
 import type { ImportedOrder } from '../../store/orders/imported-orders.ts'
 import { findVariants } from '../../store/orders/place.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import { createImportedVoucher } from '../../store/vouchers/imported-vouchers.ts'
+import type { ReferenceValue } from './cells.ts'
 import { addNotes, type Notes, note } from './counts.ts'
 import type { Prepare, Row } from './ingest.ts'
 import { type NameLookup, toTransactionParts } from './inputs.ts'
@@ -21,6 +25,56 @@ import { createUnknownError } from './violations.ts'
 export const translateEach =
   (translate: (row: Row) => object): Prepare<Row> =>
   async (_db, _service, rows) => ({ inputs: rows.map(translate) })
+
+const addedReference = 'unknown reference value: added with its code and name'
+const unknownReference = 'unknown reference value: stored without code and name'
+
+/**
+ * Like `translateEach`, and looks up the reference values of the rows. Those that are unknown are in `newReferences` if the row has their
+ * name. The others are stored with their ID only.
+ */
+export const translateWithReferences =
+  (translate: (row: Row) => object): Prepare<Row> =>
+  async (db, service, rows) => {
+    const values = rows.map(({ references }) =>
+      Object.entries((references ?? {}) as Record<string, ReferenceValue>).map(([type, value]) =>
+        typeof value === 'string' ? { type, referenceValueId: value } : { type, ...value },
+      ),
+    )
+    if (!values.some(({ length }) => length)) return { inputs: rows.map(translate) }
+    const unknown = await findUnknownReferences(db, service, values.flat())
+    const isNamed = (value: object) => 'name' in value
+    const named = new Set(values.flat().filter(isNamed).map(toReferenceKey))
+    const notes: Notes = {}
+    const inputs = rows.map((row, i) => {
+      const missing = (values[i] ?? []).filter(value => unknown.has(toReferenceKey(value)))
+      const newReferences = missing.filter(isNamed)
+      if (newReferences.length) note(notes, addedReference)
+      if (missing.some(value => !named.has(toReferenceKey(value)))) note(notes, unknownReference)
+      const references =
+        row.references &&
+        Object.fromEntries((values[i] ?? []).map(({ type, referenceValueId }) => [type, referenceValueId]))
+      return { ...translate(row.references === undefined ? row : { ...row, references }), newReferences }
+    })
+    return { inputs, notes }
+  }
+
+/** Wraps a store function: adds the `newReferences` of its inputs first. */
+export const addReferencesFirst =
+  <T extends object>(
+    write: (db: Database, service: Service, inputs: readonly T[], context: WriteContext) => Promise<Upserted>,
+  ) =>
+  async (
+    db: Database,
+    service: Service,
+    inputs: readonly (T & { newReferences?: readonly object[] })[],
+    context: WriteContext,
+  ) => {
+    const added = inputs.flatMap(({ newReferences = [] }) => newReferences)
+    const distinct = [...new Map(added.map(value => [JSON.stringify(value), value])).values()]
+    if (distinct.length) await upsertReferences(db, service, distinct)
+    return write(db, service, inputs, context)
+  }
 
 /** Rejects gateways above the limit of a service. */
 export const prepareGateways: Prepare<Row> = async (db, service, rows) => {

@@ -4,6 +4,7 @@ import type { MappedReferences, SettingsChange } from '../../domain/tenancy/sett
 import { renderCustomers } from '../customers/customers.ts'
 import { beginChange, countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
 import { lockReferencesSql } from '../lists/references.ts'
 import { renderProducts } from './products.ts'
 
@@ -28,13 +29,53 @@ export const findMappedReferences = (
              as m (channel text, type text, yes text, no text)`)
 }
 
+interface ReferenceKey {
+  type: string
+  referenceValueId: string
+}
+
+export const toReferenceKey = ({ type, referenceValueId }: ReferenceKey) => `${type}=${referenceValueId}`
+
+/** Returns the keys of those values that are not in the reference cache. */
+export async function findUnknownReferences(
+  db: Db,
+  service: Service,
+  values: readonly ReferenceKey[],
+): Promise<Set<string>> {
+  const distinct = [...new Map(values.map(value => [toReferenceKey(value), value])).values()]
+  const [types, ids] = [distinct.map(({ type }) => type), distinct.map(value => value.referenceValueId)]
+  const rows = await db.rows<{ key: string }>(sql`
+    select v.type || '=' || v.id as key
+      from unnest(${types}::text[], ${ids}::text[]) as v (type, id)
+     where not exists (select from reference r where r.service_id = ${service.id} and r.type = v.type and r.reference_value_id = v.id)`)
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Returns a page of the reference cache, in the form in which `references` are imported. */
+export const referencePage = (db: Db, service: Service, request: PageRequest) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`reference`,
+      timestampSource: 'customer',
+      order: { column: sql`type`, type: 'text' },
+      key: sql`reference_value_id`,
+      record: sql`
+        (select row_to_json(r)::text
+           from (select reference.type, reference.reference_value_id as "referenceValueId", reference.code, reference.name) r)`,
+      live: true,
+    },
+    request,
+  )
+
 /** Merges rows (`ReferenceRow`) into the reference cache, and renders the customers and products that show them. */
 export const upsertReferences = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(tx => mergeReferences(tx, service, rows))
 
 /** Like `upsertReferences`, within a transaction. */
 export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const keyedRows = rows as readonly { type: string; referenceValueId: string }[]
+  const keyedRows = rows as readonly ReferenceKey[]
   const keys = keyedRows.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
   await lockRows(tx, lockReferencesSql(service, keys, 'no key update'))
   const written = await tx.rows<Merged<'type' | 'reference_value_id'>>(upsertMerged(service, references, rows))

@@ -78,12 +78,12 @@ test('the next run imports what changed', async () => {
     storeId: number
     freeStock: number
   }>(
-    sql`select sku_id::integer as "skuId", store_id::integer as "storeId", free_stock as "freeStock" from stock where free_stock > 3 order by sku_id, store_id limit 1`,
+    sql`select sku_id::integer as "skuId", store_id::integer as "storeId", free_stock::float as "freeStock" from stock where free_stock > 3 order by sku_id, store_id limit 1`,
   )
   simulator.change({ kind: 'sell-stock', skuId, storeId, quantity: 2 })
   await pulled('stock')
   const row = await db.row<{ free_stock: number }>(
-    sql`select free_stock from stock where service_id = ${luma.id} and sku_id = ${String(skuId)} and store_id = ${String(storeId)}`,
+    sql`select free_stock::float from stock where service_id = ${luma.id} and sku_id = ${String(skuId)} and store_id = ${String(storeId)}`,
   )
   assert.equal(row?.free_stock, freeStock - 2)
 })

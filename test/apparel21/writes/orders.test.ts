@@ -69,7 +69,7 @@ test('an order is placed in the back office and stored as processing', async () 
 test('stock changes with the next sync, not with the order', async () => {
   const stored = async () =>
     (await api.db.rows(
-      sql`select store_id, sku_id, free_stock from stock where service_id = ${api.service.id} order by 1, 2`,
+      sql`select store_id, sku_id, free_stock::float from stock where service_id = ${api.service.id} order by 1, 2`,
     )) as object[]
   const before = await stored()
   getCreated(await post(api, '/orders', order()))
