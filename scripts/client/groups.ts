@@ -28,6 +28,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   transactions: { search: 'searchTransactions', get: 'getTransaction' },
   orders: {
+    quote: 'quoteOrder',
+    freightOptions: 'listFreightOptions',
     place: 'placeOrder',
     get: 'getOrder',
     find: 'findOrders',

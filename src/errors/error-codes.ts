@@ -148,6 +148,11 @@ export const errorCodes = {
     remedy:
       'Reserve the stock again, or order without `reservationId`. The reservation can also have been released or used.',
   },
+  quote_expired: {
+    status: 409,
+    title: 'The quote has expired.',
+    remedy: 'Request a new quote with `POST /orders/quote`, and show the shopper its total.',
+  },
   voucher_not_configured: {
     status: 409,
     title: 'Gift vouchers are not set up.',

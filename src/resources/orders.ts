@@ -1,4 +1,6 @@
+import { FreightOption } from '../domain/orders/freight-options.ts'
 import { Order, OrderInput } from '../domain/orders/orders.ts'
+import { OrderQuote, OrderQuoteInput } from '../domain/orders/quotes.ts'
 import { type FieldError, notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
@@ -30,7 +32,7 @@ export const orders = [
       tag,
       summary: 'Place an order',
       description:
-        'Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction.',
+        'Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. With `quoteId`, the order has the prices, discounts and freight of the quote, which is valid for 30 minutes.',
       body: OrderInput,
       generated: ['id', 'orderNumber'],
       response: Order,
@@ -40,6 +42,7 @@ export const orders = [
         ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
         ...(['insufficient_voucher_balance', 'voucher_must_be_used_in_full'] as const),
         ...(['voucher_not_accepted', 'voucher_not_configured', 'insufficient_stock', 'reservation_expired'] as const),
+        ...(['quote_expired', 'capability_unavailable'] as const),
       ],
     },
     async ({ backOffice, body, ...write }) =>
@@ -47,6 +50,43 @@ export const orders = [
         record,
         subject: `/orders/${id}`,
       })),
+  ),
+
+  post(
+    '/orders/quote',
+    {
+      operationId: 'quoteOrder',
+      tag,
+      role: 'visitor',
+      policy: 'read',
+      status: 200,
+      isAudited: false,
+      repeatable: false,
+      summary: 'Quote an order',
+      description:
+        "Prices a cart: current prices, your discounts, and the back office's promotions, loyalty discounts and freight options. Nothing is stored or reserved. `POST /orders` with the `quoteId` places the order at these prices.",
+      body: OrderQuoteInput,
+      response: OrderQuote,
+      errors: ['unknown_sku', 'capability_unavailable'],
+    },
+    async ({ backOffice, body, ...write }) => {
+      const data = await backOffice.quoteOrder(write, body)
+      return async () => ({ data, subject: '/orders/quote' })
+    },
+  ),
+
+  get(
+    '/freight-options',
+    {
+      operationId: 'listFreightOptions',
+      tag,
+      summary: 'List freight options',
+      description:
+        'The freight options of the back office. `POST /orders/quote` returns their prices for a cart. Empty if the capability `freightOptions` is not available.',
+      response: Type.Array(FreightOption),
+      errors: ['back_office_error', 'back_office_unavailable'],
+    },
+    async ({ backOffice }) => ({ data: await backOffice.listFreightOptions() }),
   ),
 
   get(

@@ -79,6 +79,7 @@ for (const language of Object.keys(languages) as Language[])
     assert.match(await run('check-voucher'), /1\d\d\.00/)
     const [orderId = ''] = /W\w+|[0-9a-f-]{36}/.exec(await run('checkout')) ?? []
     assert.equal((await api.get(`/orders/${orderId}`)).status, 200, orderId)
+    assert.match(await run('quote'), /129\.90/)
     await run('return', { ORDER_ID: orderId })
     assert.equal((await api.get(`/orders/${orderId}/returns`)).json.data.length, 1)
     assert.match(await run('rewards'), /Fledgling/)

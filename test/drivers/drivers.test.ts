@@ -1,6 +1,7 @@
 import { after, before, suite } from 'node:test'
 import { customerContract } from './customers.ts'
 import { orderNameContract } from './order-names.ts'
+import { quoteContract } from './quotes.ts'
 import { readContract } from './reads.ts'
 import { saleContract } from './sales.ts'
 import { drivers, type Shop } from './shop.ts'
@@ -20,6 +21,7 @@ for (const { name, open } of drivers)
     customerContract(() => shop)
     voucherContract(() => shop)
     saleContract(() => shop)
+    quoteContract(() => shop)
     orderNameContract(() => shop)
     trialContract(() => shop)
   })

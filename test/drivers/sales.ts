@@ -17,7 +17,7 @@ interface Item {
 }
 
 /** Returns items and the ID of a customer that can buy them. */
-async function wares({ api, simulator }: Shop): Promise<{ items: [Item, Item]; customerId: string }> {
+export async function wares({ api, simulator }: Shop): Promise<{ items: [Item, Item]; customerId: string }> {
   const ids = [...simulator.state.styles.values()].filter(({ special }) => !special).map(({ id }) => id)
   const { data } = (await api.get(`/products/${ids[0]}`)).json
   const sizes = data.colours.flatMap((colour: { sizes: object[] }) => colour.sizes)

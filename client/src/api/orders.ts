@@ -2,13 +2,17 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { CancellationInput, Order, OrderCancellation, OrderInput, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
+import type { CancellationInput, FreightOption, Order, OrderCancellation, OrderInput, OrderQuote, OrderQuoteInput, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
 import type { OrderReturn } from '../shapes/returns.ts'
 import type { Shipment } from '../shapes/shipments.ts'
 
 /** Place web orders and follow their status. */
 export interface OrdersApi {
-  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
+  /** Quote an order. Prices a cart: current prices, your discounts, and the back office's promotions, loyalty discounts and freight options. Nothing is stored or reserved. `POST /orders` with the `quoteId` places the order at these prices. */
+  quote(body: OrderQuoteInput, options?: WriteOptions): Promise<OrderQuote>
+  /** List freight options. The freight options of the back office. `POST /orders/quote` returns their prices for a cart. Empty if the capability `freightOptions` is not available. */
+  freightOptions(options?: CallOptions): Promise<FreightOption[]>
+  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. With `quoteId`, the order has the prices, discounts and freight of the quote, which is valid for 30 minutes. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
   place(body: OrderInput, options?: WriteOptions): Promise<Order>
   /** Get an order. By ID or number. Each line has its status. */
   get(id: string, options?: CallOptions): Promise<Order>
@@ -32,6 +36,8 @@ export interface OrdersApi {
 }
 
 export const orders = (call: Calls): OrdersApi => ({
+  quote: (body, options) => call.post('/orders/quote', body, options),
+  freightOptions: (options) => call.get('/freight-options', {}, options),
   place: (body, options) => call.post('/orders', body, options),
   get: (id, options) => call.get(`/orders/${segment(id)}`, {}, options),
   find: (query, options) => call.list('/orders', query, options),

@@ -2,6 +2,37 @@
 import type { Open } from './general.ts'
 import type { Discount, Refund } from './returns.ts'
 
+export interface OrderQuoteInput {
+  /** The shopper, whose loyalty discounts apply. */
+  customerId?: string | null | undefined
+  /** The items. */
+  lines: QuoteLineInput[]
+  /** The delivery charge. */
+  freight?: string | null | undefined
+  /** The freight option, from `GET /freight-options`. */
+  freightOptionId?: string | null | undefined
+}
+
+export interface QuoteLineInput {
+  /** The e-commerce SKU. */
+  sku: string
+  /** Units sold. */
+  quantity: number
+  /** Your own discounts. The back office adds its promotions. */
+  discounts?: DiscountInput[] | null | undefined
+}
+
+export interface DiscountInput {
+  /** The type of discount. */
+  type: string
+  /** The reason for the discount. */
+  reason?: string | null | undefined
+  /** The amount of the discount. */
+  amount: string
+  /** The discount in per cent. */
+  percentage?: string | null | undefined
+}
+
 export interface OrderInput {
   /** The number of the order, unique in the service. */
   orderNumber?: string | null | undefined
@@ -11,6 +42,8 @@ export interface OrderInput {
   pickupStoreNumber?: string | null | undefined
   /** The reservation that the order uses up. Its units can be ordered although they are reserved, and come from the reserved stores. */
   reservationId?: string | null | undefined
+  /** The quote, from `POST /orders/quote`. */
+  quoteId?: string | null | undefined
   billingAddress: PostalAddress
   deliveryAddress: PostalAddress
   /** The ordered items. */
@@ -51,17 +84,6 @@ export interface OrderLineInput {
   price?: string | null | undefined
   /** The discounts of the line. Together they can't exceed its price. */
   discounts?: DiscountInput[] | null | undefined
-}
-
-export interface DiscountInput {
-  /** The type of discount. */
-  type: string
-  /** The reason for the discount. */
-  reason?: string | null | undefined
-  /** The amount of the discount. */
-  amount: string
-  /** The discount in per cent. */
-  percentage?: string | null | undefined
 }
 
 export interface TaxLineInput {
@@ -128,6 +150,59 @@ export interface CancellationInput {
 export interface OrderLineSelection {
   /** The line of the order. All its units are included. */
   orderLineId: string
+}
+
+export interface OrderQuote {
+  /** The quote, from `POST /orders/quote`. */
+  quoteId: string
+  /** Until when an order can refer to the quote. */
+  expiresAt: string
+  /** ISO 4217. */
+  currency: string
+  lines: QuoteLine[]
+  /** The delivery charge. */
+  freight: string
+  /** The freight option, from `GET /freight-options`. */
+  freightOptionId: string | null
+  /** The freight options for these items. Empty if the back office has none. */
+  freightOptions: QuotedFreightOption[]
+  /** Lines and freight. Taxes on top are added by the order. */
+  total: string
+}
+
+export interface QuoteLine {
+  /** The e-commerce SKU. */
+  sku: string
+  /** Units sold. */
+  quantity: number
+  /** The price of one unit before discounts. */
+  price: string
+  /** Your own discounts, and those of the back office: `promotion` and `loyalty`. */
+  discounts: Discount[]
+  /** The amount due for the line. */
+  value: string
+}
+
+export interface QuotedFreightOption {
+  /** The freight option, from `GET /freight-options`. */
+  id: string
+  /** The name of the option. */
+  name: string
+  /** The price of the option for these items. */
+  amount: string
+}
+
+export interface FreightOption {
+  /** The freight option. */
+  id: string
+  /** The name of the option. */
+  name: string
+  /** The carrier. */
+  carrier: string | null
+  /** The service of the carrier. */
+  serviceType: string | null
+  /** The agreed service level. */
+  serviceLevel: string | null
 }
 
 export interface Order {

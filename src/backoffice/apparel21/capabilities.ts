@@ -23,6 +23,7 @@ const alwaysAvailable: readonly CapabilityName[] = [
   'orders',
   'shipments',
   'vouchers',
+  'orderQuotes',
 ]
 
 /** Capabilities that need the back office's export files, with the reason if there are none. */
@@ -82,6 +83,7 @@ export async function loadCapabilities(
         featureReleases.voucherDeliveryDate,
         'A `deliveryDate` other than today',
       ),
+      capabilitySince('freightOptions', installed, featureReleases.freightOptions, 'GET /freight-options'),
       capabilitySince('returnStatus', installed, featureReleases.returns, 'The status of a return'),
       settings.returnReasons.length
         ? capabilitySince('returns', installed, featureReleases.returns, 'A return')

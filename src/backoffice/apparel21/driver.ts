@@ -21,6 +21,7 @@ import { createOrderReads } from './operations/customer-orders.ts'
 import { createCustomerWrites } from './operations/customers.ts'
 import { createHistoryReads } from './operations/histories.ts'
 import { createOrderWrites } from './operations/orders.ts'
+import { createQuoteReads } from './operations/quotes.ts'
 import { createRewardReads } from './operations/reward-accounts.ts'
 import { findGiftCard, resolveGiftCardSkuId } from './operations/voucher-sale.ts'
 import { createVoucherWrites } from './operations/vouchers.ts'
@@ -37,6 +38,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   ...createRewardReads(upstream),
   ...createHistoryReads(upstream),
   ...createOrderReads(upstream),
+  ...createQuoteReads(upstream),
   unsupportedFields: hasExports ? new Map() : exportCapabilities,
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})

@@ -11,6 +11,7 @@ import {
   type ServiceConfiguration,
 } from '../port/capabilities.ts'
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
+import { noFreightOptionsReason } from './quotes.ts'
 
 const always: readonly CapabilityName[] = [
   'stores',
@@ -27,6 +28,7 @@ const always: readonly CapabilityName[] = [
   'shipments',
   'fulfilment',
   'orderTaxes',
+  'orderQuotes',
 ]
 
 /** Returns the capabilities of a service, with the reasons for missing ones. With the embedded back office they depend on settings only. */
@@ -36,6 +38,7 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
     release: settings.backOfficeVersion,
     capabilities: [
       ...always.map(name => capability(name)),
+      capability('freightOptions', noFreightOptionsReason),
       buildReturnsCapability(settings),
       emailSenderCapability(settings),
       ...buildCommonCapabilities(settings, settings.backOfficeVersion, configuration),

@@ -9,6 +9,7 @@ import { buildCapabilities, loadConfiguration } from './capabilities.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
 import { createCancellation, createShipment } from './fulfilment.ts'
 import { placeOrder } from './orders.ts'
+import { quoteOrder } from './quotes.ts'
 import { createReturn, receiveReturn, refundReturn } from './returns.ts'
 import { issueVoucher } from './vouchers/issue.ts'
 import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers.ts'
@@ -34,6 +35,8 @@ export const embedded = (service: Service): BackOffice => ({
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
   rewardAccount: ({ db, service: owner }, by) => findRewardAccount(db, owner, by),
+  quoteOrder,
+  listFreightOptions: async () => [],
   unsupportedFields: new Map(),
   refreshHistory: async () => undefined,
   refreshOrders: async () => undefined,

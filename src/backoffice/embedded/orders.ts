@@ -1,6 +1,7 @@
 import { releaseMoves, reservationExpired } from '../../domain/inventory/reservations.ts'
-import { bySku, checkStock, orderNumberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
+import { bySku, checkStock, orderNumberTaken, priceOrder, sortErrors } from '../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../domain/orders/orders.ts'
+import { resolveQuote } from '../../domain/orders/quotes.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { getDecimals } from '../../domain/values/money.ts'
@@ -21,10 +22,11 @@ import { recordShipment } from './fulfilment.ts'
 import { redeemVoucher } from './vouchers/redeem.ts'
 
 /** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, reservation, stock, reward account. */
-export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
-  const { tx, service } = write
+export async function placeOrder(write: WithTransaction, requested: OrderInput): Promise<WrittenRecord> {
+  const { tx, service, keys } = write
   const { currency, fulfilment, allocated, oversell } = service.settings
   const decimals = getDecimals(currency)
+  const { input, isQuoted, errors: quoteErrors } = resolveQuote(keys, service, requested)
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
   const [soldVariants, context, giftCard, sources, reserved] = await Promise.all([
@@ -35,8 +37,8 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     typeof orderNumber === 'string' ? undefined : reserveNumber(tx, service, 'order'),
   ])
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
-  const priced = priceOrder(input, { ...context, giftCardSkuId: giftCard, variants }, currency, decimals)
-  throwIfAny(priced.errors)
+  const priced = priceOrder(input, { ...context, giftCardSkuId: giftCard, variants, isQuoted }, currency, decimals)
+  throwIfAny(sortErrors([...quoteErrors, ...priced.errors]))
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })

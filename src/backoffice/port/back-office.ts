@@ -1,6 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import type { CustomerWrites } from './customers.ts'
 import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
+import type { QuoteReads } from './quotes.ts'
 import type { RewardReads } from './rewards.ts'
 import type { VoucherWrites } from './vouchers.ts'
 
@@ -24,6 +25,8 @@ export type CapabilityName =
   | 'shipments'
   | 'fulfilment'
   | 'orderTaxes'
+  | 'orderQuotes'
+  | 'freightOptions'
   | 'transactions'
   | 'returns'
   | 'paymentGateways'
@@ -50,7 +53,14 @@ export interface Capabilities {
 }
 
 /** The port: the operations that the API needs from a back office. Each driver implements it. */
-export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads, OrderReads {
+export interface BackOffice
+  extends CustomerWrites,
+    OrderWrites,
+    VoucherWrites,
+    RewardReads,
+    HistoryReads,
+    OrderReads,
+    QuoteReads {
   /** Capabilities whose fields or records are missing from lists, with the reason. Known without a call. */
   readonly unsupportedFields: ReadonlyMap<CapabilityName, string>
   /** Returns the capabilities. Without a database, the records of the service are not checked. */

@@ -15,6 +15,8 @@ export interface OrderFacts {
   giftCardSkuId: string | undefined
   /** The ordered variants by SKU. Unit prices with the currency's decimals. */
   variants: ReadonlyMap<string, { skuId: string; price: string }>
+  /** True if the prices of the lines are those of a quote. */
+  isQuoted?: boolean
 }
 
 /** A priced order. Amounts in minor units, lines in the order of the input. */
@@ -35,27 +37,8 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
   if (!facts.customer) errors.push(customerNotFound(input.customerId))
   if (!facts.store) addError('/pickupStoreNumber', `Store ${input.pickupStoreNumber} not found.`)
 
-  const lines: PricedOrder['lines'] = []
-  for (const [i, { sku, quantity, price: requestedPrice, discounts }] of input.lines.entries()) {
-    const variant = facts.variants.get(sku)
-    if (!variant) {
-      addError(`/lines/${i}/sku`, `SKU ${sku} not found.`, 'unknown_sku')
-      continue
-    }
-    if (variant.skuId === facts.giftCardSkuId)
-      addError(`/lines/${i}/sku`, `${sku} is the gift card, which can't be ordered. Use \`POST /vouchers\` instead.`)
-    const price = toMinorUnits(variant.price, decimals)
-    if (typeof requestedPrice === 'string' && toMinorUnits(requestedPrice, decimals) !== price)
-      addError(`/lines/${i}/price`, `The price of ${sku} must be ${formatMinor(price)}.`)
-    const discounted = (discounts ?? []).map(discount => toMinorUnits(discount.amount, decimals))
-    const value = computeLineValue(price, quantity, discounted)
-    if (value >= 0n) lines.push({ price, value })
-    else
-      addError(
-        `/lines/${i}/discounts`,
-        `The discounts of ${sku} must be at most ${formatMinor(value + sum(discounted))}, the value of the line.`,
-      )
-  }
+  const { errors: lineErrors, lines } = priceLines(input.lines, facts, currency, decimals)
+  errors.push(...lineErrors)
 
   const vouchers = new Set<string>()
   for (const [i, { gateway, amount: paidAmount, voucher }] of input.payments.entries()) {
@@ -89,6 +72,41 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
     errors.push(orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`))
 
   return { errors: sortErrors(errors), lines, freight, total }
+}
+
+/** Computes the lines of an order or a quote from the current prices, or from the prices of the lines if they are quoted. */
+export function priceLines(
+  lines: OrderInput['lines'],
+  { variants, giftCardSkuId, isQuoted = false }: Pick<OrderFacts, 'variants' | 'giftCardSkuId' | 'isQuoted'>,
+  currency: string,
+  decimals: number,
+): Pick<PricedOrder, 'errors' | 'lines'> {
+  const errors: FieldError[] = []
+  const addError = (pointer: string, detail: string, code: FieldError['code'] = 'invalid_field') =>
+    errors.push({ pointer, code, detail })
+  const formatMinor = (minor: bigint) => `${formatAmount(minor, decimals)} ${currency}`
+  const priced: PricedOrder['lines'] = []
+  for (const [i, { sku, quantity, price: requestedPrice, discounts }] of lines.entries()) {
+    const variant = variants.get(sku)
+    if (!variant) {
+      addError(`/lines/${i}/sku`, `SKU ${sku} not found.`, 'unknown_sku')
+      continue
+    }
+    if (variant.skuId === giftCardSkuId)
+      addError(`/lines/${i}/sku`, `${sku} is the gift card, which can't be ordered. Use \`POST /vouchers\` instead.`)
+    const price = toMinorUnits(isQuoted && requestedPrice ? requestedPrice : variant.price, decimals)
+    if (typeof requestedPrice === 'string' && toMinorUnits(requestedPrice, decimals) !== price)
+      addError(`/lines/${i}/price`, `The price of ${sku} must be ${formatMinor(price)}.`)
+    const discounted = (discounts ?? []).map(discount => toMinorUnits(discount.amount, decimals))
+    const value = computeLineValue(price, quantity, discounted)
+    if (value >= 0n) priced.push({ price, value })
+    else
+      addError(
+        `/lines/${i}/discounts`,
+        `The discounts of ${sku} must be at most ${formatMinor(value + sum(discounted))}, the value of the line.`,
+      )
+  }
+  return { errors, lines: priced }
 }
 
 /** Returns units by SKU instead of by SKU ID. */

@@ -20,9 +20,16 @@ export const orderNumber = Type.String({
 const customerId = Id('The shopper.', '65432')
 const orderedBy = Id('The shopper. Null if they were erased.', '65432')
 const pickupStoreNumber = Id('The store where the shopper collects the order.', '123')
-const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
+export const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
+/** At most 200 lines with their discounts, compressed. */
+export const quoteId = Type.String({
+  description: 'The quote, from `POST /orders/quote`.',
+  minLength: 1,
+  maxLength: 65_536,
+  examples: ['3f1c9a526a0e4c579d0f2b7d3c1a8e44'],
+})
 export const quantity = Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })
-const freight = Money('The delivery charge.', '9.95')
+export const freight = Money('The delivery charge.', '9.95')
 const gateway = Id('A name from `GET /payment-gateways`.', 'paypal')
 const paid = Money('The amount of the payment.', '35.94')
 const reference = Text("The gateway's reference.", 'PAYID-MX2A7', 100)
@@ -60,6 +67,7 @@ export const OrderInput = Type.Object(
         '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91',
       ),
     ),
+    quoteId: Optional(quoteId),
     billingAddress: PostalAddress,
     deliveryAddress: PostalAddress,
     lines: Type.Array(

@@ -9,7 +9,7 @@ import { type ExpectedDocument, type RecordList, readDocument, readRecords, type
 import { createCalls } from './calls.ts'
 import type { Connection, Limits } from './connection.ts'
 import { Failure, failureToApiError, toFailure } from './failure.ts'
-import { parseLocationId, type RetailRequest, type WriteRequest } from './request.ts'
+import { type CalculationRequest, parseLocationId, type RetailRequest, type WriteRequest } from './request.ts'
 import { requireUncompressed } from './responses.ts'
 import type { Call, OnEnd } from './stages.ts'
 
@@ -24,7 +24,7 @@ export interface Client {
   readonly connection: Connection
   readonly limits: Limits
   /** Returns the root of a document. Returns undefined if the back office has no such data. */
-  document(request: RetailRequest & ExpectedDocument): Promise<Xml | undefined>
+  document(request: (RetailRequest | CalculationRequest) & ExpectedDocument): Promise<Xml | undefined>
   /**
    * Returns the records of a list while they arrive. `root` is undefined if there is no such data, or if the body is empty and
    * `mayBeEmpty` is set. An error in the first records makes the call retry; an error in later records ends the iteration.

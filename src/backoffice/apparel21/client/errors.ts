@@ -18,6 +18,8 @@ export type Endpoint =
   | 'references'
   | 'transactions'
   | 'orders'
+  | 'carts'
+  | 'freightOptions'
   | 'returns'
   | 'voucher'
   | 'voucherValidation'
@@ -114,6 +116,12 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
     5220: fieldError('/pickupStoreNumber', "Orders can't be picked up in this store."),
     5246: fieldError('/message', 'This field has a character that the back office rejects.'),
   },
+  carts: {
+    5033: fieldError('/lines', fieldRequired),
+    5109: fieldError('/lines', "The back office doesn't accept a quantity of these lines."),
+    5129: fieldError('/lines', "The back office doesn't sell a SKU of these lines.", 'unknown_sku'),
+  },
+  freightOptions: {},
   returns: {
     [noData]: missingRecord('order'),
     5052: fieldError('/returnNumber', 'Another return already has this number.', 'order_number_taken'),

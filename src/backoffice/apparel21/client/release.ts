@@ -5,6 +5,7 @@ import type { Client } from './client.ts'
 /** The first release that has each feature. */
 export const featureReleases = {
   productsByChange: '2016.3',
+  freightOptions: '2021.1',
   allStock: '2021.2',
   personsByChange: '2022.1',
   returns: '2017.2',

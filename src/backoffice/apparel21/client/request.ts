@@ -24,6 +24,11 @@ export interface WriteRequest extends RetailRequest {
   body?: string
 }
 
+/** A PUT that calculates something and stores nothing. Like a read, it can be repeated, and its outcome doesn't matter. */
+export interface CalculationRequest extends WriteRequest {
+  method: 'PUT'
+}
+
 /** Query parameters that are logged with their values. All others can be personal or secret. */
 const loggableParameters = new Set([
   'countrycode',

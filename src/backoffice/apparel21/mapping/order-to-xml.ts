@@ -1,5 +1,6 @@
 import type { PricedOrder } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
+import type { ResolvedOrder } from '../../../domain/orders/quotes.ts'
 import type { OrderAddress } from '../../../domain/values/address.ts'
 import { formatAmount } from '../../../domain/values/money.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
@@ -11,13 +12,15 @@ import type { Xml } from '../xml/xml.ts'
 export interface NewOrder extends Pick<PricedOrder, 'lines' | 'freight' | 'total'> {
   number: string
   personId: string
-  input: Pick<OrderInput, 'billingAddress' | 'deliveryAddress' | 'lines'>
+  input: Pick<ResolvedOrder, 'billingAddress' | 'deliveryAddress' | 'lines'>
   decimals: number
   /** The back office's identifier of each SKU. */
   skuIds: ReadonlyMap<string, string>
   /** The back office's identifier of the pickup store. */
   pickupStoreId: string | undefined
   contact: OrderContact
+  /** The freight option of the order's quote. */
+  freightOption?: { id: string; name: string } | undefined
   payments: Fields
 }
 
@@ -30,7 +33,7 @@ export interface OrderContact {
 
 /** Builds the payload (version 2) in the order of elements that the Retail API requires. Prices include tax. */
 export function buildOrderPayload(order: NewOrder): string {
-  const { number, personId, input, pickupStoreId, contact, freight, payments } = order
+  const { number, personId, input, pickupStoreId, contact, freight, freightOption, payments } = order
   const { phones } = contact
   return buildPayload('Order', [
     ['OrderNumber', number],
@@ -61,9 +64,10 @@ export function buildOrderPayload(order: NewOrder): string {
     ['OrderDetails', input.lines.map((_, i) => buildLine(order, i))],
     [
       'SelectedFreightOption',
-      freight > 0n
+      freight > 0n || freightOption
         ? [
-            ['Name', 'Freight'],
+            ['Id', freightOption?.id],
+            ['Name', freightOption?.name ?? 'Freight'],
             ['Value', formatAmount(freight, order.decimals)],
           ]
         : undefined,
@@ -101,11 +105,18 @@ function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Fie
   ]
 }
 
-/** Builds a manual discount (type 1). All other types refer to a promotion, loyalty or reward of the back office. */
-const buildDiscount = ({ type, reason, amount }: { type: string; reason?: string | null; amount: string }): Field => [
+type ResolvedDiscount = NonNullable<ResolvedOrder['lines'][number]['discounts']>[number]
+
+/**
+ * Builds a discount of an order or a cart. A discount without a source is a manual one (type 1). All other types refer to a promotion (2)
+ * or loyalty (3) of the back office, which a quote names.
+ */
+export const buildDiscount = ({ type, reason, amount, source }: ResolvedDiscount): Field => [
   'Discount',
   [
-    ['DiscountTypeId', 1],
+    ['DiscountTypeId', source?.typeId ?? 1],
+    ['PromoId', source?.typeId === 2 ? source.id : undefined],
+    ['LoyaltyId', source?.typeId === 3 ? source.id : undefined],
     ['Description', reason ? `${type}: ${reason}` : type],
     ['Value', amount],
   ],

@@ -3,6 +3,7 @@ import type { Db } from '../../../database/db.ts'
 import { releaseMoves, reservationExpired } from '../../../domain/inventory/reservations.ts'
 import { bySku, checkStock, priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
+import { resolveQuote } from '../../../domain/orders/quotes.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
@@ -51,10 +52,12 @@ import { recordRedemption, requireDrawableValidation } from './vouchers.ts'
  * An order's lines are `processing` until the back office ships them.
  */
 export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
-  async placeOrder(write, input) {
+  async placeOrder(write, requested) {
     const { client } = upstream
     const decimals = getDecimals(write.service.settings.currency)
-    const { number, validated } = await lockAndValidateOrder(upstream, write, input, decimals)
+    const quoted = resolveQuote(write.keys, write.service, requested)
+    const { input } = quoted
+    const { number, validated } = await lockAndValidateOrder(upstream, write, quoted, decimals)
     const find = memoize(() => fetchOrderByNumber(client, number, input.customerId))
     const attempt = async () => {
       if (validated instanceof ApiError) throw validated
@@ -90,11 +93,12 @@ interface ValidatedOrder {
 async function lockAndValidateOrder(
   upstream: Upstream,
   write: Write,
-  input: OrderInput,
+  quoted: ReturnType<typeof resolveQuote>,
   decimals: number,
   attempt = 0,
 ): Promise<{ number: string; validated: ValidatedOrder | ApiError }> {
   const { service, stage, reference } = write
+  const { input } = quoted
   const number = input.orderNumber ?? deriveNumber('W', reference, attempt)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
   const reservations = input.reservationId ? [`reservation ${input.reservationId}`] : []
@@ -107,7 +111,7 @@ async function lockAndValidateOrder(
         ])
         const isDerived = typeof input.orderNumber !== 'string'
         const contextWithNumber = { ...context, numberTaken: isUsed && !isDerived }
-        const validated = await validateOrder(tx, upstream.client, write, input, contextWithNumber, {
+        const validated = await validateOrder(tx, upstream.client, write, quoted, contextWithNumber, {
           number,
           decimals,
         }).catch(asApiError)
@@ -116,8 +120,8 @@ async function lockAndValidateOrder(
       { names: [getOrderNumberLock(number), ...vouchers, ...reservations], untilResolved: true },
     )
   const first = await validate()
-  if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, attempt + 1)
-  const isPriceStale = first.validated instanceof ApiError && isAboutPrices(first.validated)
+  if (first.isUsed) return lockAndValidateOrder(upstream, write, quoted, decimals, attempt + 1)
+  const isPriceStale = first.validated instanceof ApiError && !quoted.isQuoted && isAboutPrices(first.validated)
   const skus = input.lines.map(line => line.sku)
   const isCustomerFound = !first.isKnown && (await ensureCustomer(upstream, write, input.customerId))
   const isRefreshed = isPriceStale && (await refreshPrices(upstream, write, skus))
@@ -135,7 +139,7 @@ async function validateOrder(
   tx: Db,
   client: Client,
   write: Write,
-  input: OrderInput,
+  { input, isQuoted, freightOption, errors: quoteErrors }: ReturnType<typeof resolveQuote>,
   context: Awaited<ReturnType<typeof readOrderContext>>,
   { number, decimals }: { number: string; decimals: number },
 ): Promise<ValidatedOrder> {
@@ -147,8 +151,9 @@ async function validateOrder(
     loadContact(tx, service, input.customerId),
   ])
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
-  const priced = priceOrder(input, { ...context, giftCardSkuId, variants }, service.settings.currency, decimals)
-  const errors = [...priced.errors, ...checkOrder(input, priced.freight)]
+  const facts = { ...context, giftCardSkuId, variants, isQuoted }
+  const priced = priceOrder(input, facts, service.settings.currency, decimals)
+  const errors = [...quoteErrors, ...priced.errors, ...checkOrder(input, priced.freight)]
   if (input.reservationId && !(await extendReservation(tx, service, input.reservationId))) throw reservationExpired()
   if (service.settings.oversell === 'refuse' && variants.size === new Set(skus).size) {
     const sellable = await readTotalSellable(
@@ -171,6 +176,7 @@ async function validateOrder(
     personId: input.customerId,
     skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
     pickupStoreId: await findStoreId(tx, service, input),
+    freightOption,
     payments: await buildPayments(tx, client, write, input, decimals),
   }
   return { order, variants }

@@ -1,0 +1,121 @@
+import type { FreightOption } from '../../../domain/orders/freight-options.ts'
+import { toMinorUnits } from '../../../domain/orders/pricing.ts'
+import { computeValue, type OrderQuote, type OrderQuoteInput, type QuotedLine } from '../../../domain/orders/quotes.ts'
+import { InvalidRecord } from '../xml/invalid-record.ts'
+import { buildPayload } from '../xml/payload.ts'
+import { findElement, findElements, readAmount, readInteger, readPercentage, readText } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+import { buildDiscount } from './order-to-xml.ts'
+
+/** Builds a cart that is to be priced. `skuIds`: the back office's identifier of each SKU. */
+export const buildCartPayload = (input: OrderQuoteInput, skuIds: ReadonlyMap<string, string>): string =>
+  buildPayload('Cart', [
+    ['PersonId', input.customerId || undefined],
+    [
+      'CartDetails',
+      input.lines.map(({ sku, quantity, discounts }) => [
+        'CartDetail',
+        [
+          ['SkuId', skuIds.get(sku)],
+          ['Quantity', quantity],
+          ['Discounts', discounts?.length ? discounts.map(buildDiscount) : undefined],
+        ],
+      ]),
+    ],
+    ['SelectedFreightOption', input.freightOptionId ? [['Id', input.freightOptionId]] : undefined],
+  ])
+
+/** A cart that the back office has priced. */
+export interface PricedCart {
+  lines: QuotedLine[]
+  freightOptions: OrderQuote['freightOptions']
+  /** Undefined if none was selected. */
+  freightOption: OrderQuote['freightOptions'][number] | undefined
+}
+
+/**
+ * Parses a priced cart. Throws `InvalidRecord` if it has other units than the request, or if a line doesn't add up: an order with such a
+ * line would be rejected.
+ */
+export function parseCart(
+  root: Xml,
+  input: OrderQuoteInput,
+  skuIds: ReadonlyMap<string, string>,
+  decimals: number,
+): PricedCart {
+  const skus = new Map([...skuIds].map(([sku, skuId]) => [skuId, sku]))
+  const unitsLeft = new Map<string, number>()
+  for (const { sku, quantity } of input.lines) unitsLeft.set(sku, (unitsLeft.get(sku) ?? 0) + quantity)
+  // Each discount of the request is recognised once, by its amount.
+  const ownDiscounts = input.lines.flatMap(({ discounts }) => discounts ?? [])
+  const lines = findElements(root, 'CartDetails', 'CartDetail').map(detail => {
+    const sku = skus.get(readText(detail, 'SkuId') ?? '')
+    const quantity = readInteger(detail, 'Quantity') ?? 0
+    const price = readAmount(detail, decimals, 'Price')
+    if (sku === undefined || price === null || price.startsWith('-') || quantity < 1)
+      throw new InvalidRecord('A line of a cart has no valid SKU, price or quantity.')
+    unitsLeft.set(sku, (unitsLeft.get(sku) ?? 0) - quantity)
+    const discounts = findElements(detail, 'Discounts', 'Discount').map(discount =>
+      parseDiscount(discount, ownDiscounts, decimals),
+    )
+    const line: QuotedLine = { sku, quantity, price, discounts }
+    const value = readAmount(detail, decimals, 'Value')
+    if (value === null || toMinorUnits(value, decimals) !== computeValue(line, decimals))
+      throw new InvalidRecord('The value of a line of a cart is not its price less its discounts.')
+    return line
+  })
+  if ([...unitsLeft.values()].some(units => units !== 0)) throw new InvalidRecord('A cart has other units.')
+  const freightOptions = findElements(root, 'FreightOptions', 'FreightType').flatMap(each => {
+    const option = parseFreight(each, decimals)
+    return option ? [option] : []
+  })
+  const selected = findElement(root, 'SelectedFreightOption')
+  return { lines, freightOptions, freightOption: selected && parseFreight(selected, decimals) }
+}
+
+function parseDiscount(
+  discount: Xml,
+  own: NonNullable<OrderQuoteInput['lines'][number]['discounts']>,
+  decimals: number,
+) {
+  const amount = readAmount(discount, decimals, 'Value')
+  if (amount === null || amount.startsWith('-')) throw new InvalidRecord('A discount of a cart has no valid amount.')
+  const typeId = readInteger(discount, 'DiscountTypeId')
+  const id = readText(discount, typeId === 2 ? 'PromoId' : 'LoyaltyId') ?? readText(discount, 'loyaltyId')
+  if ((typeId === 2 || typeId === 3) && id)
+    return {
+      type: typeId === 2 ? 'promotion' : 'loyalty',
+      reason: readText(discount, 'Description')?.slice(0, 100) ?? null,
+      amount,
+      percentage: readPercentage(discount, 'Percentage'),
+      source: { typeId: typeId === 2 ? (2 as const) : (3 as const), id },
+    }
+  const index = own.findIndex(each => toMinorUnits(each.amount, decimals) === toMinorUnits(amount, decimals))
+  const known = own[index]
+  // A discount that an order couldn't contain: its value would be rejected.
+  if (typeId !== 1 || !known) throw new InvalidRecord('A discount of a cart has an unknown type or source.')
+  own.splice(index, 1)
+  return known
+}
+
+function parseFreight(element: Xml, decimals: number) {
+  const [id, amount] = [readText(element, 'Id'), readAmount(element, decimals, 'Value')]
+  if (!id || amount === null || amount.startsWith('-')) return
+  return { id, name: readText(element, 'Name') ?? id, amount }
+}
+
+/** Parses the list of freight options. Those without an identifier are left out. */
+export const parseFreightOptions = (root: Xml | undefined): FreightOption[] =>
+  findElements(root, 'FreightOption').flatMap(option => {
+    const id = readText(option, 'Id')
+    if (!id) return []
+    return [
+      {
+        id,
+        name: readText(option, 'Name') ?? id,
+        carrier: readText(option, 'Carrier', 'Name'),
+        serviceType: readText(option, 'ServiceType', 'Name'),
+        serviceLevel: readText(option, 'SLA', 'Name'),
+      },
+    ]
+  })

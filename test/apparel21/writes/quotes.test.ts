@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { address, toCents, toDollars } from '../../support/order-shop.ts'
+import { getFieldErrors } from '../../support/problem.ts'
+import { post } from '../../support/write.ts'
+import { openShop } from '../shop.ts'
+
+const shop = await openShop()
+after(() => shop.stop())
+const { simulator, api } = shop
+beforeEach(() => shop.settle())
+
+const member = [...simulator.state.persons.values()].find(
+  ({ email, loyalties }) => email !== '' && loyalties.some(({ active }) => active),
+)
+const card = member?.loyalties.find(({ active }) => active)
+assert.ok(member && card)
+const customerId = String(member.id)
+const quote = (body: object) => post(api, '/orders/quote', body)
+const order = (quoteId: string, total: string, lines: object[], more: object = {}, headers = {}) =>
+  post(
+    api,
+    '/orders',
+    {
+      customerId,
+      quoteId,
+      billingAddress: address,
+      deliveryAddress: address,
+      lines,
+      payments: [{ gateway: 'paypal', amount: total, reference: 'PAYID-1' }],
+      ...more,
+    },
+    headers,
+  )
+
+test('promotions and loyalty of the back office are quoted and ordered', async () => {
+  simulator.state.loyaltyPercents.set(card.typeId, 5)
+  const { tee } = shop.sold()
+  const lines = [{ sku: tee.sku, quantity: 4 }]
+  const { data } = (await quote({ customerId, lines, freightOptionId: '161' })).json
+  const [line] = data.lines
+  assert.deepEqual(
+    line.discounts.map(({ type, percentage }: Record<string, string>) => [type, percentage]),
+    [
+      ['promotion', '10'],
+      ['loyalty', '5'],
+    ],
+  )
+  const afterPromotion = Math.round(toCents(tee.price) * 4 * 0.9)
+  assert.equal(line.value, toDollars(afterPromotion - Math.round(afterPromotion * 0.05)))
+  const placed = await order(data.quoteId, data.total, lines)
+  assert.equal(placed.status, 201, placed.text)
+  assert.equal(placed.json.data.total, data.total)
+  const stored = simulator.state.orders.get(Number(placed.json.data.id))
+  assert.deepEqual(
+    stored?.lines[0]?.discounts.map(({ typeId, promoId, loyaltyId }) => [typeId, promoId, loyaltyId]),
+    [
+      [2, '1080', ''],
+      [3, '', String(card.id)],
+    ],
+  )
+  assert.deepEqual([stored?.freight?.id, stored?.freight?.name, stored?.freight?.value], ['161', 'Express', 15])
+  simulator.state.loyaltyPercents.clear()
+})
+
+test('an ordered quote keeps its price although the product is older here', async () => {
+  const { tee } = shop.sold()
+  const lines = [{ sku: tee.sku, quantity: 1 }]
+  const price = toCents(tee.price) + 100
+  simulator.change({ kind: 'edit-sku', id: Number(tee.sku), fields: { price: price / 100 } })
+  const { data } = (await quote({ customerId, lines })).json
+  assert.equal(data.total, toDollars(price))
+  assert.equal((await order(data.quoteId, data.total, lines)).status, 201)
+  simulator.change({ kind: 'edit-sku', id: Number(tee.sku), fields: { price: Number(tee.price) } })
+})
+
+test('a quote for one shopper is not accepted for another', async () => {
+  const { tee } = shop.sold()
+  const lines = [{ sku: tee.sku, quantity: 1 }]
+  const other = [...simulator.state.persons.values()].find(({ id, email }) => email !== '' && id !== member.id)
+  const { data } = (await quote({ customerId, lines })).json
+  const response = await order(data.quoteId, data.total, lines, { customerId: String(other?.id) })
+  assert.deepEqual(getFieldErrors(response), ['/customerId invalid_field'])
+})
+
+test('a cart that does not add up is rejected', async () => {
+  const { tee } = shop.sold()
+  for (const fault of ['empty-body', 'html'] as const) {
+    simulator.faults.add({ kind: fault, path: '/Carts/*' })
+    const response = await quote({ customerId, lines: [{ sku: tee.sku, quantity: 1 }] })
+    assert.deepEqual([response.status, response.json.code], [502, 'back_office_error'])
+    simulator.faults.clear()
+  }
+})
+
+test('64 clients get quotes from a slow, hanging and failing back office', async () => {
+  const { tee, hat } = shop.sold()
+  const path = '/Carts/*'
+  simulator.faults.add({ kind: 'latency', path, seconds: 0.2 })
+  simulator.faults.add({ kind: 'hang', path, probability: 0.05 })
+  simulator.faults.add({ kind: 'lost-answer', path, probability: 0.1 })
+  const lines = [
+    { sku: tee.sku, quantity: 1 },
+    { sku: hat.sku, quantity: 2 },
+  ]
+  const total = toDollars(toCents(tee.price) + 2 * toCents(hat.price))
+  const pending = Array.from({ length: 64 }, () => quote({ customerId, lines }))
+  // Nothing of ours waits for the back office, so other requests are answered at once.
+  const began = performance.now()
+  assert.equal((await api.get('/products?limit=1')).status, 200)
+  assert.ok(performance.now() - began < 2_000)
+  const responses = await Promise.all(pending)
+  const quoted = responses.filter(({ status }) => status === 200)
+  assert.ok(quoted.length >= 32, `${quoted.length} quotes`)
+  for (const { json } of quoted) assert.equal(json.data.total, total)
+  for (const { status } of responses) assert.ok(status === 200 || status === 503, String(status))
+})
