@@ -2,10 +2,10 @@ import { startSimulator } from '../simulator/simulator.ts'
 import { sql } from '../src/database/db.ts'
 import { setBackOffice } from '../src/store/backoffice/connections.ts'
 import { waitUntil } from '../test/support/processes.ts'
-import type { Caller, TestService } from '../test/support/service.ts'
+import type { Caller, TestApi } from '../test/support/service.ts'
 
 /** Opens a service with a back office, with syncs and calls as they are after a day. */
-export async function openOffice(service: TestService): Promise<{ office: Caller; close(): Promise<void> }> {
+export async function openOffice(service: TestApi): Promise<{ office: Caller; close(): Promise<void> }> {
   const { db, keys } = service
   const simulator = await startSimulator()
   const office = await service.createService({ currency: 'AUD', timeZone: 'Australia/Melbourne' })

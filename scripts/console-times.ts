@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util'
 import { demoSettings, fillDemoShop } from '../seed/shop.ts'
 import { createLink } from '../src/auth/sessions.ts'
 import { browserMissing, openPage } from '../test/support/browser.ts'
-import { startTestService } from '../test/support/service.ts'
+import { startTestApi } from '../test/support/service.ts'
 
 // How soon the console shows its first screen to whom nothing is kept of, on the demo shop, and what comes over the line until then.
 if (browserMissing) throw new Error(browserMissing)
 const { rounds } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } }).values
-const service = await startTestService({ settings: demoSettings })
+const service = await startTestApi({ settings: demoSettings })
 const page = await openPage(service.baseUrl, { width: 1360, height: 850 })
 
 interface Round {

@@ -5,7 +5,7 @@ import { demoSettings, fillDemoShop } from '../seed/shop.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { type Console, openConsole } from '../test/support/console/console.ts'
 import { createSampleData } from '../test/support/console/sample-data.ts'
-import { type Caller, startTestService } from '../test/support/service.ts'
+import { type Caller, startTestApi } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { openOffice } from './console-office.ts'
 import { inFewColours, useFonts } from './take-picture.ts'
@@ -19,7 +19,7 @@ const { values, positionals: only } = parseArgs({
 })
 const width = Number(values.width)
 useFonts()
-const service = await startTestService({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+const service = await startTestApi({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 const receiver = await startReceiver()
 const { office, close } = await openOffice(service)
 try {

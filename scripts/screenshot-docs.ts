@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { browserMissing, openPage } from '../test/support/browser.ts'
-import { startTestService } from '../test/support/service.ts'
+import { startTestApi } from '../test/support/service.ts'
 
 // Takes the screenshot of the API reference for `docs/`. Run it after the page has changed.
 if (browserMissing) throw new Error(browserMissing)
-const service = await startTestService({ environment: { PORT: '8443' } })
+const service = await startTestApi({ environment: { PORT: '8443' } })
 const page = await openPage(service.baseUrl, { width: 1440, height: 860 })
 try {
   await page.goTo(`${service.baseUrl}/docs`)

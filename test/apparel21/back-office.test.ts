@@ -12,7 +12,7 @@ import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
 import { waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
 const customer = {
@@ -25,15 +25,15 @@ const named = (email: string) => ({ ...customer, contact: { email: `${email}@exa
 const other = named('other')
 const address = { addressLine1: '1 Sample St', city: 'Melbourne', country: 'Australia' }
 const canary = 'kanarie-Wachtwoord-7'
-const driverOf = async (caller: Pick<TestService, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
+const driverOf = async (caller: Pick<TestApi, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
 
 const simulator = await startSimulator({ release: '2025.1' })
 const older = await startSimulator({ release: '2021.3' })
-const service = await startTestService({
+const api = await startTestApi({
   environment: { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' },
 })
 after(async () => {
-  await service.stop()
+  await api.stop()
   await simulator.close()
   await older.close()
 })
@@ -41,22 +41,22 @@ const settingsFor = ({ url }: Simulator) => ({ driver: 'apparel21' as const, url
 
 describe('the back office of a service', () => {
   test('a service uses its own back office or the default', async () => {
-    const otherCaller = await service.createService()
-    assert.deepEqual(await driverOf(service), { driver: 'apparel21', release: '2025.1' })
+    const otherCaller = await api.createService()
+    assert.deepEqual(await driverOf(api), { driver: 'apparel21', release: '2025.1' })
     assert.deepEqual(await driverOf(otherCaller), { driver: 'apparel21', release: '2025.1' })
 
-    await setBackOffice(service.db, service.keys, otherCaller.service, settingsFor(older))
+    await setBackOffice(api.db, api.keys, otherCaller.service, settingsFor(older))
     await waitUntil(
       async () => (await driverOf(otherCaller)).release === '2021.3',
       'the other back office is asked',
       5_000,
     )
-    assert.equal((await driverOf(service)).release, '2025.1')
+    assert.equal((await driverOf(api)).release, '2025.1')
 
-    await setBackOffice(service.db, service.keys, otherCaller.service, { driver: 'embedded' })
+    await setBackOffice(api.db, api.keys, otherCaller.service, { driver: 'embedded' })
     await waitUntil(async () => (await driverOf(otherCaller)).driver === 'embedded', 'it is its own tables', 5_000)
 
-    await deleteBackOffice(service.db, otherCaller.service)
+    await deleteBackOffice(api.db, otherCaller.service)
     await waitUntil(
       async () => (await driverOf(otherCaller)).release === '2025.1',
       'it is the one of the environment',
@@ -65,48 +65,48 @@ describe('the back office of a service', () => {
   })
 
   test('a write is forwarded to the back office', async () => {
-    const created = await post(service, '/customers', customer)
+    const created = await post(api, '/customers', customer)
     assert.equal(created.status, 201, created.text)
     const person = simulator.state.persons.get(Number(created.json.data.id))
     assert.equal(person?.surname, 'Sample')
-    assert.equal((await service.get(`/customers/${created.json.data.id}`)).status, 200)
+    assert.equal((await api.get(`/customers/${created.json.data.id}`)).status, 200)
   })
 
   test("a pinned version overrides the back office's own", async () => {
-    const pinned = await service.createService()
-    await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), version: '2023.4a' })
+    const pinned = await api.createService()
+    await setBackOffice(api.db, api.keys, pinned.service, { ...settingsFor(older), version: '2023.4a' })
     await waitUntil(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
   })
 
   test("an order uses its gateway's merchant and never an invented one", async () => {
-    const shop = await service.createService({ currency: 'AUD' })
+    const caller = await api.createService({ currency: 'AUD' })
     const capability = async (name: string) => {
-      const { capabilities } = (await shop.get('/capabilities')).json.data
+      const { capabilities } = (await caller.get('/capabilities')).json.data
       return capabilities.find((one: { name: string }) => one.name === name)
     }
-    await upsertGateways(service.db, shop.service, [{ name: 'paypal' }, { name: 'zip' }, { name: 'cash' }])
+    await upsertGateways(api.db, caller.service, [{ name: 'paypal' }, { name: 'zip' }, { name: 'cash' }])
     assert.match((await capability('gatewayMerchants')).reason, /merchant is set for `cash`, `paypal`, `zip`\./)
     const settings = {
       ...settingsFor(simulator),
       gateways: { paypal: { merchantId: 'PAYPAL', cardType: 'PP' }, zip: { origin: 'Zip' as const } },
     }
-    await setBackOffice(service.db, service.keys, shop.service, settings)
-    assert.deepEqual((await lockStoredBackOffice(service.db, service.keys, shop.service))?.settings, settings)
+    await setBackOffice(api.db, api.keys, caller.service, settings)
+    assert.deepEqual((await lockStoredBackOffice(api.db, api.keys, caller.service))?.settings, settings)
     const isKnown = async () => / set for `cash`\. /.test((await capability('gatewayMerchants')).reason)
     await waitUntil(isKnown, 'the merchants are known', 5_000)
 
-    const driver = drivers.apparel21(settings, shop.service, pino({ level: 'silent' }))
+    const driver = drivers.apparel21(settings, caller.service, pino({ level: 'silent' }))
     for (const sync of driver.syncs)
-      if (['stores', 'products'].includes(sync.name)) await runSync(service.db, shop.service, sync)
+      if (['stores', 'products'].includes(sync.name)) await runSync(api.db, caller.service, sync)
     driver.close()
-    const { id: customerId } = (await post(shop, '/customers', other)).json.data
-    const { sku, price } = await service.db
+    const { id: customerId } = (await post(caller, '/customers', other)).json.data
+    const { sku, price } = await api.db
       .row<{ sku: string; price: string }>(
-        sql`select sku, round(price, 2)::text as price from variant where service_id = ${shop.service.id} and price > 3 order by sku limit 1`,
+        sql`select sku, round(price, 2)::text as price from variant where service_id = ${caller.service.id} and price > 3 order by sku limit 1`,
       )
       .then(row => row ?? assert.fail('there are products'))
     const rest = (Number(price) - 2).toFixed(2)
-    const placed = await post(shop, '/orders', {
+    const placed = await post(caller, '/orders', {
       customerId,
       billingAddress: address,
       deliveryAddress: address,
@@ -128,18 +128,18 @@ describe('the back office of a service', () => {
         ['CreditCard', '', 'cash', 1],
       ],
     )
-    await upsertGateways(service.db, shop.service, [{ name: 'visa' }])
+    await upsertGateways(api.db, caller.service, [{ name: 'visa' }])
     assert.match((await capability('gatewayMerchants')).reason, /merchant is set for `cash`, `visa`\./)
   })
 
   test('capabilities list back office data missing for the settings, with either driver', async () => {
     const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
-    const [remote, own] = [await service.createService(settings), await service.createService(settings)]
-    await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
+    const [remote, own] = [await api.createService(settings), await api.createService(settings)]
+    await setBackOffice(api.db, api.keys, own.service, { driver: 'embedded' })
     await waitUntil(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
-    for (const shop of [remote, own]) {
+    for (const caller of [remote, own]) {
       const reasons = async () => {
-        const { capabilities } = (await shop.get('/capabilities')).json.data
+        const { capabilities } = (await caller.get('/capabilities')).json.data
         return new Map<string, string>(capabilities.map(({ name, reason }: Record<string, string>) => [name, reason]))
       }
       const before = await reasons()
@@ -147,8 +147,8 @@ describe('the back office of a service', () => {
       const noSku = "SKU `GIFT` of the setting `giftCardSku` isn't in the back office."
       assert.equal(before.get('paymentGateways'), noGateway)
       assert.equal(before.get('vouchersIssue'), noSku)
-      await upsertGateways(service.db, shop.service, [{ name: 'paypal' }])
-      await upsertProducts(service.db, shop.service, [
+      await upsertGateways(api.db, caller.service, [{ name: 'paypal' }])
+      await upsertProducts(api.db, caller.service, [
         {
           product: { productId: '1', productCode: 'GIFT', name: 'Gift card' },
           colour: { productId: '1', colourId: '1' },
@@ -165,28 +165,24 @@ describe('the back office of a service', () => {
 
   test('capabilities report that no process runs jobs only if none does', async () => {
     const jobs = async () => {
-      const { capabilities } = (await service.get('/capabilities')).json.data
+      const { capabilities } = (await api.get('/capabilities')).json.data
       return capabilities.find(({ name }: { name: string }) => name === 'jobs')
     }
     assert.deepEqual(await jobs(), { name: 'jobs', available: true })
-    await service.db.run(sql`insert into job (name, due_at) values ('schedule-syncs', now() - interval '50 s')`)
+    await api.db.run(sql`insert into job (name, due_at) values ('schedule-syncs', now() - interval '50 s')`)
     assert.equal((await jobs()).available, true, 'it may be about to be taken')
-    await service.db.run(sql`update job set due_at = now() - interval '61 s'`)
+    await api.db.run(sql`update job set due_at = now() - interval '61 s'`)
     assert.match((await jobs()).reason, /^No worker is running, so emails are not sent/)
-    await service.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
+    await api.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
     assert.equal((await jobs()).available, true, 'somebody is at it')
-    await service.db.run(sql`delete from job`)
+    await api.db.run(sql`delete from job`)
   })
 
   test('a hanging back office with 50 writes does not delay other services', async () => {
-    const [stuck, free, own] = [
-      await service.createService(),
-      await service.createService(),
-      await service.createService(),
-    ]
+    const [stuck, free, own] = [await api.createService(), await api.createService(), await api.createService()]
     const hanging = await startSimulator()
-    await setBackOffice(service.db, service.keys, stuck.service, settingsFor(hanging))
-    await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
+    await setBackOffice(api.db, api.keys, stuck.service, settingsFor(hanging))
+    await setBackOffice(api.db, api.keys, own.service, { driver: 'embedded' })
     await waitUntil(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
     const isQueued = async () => {
       await driverOf(stuck)
@@ -205,8 +201,8 @@ describe('the back office of a service', () => {
     writes.catch(() => {})
     try {
       await waitUntil(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'it hangs', 5_000)
-      const others = [free, own].flatMap(shop =>
-        Array.from({ length: 10 }, (_, i) => post(shop, '/customers', named(`${shop.service.name}.${i}`))),
+      const others = [free, own].flatMap(caller =>
+        Array.from({ length: 10 }, (_, i) => post(caller, '/customers', named(`${caller.service.name}.${i}`))),
       )
       for (const response of await Promise.all(others)) assert.equal(response.status, 201, response.text)
       // The others of the 50 wait for their turn, and that for 5 s.
@@ -218,30 +214,30 @@ describe('the back office of a service', () => {
   })
 
   test('a back office password is stored encrypted for its service only', async () => {
-    const [one, two] = [await service.createService(), await service.createService()]
+    const [one, two] = [await api.createService(), await api.createService()]
     const settings = { ...settingsFor(older), user: 'retail', password: canary }
-    await setBackOffice(service.db, service.keys, one.service, settings)
-    const row = await service.db.row<{ text: string }>(
+    await setBackOffice(api.db, api.keys, one.service, settings)
+    const row = await api.db.row<{ text: string }>(
       sql`select row_to_json(b)::text || encode(password, 'escape') as text from back_office b where service_id = ${one.service.id}`,
     )
     assert.ok(row?.text.includes('retail'))
     assert.ok(!row?.text.includes(canary))
-    assert.deepEqual((await lockStoredBackOffice(service.db, service.keys, one.service))?.settings, settings)
+    assert.deepEqual((await lockStoredBackOffice(api.db, api.keys, one.service))?.settings, settings)
 
-    await setBackOffice(service.db, service.keys, two.service, settings)
-    await service.db.run(
+    await setBackOffice(api.db, api.keys, two.service, settings)
+    await api.db.run(
       sql`update back_office set password = (select password from back_office where service_id = ${one.service.id}) where service_id = ${two.service.id}`,
     )
-    const moved = await lockStoredBackOffice(service.db, service.keys, two.service)
+    const moved = await lockStoredBackOffice(api.db, api.keys, two.service)
     assert.equal(moved?.isLocked, true, 'one that was moved there does not open')
-    const elsewhere = await lockStoredBackOffice(service.db, deriveKeys(randomBytes(32)), one.service)
+    const elsewhere = await lockStoredBackOffice(api.db, deriveKeys(randomBytes(32)), one.service)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.password], [true, undefined])
   })
 
   test('lists stay available during an outage and live requests return 503', async () => {
-    const lone = await service.createService()
+    const lone = await api.createService()
     const removed = await startSimulator()
-    await setBackOffice(service.db, service.keys, lone.service, settingsFor(removed))
+    await setBackOffice(api.db, api.keys, lone.service, settingsFor(removed))
     const isQueued = async () => {
       await driverOf(lone)
       return removed.ledger.calls.length > 0

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { importExport } from '../../src/backoffice/apparel21/export-files/import.ts'
 import { sql } from '../../src/database/db.ts'
 import { behind } from '../drivers/apparel21.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { count, shopOfTests } from './shop.ts'
 
 const shop = await shopOfTests()
@@ -103,7 +103,7 @@ test('a new process makes each call once under concurrent requests', async () =>
 
 test('a hanging back office delays a list briefly; late responses are stored', async t => {
   const { client, backOffice } = behind(simulator)
-  const patient = await startTestService({ sharedWith: api, backOffice })
+  const patient = await startTestApi({ sharedWith: api, backOffice })
   t.after(async () => {
     await patient.stop()
     client.close()

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
-import { behind, startApparel21Service } from '../drivers/apparel21.ts'
+import { behind, startApparel21Api } from '../drivers/apparel21.ts'
 import { assertProblem } from '../support/problem.ts'
-import type { TestService } from '../support/service.ts'
+import type { TestApi } from '../support/service.ts'
 
 let simulator: Simulator
-let api: TestService
+let api: TestApi
 let stop: () => Promise<void>
 before(async () => {
-  const service = await startApparel21Service({ role: 'visitor' })
-  ;({ simulator, api, stop } = service)
+  const installation = await startApparel21Api({ role: 'visitor' })
+  ;({ simulator, api, stop } = installation)
 })
 after(() => stop())
 beforeEach(() => simulator.faults.clear())

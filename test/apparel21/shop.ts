@@ -15,7 +15,7 @@ import { runSync } from '../../src/sync/sync.ts'
 import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 
 /** An item that the simulated shop sells. */
 export interface Sold {
@@ -26,7 +26,7 @@ export interface Sold {
 /** The API in front of a simulator that has the same shop each time, filled with what can be read of it. */
 export interface Shop {
   simulator: Simulator
-  api: TestService
+  api: TestApi
   /** Runs a sync, by default a full one. */
   sync(sync: string, options?: { full: boolean }): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
@@ -37,7 +37,7 @@ export interface Shop {
    * Starts another server of this installation, as another process would be: with its own connection to the back
    * office and, if given, another connection to the database.
    */
-  secondServer(connection?: string): Promise<TestService>
+  secondServer(connection?: string): Promise<TestApi>
   /** Resets the simulator: no faults, no undoing, an empty ledger. */
   settle(): Promise<void>
   /** Two SKUs with a price. */
@@ -62,7 +62,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   })
   const { client, release, backOffice } = behind(simulator, { gateways, limits })
   let undone = 0
-  const api = await startTestService({
+  const api = await startTestApi({
     settings: { ...settings, ...own },
     role: 'maintainer',
     backOffice: service => undoing(backOffice(service)),
@@ -124,7 +124,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     async secondServer(connection = api.database.connection) {
       const ownBackOffices = behind(simulator, { gateways, limits })
       const beside = { ...api, database: { ...api.database, connection } }
-      const second = await startTestService({ sharedWith: beside, backOffice: ownBackOffices.backOffice })
+      const second = await startTestApi({ sharedWith: beside, backOffice: ownBackOffices.backOffice })
       seconds.push(() => second.stop().then(ownBackOffices.client.close))
       return second
     },
@@ -171,7 +171,7 @@ export const hostile = [
 ]
 
 /** Rows of a table that belong to a caller's service. */
-export const count = async (caller: Caller, { db }: Pick<TestService, 'db'>, table: string) => {
+export const count = async (caller: Caller, { db }: Pick<TestApi, 'db'>, table: string) => {
   const { rows } = await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1`, [
     caller.service.id,
   ])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 import { shopOfTests } from './shop.ts'
 
@@ -56,7 +56,7 @@ test("changing a mapping's yes value updates customers; removing the mapping doe
 })
 
 test('a mapping in an embedded service does not change consent', async t => {
-  const own = await startTestService()
+  const own = await startTestApi()
   t.after(() => own.stop())
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }
   const { id } = (await post(own, '/customers', body)).json.data

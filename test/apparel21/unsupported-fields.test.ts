@@ -3,16 +3,16 @@ import { after, test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { behind } from '../drivers/apparel21.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 5 } })
 const { client, upstream, backOffice } = behind(simulator)
-const api = await startTestService({ backOffice })
-const exporting = await startTestService({
+const api = await startTestApi({ backOffice })
+const exporting = await startTestApi({
   sharedWith: api,
   backOffice: service => createApparel21(upstream, service, true),
 })
-const embedded = await startTestService()
+const embedded = await startTestApi()
 after(async () => {
   for (const server of [exporting, api, embedded]) await server.stop()
   client.close()

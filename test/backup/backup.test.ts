@@ -14,27 +14,27 @@ import { addLogEntries } from '../support/postgres/logged.ts'
 import { needsOpenCheckout, nobody } from '../support/postgres/processes.ts'
 import { cli, createDirectory, runCommand, runSuccessfully, startCommand, waitUntil } from '../support/processes.ts'
 import { buildAuthorization, startSecondServer } from '../support/servers.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { contentsOf } from './installation.ts'
 
-let shop: TestService
+let api: TestApi
 const opened: TestDatabase[] = []
 const home = createDirectory()
 const file = join(home, 'shop.tillbridge')
 
 before(async () => {
-  shop = await startTestService({ database: await cloneSmallDemoDatabase() })
-  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
+  api = await startTestApi({ database: await cloneSmallDemoDatabase() })
+  await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
   const noon = Date.parse('2026-11-01T12:00:00Z')
   await addLogEntries(
-    shop.db,
-    shop.service,
+    api.db,
+    api.service,
     Array.from({ length: 20 }, (_, i) => ({ at: noon + 1_000 * i })),
   )
 })
 after(async () => {
   for (const { drop } of opened) await drop()
-  await shop?.stop()
+  await api?.stop()
 })
 
 async function empty() {
@@ -43,7 +43,7 @@ async function empty() {
   return database
 }
 
-const environmentOf = ({ connection }: Pick<TestDatabase, 'connection'>, secret = shop.secret) => ({
+const environmentOf = ({ connection }: Pick<TestDatabase, 'connection'>, secret = api.secret) => ({
   DATABASE_URL: connection,
   SECRET_KEY: secret,
   DATA_DIR: join(home, 'data'),
@@ -55,11 +55,11 @@ const indexesOf = (db: Database) =>
     select pg_get_indexdef(indexrelid) as is, indisvalid and indisready as good from pg_index join pg_class c on c.oid = indrelid
      where c.relnamespace = 'public'::regnamespace order by 1`)
 
-const followed = (cursor = '') => shop.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
+const followed = (cursor = '') => api.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
 
 test('a restore recreates every row, key, index, trigger and sequence', async () => {
-  const contents = await contentsOf(shop.db)
-  const said = await runSuccessfully(['backup', file], environmentOf(shop.database))
+  const contents = await contentsOf(api.db)
+  const said = await runSuccessfully(['backup', file], environmentOf(api.database))
   assert.match(said, /^Backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await empty()
@@ -68,8 +68,8 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
     /^Restored [\d,]+ rows/,
   )
   assert.deepEqual(await contentsOf(target.db), contents)
-  assert.equal(await schemaOf(target.db), await schemaOf(shop.db))
-  assert.deepEqual(await indexesOf(target.db), await indexesOf(shop.db))
+  assert.equal(await schemaOf(target.db), await schemaOf(api.db))
+  assert.deepEqual(await indexesOf(target.db), await indexesOf(api.db))
   const counted = sql`
     select (select max(service_id) from service) as there, nextval(pg_get_serial_sequence('service', 'service_id')) as next`
   const row = await target.db.row<{ there: number; next: string }>(counted)
@@ -79,11 +79,11 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
 test('a restored database serves the same passwords, records and later changes', async () => {
   const [target] = opened as [TestDatabase]
   const reported = await followed()
-  const server = await startSecondServer({ db: target.db, keys: shop.keys })
-  const headers = { authorization: buildAuthorization(shop, shop.password), 'x-service-name': shop.service.name }
+  const server = await startSecondServer({ db: target.db, keys: api.keys })
+  const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
     const here = await server.ask('/customers/search?limit=100', { headers })
-    assert.deepEqual(here.json.data, (await shop.get('/customers/search?limit=100')).json.data)
+    assert.deepEqual(here.json.data, (await api.get('/customers/search?limit=100')).json.data)
     const cursor = `&after_cursor=${reported.json.meta.endCursor}`
     const rest = await server.ask(`/changes?limit=1000${reported.json.meta.hasNextPage ? cursor : ''}`, { headers })
     assert.equal(rest.status, 200)
@@ -94,10 +94,10 @@ test('a restored database serves the same passwords, records and later changes',
 
 test('a restore with possible loss rejects old cursors and accepts new ones', async () => {
   const target = await empty()
-  const [changes, pagination] = [await followed(), await shop.get('/customers/search?limit=1')]
+  const [changes, pagination] = [await followed(), await api.get('/customers/search?limit=1')]
   await runSuccessfully(['restore', file], environmentOf(target))
-  const server = await startSecondServer({ db: target.db, keys: shop.keys })
-  const headers = { authorization: buildAuthorization(shop, shop.password), 'x-service-name': shop.service.name }
+  const server = await startSecondServer({ db: target.db, keys: api.keys })
+  const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
     const expired = await server.ask(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
     assert.deepEqual([expired.status, expired.json.code], [410, 'cursor_expired'])
@@ -124,7 +124,7 @@ test('a backup during writes contains every acknowledged customer completely', a
     while (!over) {
       const body = JSON.stringify(buildCustomer({ surname: 'Writing' }))
       const headers = { 'content-type': 'application/json' }
-      const { status, json } = await shop.request('/customers', { method: 'POST', headers, body })
+      const { status, json } = await api.request('/customers', { method: 'POST', headers, body })
       assert.equal(status, 201)
       acknowledged.push(json.id ?? json.data.id)
     }
@@ -133,7 +133,7 @@ test('a backup during writes contains every acknowledged customer completely', a
   try {
     await waitUntil(() => acknowledged.length > 20, 'some are written', 60_000)
     sooner.push(...acknowledged)
-    await runSuccessfully(['backup', join(home, 'busy')], environmentOf(shop.database))
+    await runSuccessfully(['backup', join(home, 'busy')], environmentOf(api.database))
   } finally {
     over = true
     await Promise.all(writing)
@@ -155,30 +155,30 @@ test('a backup during writes contains every acknowledged customer completely', a
 })
 
 test('a request log partition is not dropped during a complete backup', async () => {
-  await shop.db.run(sql`select request_block_day('2020-01-01')`)
-  const frames = createBackup(shop.db, {})
+  await api.db.run(sql`select request_block_day('2020-01-01')`)
+  const frames = createBackup(api.db, {})
   try {
     for (let isFirst = false; !isFirst; ) {
       const { value } = await frames.next()
       isFirst = value?.subarray(0, 1).toString() === 'T'
     }
-    await assert.rejects(shop.db.run(sql`select drop_request_days(1000)`), { code: '55P03' })
+    await assert.rejects(api.db.run(sql`select drop_request_days(1000)`), { code: '55P03' })
     let last = ''
     for await (const frame of frames) last = frame.subarray(5).toString()
     assert.match(last, /"request_block_20200101"/)
   } finally {
     await frames.return(undefined)
   }
-  const row = await shop.db.row(sql`select drop_request_days(1000) as dropped`)
+  const row = await api.db.row(sql`select drop_request_days(1000) as dropped`)
   assert.deepEqual(row, { dropped: 1 })
 })
 
 test('a killed backup leaves no final file, and the next cleans up', async () => {
   const killed = join(home, 'killed')
   const drafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
-  const letGo = await holdLocks(shop.db, 'lock table voucher in access exclusive mode')
+  const letGo = await holdLocks(api.db, 'lock table voucher in access exclusive mode')
   try {
-    const backup = startCommand(['backup', killed], environmentOf(shop.database))
+    const backup = startCommand(['backup', killed], environmentOf(api.database))
     await waitUntil(() => drafts().length, 'it has begun', 60_000)
     process.kill(-backup.pid, 'SIGKILL')
     await backup.ended
@@ -186,21 +186,18 @@ test('a killed backup leaves no final file, and the next cleans up', async () =>
     letGo()
   }
   assert.deepEqual([fs.existsSync(killed), drafts().length], [false, 1])
-  await runSuccessfully(['backup', killed], environmentOf(shop.database))
+  await runSuccessfully(['backup', killed], environmentOf(api.database))
   assert.deepEqual([fs.existsSync(killed), drafts().length], [true, 0])
 })
 
 test('a backup with its own CPU limit is complete', async () => {
-  const said = await runSuccessfully(
-    ['backup', join(home, 'slow'), '--cpu-percent', '50'],
-    environmentOf(shop.database),
-  )
+  const said = await runSuccessfully(['backup', join(home, 'slow'), '--cpu-percent', '50'], environmentOf(api.database))
   assert.match(said, /and verified/)
 })
 
 test('a backup to standard output is the same file', async () => {
   const said = join(home, 'said')
-  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(shop.database), {
+  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(api.database), {
     program: ['/bin/sh'],
   })
   assert.equal((await backup.ended).code, 0, backup.err)
@@ -218,9 +215,9 @@ test('a backup restores into an empty bundled PostgreSQL and can be served', asy
   )
   assert.ok(!fs.existsSync(DATA_DIR))
   fs.mkdirSync(DATA_DIR)
-  fs.writeFileSync(join(DATA_DIR, 'secret'), `${shop.secret}\n`)
+  fs.writeFileSync(join(DATA_DIR, 'secret'), `${api.secret}\n`)
   await runSuccessfully(['restore', file], { DATA_DIR })
-  assert.match(await runSuccessfully(['service', 'list'], { DATA_DIR }), new RegExp(`^${shop.service.name} `, 'm'))
+  assert.match(await runSuccessfully(['service', 'list'], { DATA_DIR }), new RegExp(`^${api.service.name} `, 'm'))
 })
 
 test('root must hand over a restored directory before another user can start', {
@@ -230,7 +227,7 @@ test('root must hand over a restored directory before another user can start', {
   const secret = join(DATA_DIR, 'secret')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
   fs.chownSync(DATA_DIR, nobody.uid, nobody.gid)
-  fs.writeFileSync(secret, `${shop.secret}\n`, { mode: 0o600 })
+  fs.writeFileSync(secret, `${api.secret}\n`, { mode: 0o600 })
   await runSuccessfully(['restore', file], { DATA_DIR })
 
   const program = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, cli] as const
@@ -243,5 +240,5 @@ test('root must hand over a restored directory before another user can start', {
   spawnSync('chown', ['-R', '65534', join(DATA_DIR, 'postgres')])
   assert.equal((await asNobody()).err, `tillbridge: ${secret} can't be read by user 65534. ${wayOut}`)
   spawnSync('chown', ['-R', '65534', DATA_DIR])
-  assert.match((await asNobody()).out, new RegExp(`^${shop.service.name} `, 'm'))
+  assert.match((await asNobody()).out, new RegExp(`^${api.service.name} `, 'm'))
 })

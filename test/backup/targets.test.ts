@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { createDirectory, type Environment, runCommand, runSuccessfully } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 
 const home = createDirectory()
-let shop: TestService
+let api: TestApi
 let environment: Environment
 
 before(async () => {
-  shop = await startTestService()
-  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
+  api = await startTestApi()
+  await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
+  environment = { DATABASE_URL: api.database.connection, SECRET_KEY: api.secret, DATA_DIR: join(home, 'data') }
 })
-after(() => shop.stop())
+after(() => api.stop())
 
 test('a backup replaces only a regular file', async () => {
   const pipe = join(home, 'pipe')

@@ -11,7 +11,7 @@ import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 import { browserMissing, openPage } from '../support/browser.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { checkout } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { apiKeyOf } from './shop.ts'
 
 /** A web site that has the client's source, without its types, and what is below `/api` from the service, as a proxy would. */
@@ -50,7 +50,7 @@ async function startSite(target: { baseUrl: string; ca: string }) {
 test('the client paginates, writes, follows and verifies in a browser', {
   skip: browserMissing ?? false,
 }, async () => {
-  const api = await startTestService()
+  const api = await startTestApi()
   after(() => api.stop())
   await fillShop(api.db, api.service)
   const site = await startSite(api)

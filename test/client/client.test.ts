@@ -12,11 +12,11 @@ import {
 import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { address, buildOrder, fillShop } from '../support/order-shop.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
 import { clientOf } from './shop.ts'
 
-const api = await startTestService({ settings: voucherSettings })
+const api = await startTestApi({ settings: voucherSettings })
 after(() => api.stop())
 await fillShop(api.db, api.service)
 const client = clientOf(api)

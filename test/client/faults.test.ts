@@ -13,11 +13,11 @@ import {
 } from '../../client/src/index.ts'
 import { sql } from '../../src/database/db.ts'
 import { buildOrder, fillShop } from '../support/order-shop.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { clientOf, startNetwork } from './shop.ts'
 
 const settings = { currency: 'AUD', readsPerMinute: 'off', writesPerMinute: 'off' } as const
-const api = await startTestService({ settings })
+const api = await startTestApi({ settings })
 after(() => api.stop())
 await fillShop(api.db, api.service)
 const network = await startNetwork(api.baseUrl)
@@ -66,7 +66,7 @@ test('a change with a lost response succeeds despite the changed record', async 
 })
 
 test('a write whose repeat is rejected early has an unknown outcome', async () => {
-  const stranger = await startTestService()
+  const stranger = await startTestApi()
   after(() => stranger.stop())
   let tries = 0
   const rotated = clientOf(stranger, api, {
@@ -86,7 +86,7 @@ test('a write whose repeat is rejected early has an unknown outcome', async () =
 })
 
 test('a call survives a restart of the server', async () => {
-  const first = await startTestService({ sharedWith: api })
+  const first = await startTestApi({ sharedWith: api })
   network.leadTo(first.baseUrl)
   const through = clientOf(first, api, { url: network.url })
   await through.stores.list().all()
@@ -95,7 +95,7 @@ test('a call survives a restart of the server', async () => {
   const placing = through.orders.place(order)
   const reading = through.customers.get('65433')
   await delay(500)
-  const second = await startTestService({ sharedWith: api })
+  const second = await startTestApi({ sharedWith: api })
   clientOf(second)
   network.leadTo(second.baseUrl)
   assert.equal((await reading).firstname, 'Jane')

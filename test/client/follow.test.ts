@@ -3,10 +3,10 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { fillShop } from '../support/order-shop.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { clientOf, startNetwork } from './shop.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 await fillShop(api.db, api.service)
 const client = clientOf(api)
@@ -40,7 +40,7 @@ test('an interrupted run repeats unsaved changes and the next continues', async 
 })
 
 test('changes arrive live with records, even after an outage', async () => {
-  const server = await startTestService({ sharedWith: api })
+  const server = await startTestApi({ sharedWith: api })
   const network = await startNetwork(server.baseUrl)
   const end = new AbortController()
   const reported: string[] = []
@@ -58,7 +58,7 @@ test('changes arrive live with records, even after an outage', async () => {
   await server.stop()
   await rename('65432', 'Two')
   await delay(300)
-  const again = await startTestService({ sharedWith: api })
+  const again = await startTestApi({ sharedWith: api })
   after(() => again.stop())
   clientOf(again)
   network.leadTo(again.baseUrl)

@@ -10,12 +10,12 @@ import { Webhook } from 'standardwebhooks'
 import { foundOfNpm, openApiTypeScript } from '../../scripts/installed.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { checkout } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { addVouchers, voucherSettings } from '../support/voucher-shop.ts'
 import { examples, programOf } from './examples.ts'
 import { apiKeyOf } from './shop.ts'
 
-const api = await startTestService({ settings: voucherSettings })
+const api = await startTestApi({ settings: voucherSettings })
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-client-'))
 after(async () => {
   rmSync(directory, { recursive: true })

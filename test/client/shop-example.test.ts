@@ -7,11 +7,11 @@ import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { address, fillShop } from '../support/order-shop.ts'
 import { checkout, createDirectory, startCommand, waitUntil } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
 import { apiKeyOf } from './shop.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
+const api = await startTestApi({ settings: voucherSettings, role: 'maintainer' })
 after(() => api.stop())
 await fillShop(api.db, api.service)
 await upsertGateways(api.db, api.service, [{ name: 'card' }, { name: 'gift-card' }])

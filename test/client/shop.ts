@@ -8,14 +8,14 @@ import { after } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Connection, type Tillbridge, tillbridge } from '../../client/src/index.ts'
 import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
-import type { Caller, TestService } from '../support/service.ts'
+import type { Caller, TestApi } from '../support/service.ts'
 
 export const apiKeyOf = ({ username, password }: Caller) => Buffer.from(`${username}:${password}`).toString('base64')
 
 /** The runtime's own `fetch` is what clients use; it trusts the certificates of the tests. */
 const trust = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
 
-export function clientOf(api: TestService, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
+export function clientOf(api: TestApi, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
   trust(api.ca)
   return tillbridge({ url: api.baseUrl, apiKey: apiKeyOf(caller), service: caller.service.name, ...more })
 }

@@ -27,17 +27,17 @@ describe('tillbridge back-office', () => {
   const cli = (...args: string[]) => runSuccessfully(['back-office', ...args], environment)
   const failing = (...args: string[]) => runCommand(['back-office', ...args], environment)
   let simulator: Simulator
-  let service: RunningServer
+  let server: RunningServer
   const reported: string[] = []
 
   before(async () => {
     writeFileSync(passwordFile, `${canary}\n`)
     simulator = await startSimulator({ settings: { credentials: { user: 'retail', password: canary } } })
-    service = await serve(['--no-demo'], await install(environment))
+    server = await serve(['--no-demo'], await install(environment))
     await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   })
   after(async () => {
-    if (service) await stopServer(service)
+    if (server) await stopServer(server)
     await simulator?.close()
   })
 
@@ -188,7 +188,7 @@ describe('tillbridge back-office', () => {
 
   test('the start message and doctor report that no process runs jobs', async () => {
     assert.match(
-      service.out,
+      server.out,
       /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
     const client = await connectToDatabase(environment.DATA_DIR)
@@ -212,7 +212,7 @@ describe('tillbridge back-office', () => {
   })
 
   test('no output and no log contains the password', async () => {
-    assert.doesNotMatch([...reported, service.out, service.err].join('\n'), new RegExp(canary))
+    assert.doesNotMatch([...reported, server.out, server.err].join('\n'), new RegExp(canary))
     assert.ok(reported.length >= 5)
   })
 })

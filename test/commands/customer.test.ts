@@ -17,10 +17,10 @@ import {
 
 const folder = createDirectory()
 const environment = { DATA_DIR: join(folder, 'data') }
-let service: RunningServer
+let server: RunningServer
 let database: pg.Client
 before(async () => {
-  service = await serve(['--no-demo'], await install(environment))
+  server = await serve(['--no-demo'], await install(environment))
   await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   const files = {
     customers: 'id,firstname,surname,email\n1,John,Smith,john@example.com\n2,Jane,Lee,jane@example.com\n',
@@ -34,7 +34,7 @@ before(async () => {
 })
 after(async () => {
   await database.end()
-  await stopServer(service)
+  await stopServer(server)
 })
 
 /** With this typed. */

@@ -6,17 +6,17 @@ import { productExport } from '../api/mappings/shopify.ts'
 import { environmentOf } from '../import/import-command.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { cli, createDirectory, runCommand } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { put } from '../support/write.ts'
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 const place = createDirectory()
 const environment = environmentOf(api, place)
 
 test('the check lists issues, and its CSV can be imported as mappings', async () => {
-  const shop = await createUnmappedShop(api)
-  const { name } = shop.service
+  const caller = await createUnmappedShop(api)
+  const { name } = caller.service
   const products = join(place, 'products.csv')
   const variants = [
     ['S', '012001'],
@@ -57,39 +57,39 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
   await writeFile(mended, csv.out)
   const mapped = await runCommand(['import', 'sku-mapping', mended, '--service', name], environment)
   assert.equal(mapped.code, 0, mapped.out + mapped.err)
-  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, '012001')
-  assert.equal((await shop.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
+  assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, '012001')
+  assert.equal((await caller.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
 })
 
 test('the CSV round-trips, including formula-like values', async () => {
-  const shop = await createUnmappedShop(api)
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: '-XL' })
-  await put(shop, '/mappings/skus/12002', { ecommerceSku: "'=M" })
-  const csv = await runCommand(['mapping', 'check', shop.service.name, '--kind', 'skus', '--csv'], environment)
+  const caller = await createUnmappedShop(api)
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: '-XL' })
+  await put(caller, '/mappings/skus/12002', { ecommerceSku: "'=M" })
+  const csv = await runCommand(['mapping', 'check', caller.service.name, '--kind', 'skus', '--csv'], environment)
   assert.match(csv.out, /^12001,'-XL,/m)
   const file = join(place, 'out-and-in.csv')
   await writeFile(file, csv.out)
-  const again = await runCommand(['import', 'sku-mapping', file, '--service', shop.service.name], environment)
+  const again = await runCommand(['import', 'sku-mapping', file, '--service', caller.service.name], environment)
   assert.equal(again.code, 0, again.out + again.err)
-  const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
+  const mapped = async (id: string) => (await caller.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
   assert.deepEqual([await mapped('12001'), await mapped('12002')], ['-XL', "'=M"])
 })
 
 test('customers round-trip with both identifiers and a contradiction is removed', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const list = join(place, 'customers.csv')
   await writeFile(list, 'Customer ID,Email\n5,john@example.com\n6,mary@example.com\n')
-  await runCommand(['import', 'ecommerce-customers', list, '--service', shop.service.name], environment)
+  await runCommand(['import', 'ecommerce-customers', list, '--service', caller.service.name], environment)
   const admin = (id: string) => `gid://shop/Customer/${id}`
-  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
-  await put(shop, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
-  const csv = await runCommand(['mapping', 'check', shop.service.name, '--kind', 'customers', '--csv'], environment)
+  await put(caller, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
+  await put(caller, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
+  const csv = await runCommand(['mapping', 'check', caller.service.name, '--kind', 'customers', '--csv'], environment)
   const file = join(place, 'customers-mended.csv')
   await writeFile(file, csv.out)
-  const again = await runCommand(['import', 'customer-mapping', file, '--service', shop.service.name], environment)
+  const again = await runCommand(['import', 'customer-mapping', file, '--service', caller.service.name], environment)
   assert.equal(again.code, 0, again.out + again.err)
   const mapped = async (id: string) => {
-    const { ecommerceAdminId, ecommerceLegacyId } = (await shop.get(`/mappings/customers/${id}`)).json.data
+    const { ecommerceAdminId, ecommerceLegacyId } = (await caller.get(`/mappings/customers/${id}`)).json.data
     return [ecommerceAdminId, ecommerceLegacyId]
   }
   assert.deepEqual(

@@ -17,23 +17,23 @@ import {
   toDollars,
 } from '../support/order-shop.ts'
 import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
-let api: TestService
-let shop: Caller
+let api: TestApi
+let caller: Caller
 let environment: Record<string, string>
 const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' } as const
 
 before(async () => {
-  api = await startTestService({ settings: { ...settings, fulfilment: 'manual' }, role: 'maintainer' })
-  shop = api
+  api = await startTestApi({ settings: { ...settings, fulfilment: 'manual' }, role: 'maintainer' })
+  caller = api
   await fillShop(api.db, api.service)
   environment = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: urlOf(api) }
 })
 after(() => api.stop())
 
-function urlOf({ database: { connection } }: TestService) {
+function urlOf({ database: { connection } }: TestApi) {
   if (typeof connection === 'string') return connection
   const { user, host, port, database } = connection
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
@@ -54,7 +54,7 @@ const step = (number: string, name: ReturnAction) =>
   api.db.transaction(tx => advanceReturn(tx, api.service, { number }, name))
 
 const statuses = async (id: string) =>
-  (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
+  (await caller.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
 
 test('help shows all commands with examples', async () => {
   const help = await order('--help')
@@ -66,14 +66,14 @@ test('help shows all commands with examples', async () => {
 })
 
 test('a shipped order has a shipment with carrier and tracking', async () => {
-  const { id, orderNumber } = await placeOrder(shop, [
+  const { id, orderNumber } = await placeOrder(caller, [
     { sku: 'TEE', quantity: 2 },
     { sku: 'UNKEPT', quantity: 1 },
   ])
   const url = 'https://track.example.com/33ABC1'
   assert.match(await rejected('ship', orderNumber, '--tracking-url', 'javascript:alert(1)'), /must be a web address/)
   await order('ship', orderNumber, '--carrier', 'Australia Post', '--tracking-number', '33ABC1', '--tracking-url', url)
-  const [shipment, ...others] = (await shop.get(`/orders/${id}/shipments`)).json.data
+  const [shipment, ...others] = (await caller.get(`/orders/${id}/shipments`)).json.data
   assert.deepEqual(
     [others.length, shipment.carrier, shipment.trackingNumber, shipment.trackingUrl],
     [0, 'Australia Post', '33ABC1', url],
@@ -85,12 +85,12 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
       ['UNKEPT', 1],
     ],
   )
-  const { lines } = (await shop.get(`/orders/${id}`)).json.data
+  const { lines } = (await caller.get(`/orders/${id}`)).json.data
   assert.deepEqual(
     lines.map((line: { tracking: { trackingNumber: string }[] }) => line.tracking.map(each => each.trackingNumber)),
     [['33ABC1'], ['33ABC1']],
   )
-  const changes = (await shop.get('/changes?kinds=shipment')).json.data
+  const changes = (await caller.get('/changes?kinds=shipment')).json.data
   assert.deepEqual(
     changes.map((change: { path: string }) => change.path),
     [`/shipments/${shipment.id}`],
@@ -98,41 +98,41 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
 })
 
 test('a shipped order is sold once with lines, sale and points', async () => {
-  await joinRewards(api, shop)
-  const points = async () => (await shop.get('/customers/65432/rewards')).json.data.availablePoints
-  const { id, orderNumber } = await placeOrder(shop, [
+  await joinRewards(api, caller)
+  const points = async () => (await caller.get('/customers/65432/rewards')).json.data.availablePoints
+  const { id, orderNumber } = await placeOrder(caller, [
     { sku: 'TEE', quantity: 2 },
     { sku: 'UNKEPT', quantity: 1 },
   ])
-  const stock = await getStock(shop)
+  const stock = await getStock(caller)
   assert.deepEqual(await statuses(id), ['processing', 'processing'])
   assert.equal(await points(), 0)
 
   assert.equal(await order('ship', orderNumber, '--service', api.service.name), `Order ${orderNumber} shipped.\n`)
   assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
   assert.deepEqual(
-    (await getSales(shop, orderNumber)).map((sale: { total: string }) => sale.total),
+    (await getSales(caller, orderNumber)).map((sale: { total: string }) => sale.total),
     ['25.00'],
   )
   assert.equal(await points(), 25)
-  assert.deepEqual(await getStock(shop), stock)
+  assert.deepEqual(await getStock(caller), stock)
 
   assert.match(await rejected('ship', orderNumber), /^tillbridge: Order \S+ can't be shipped: it is already shipped/)
   await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already shipped/)
-  assert.equal((await getSales(shop, orderNumber)).length, 1)
+  assert.equal((await getSales(caller, orderNumber)).length, 1)
   assert.equal(await points(), 25)
 })
 
 test('an order shipped and cancelled concurrently ends as one of both', async () => {
-  const stock = await getStock(shop)
-  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const stock = await getStock(caller)
+  const { id, orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   const ends = await Promise.allSettled([ship, cancel, ship, cancel].map(act => act(orderNumber)))
   assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
   const [status] = await statuses(id)
   const isShipped = status === 'shipped'
   assert.ok(isShipped || status === 'cancelled')
-  assert.equal((await getSales(shop, orderNumber)).length, isShipped ? 1 : 0)
-  assert.equal((await getStock(shop))['1002 TEE'], (stock['1002 TEE'] ?? 0) - (isShipped ? 1 : 0))
+  assert.equal((await getSales(caller, orderNumber)).length, isShipped ? 1 : 0)
+  assert.equal((await getStock(caller))['1002 TEE'], (stock['1002 TEE'] ?? 0) - (isShipped ? 1 : 0))
 })
 
 test('a cancelled order restores its stock and voucher payments', async () => {
@@ -145,14 +145,14 @@ test('a cancelled order restores its stock and voucher payments', async () => {
     expiryDate: '2099-12-31',
   })
   await insertVouchers(api.db, api.keys, api.service, [voucher('800'), voucher('801')])
-  const stock = await getStock(shop)
+  const stock = await getStock(caller)
   const pay = async (number: string, amount: string) => {
-    const { json } = await post(shop, '/vouchers/validate', { number, pin: '004200', amount })
+    const { json } = await post(caller, '/vouchers/validate', { number, pin: '004200', amount })
     return { gateway: 'visa', amount, voucher: { number, validationId: json.data.validationId } }
   }
   const available = async (number: string) =>
-    (await shop.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
-  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }], {
+    (await caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
+  const { id, orderNumber } = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }], {
     payments: [
       await pay('801', '20.00'),
       await pay('800', '5.00'),
@@ -162,22 +162,24 @@ test('a cancelled order restores its stock and voucher payments', async () => {
   assert.deepEqual([await available('800'), await available('801')], ['15.00', '0.00'])
   assert.equal(await order('cancel', orderNumber), `Order ${orderNumber} cancelled.\n`)
   assert.deepEqual([await available('800'), await available('801')], ['20.00', '20.00'])
-  assert.deepEqual(await getStock(shop), stock)
+  assert.deepEqual(await getStock(caller), stock)
   assert.deepEqual(await statuses(id), ['cancelled'])
-  assert.deepEqual(await getSales(shop, orderNumber), [])
+  assert.deepEqual(await getSales(caller, orderNumber), [])
   await assert.rejects(ship(orderNumber), /can't be shipped: it is already cancelled\.$/)
   await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already cancelled\.$/)
   assert.equal(
-    (await post(shop, `/orders/${id}/returns`, buildReturn({ 'HOOD-S': 1 }))).json.code,
+    (await post(caller, `/orders/${id}/returns`, buildReturn({ 'HOOD-S': 1 }))).json.code,
     'quantity_exceeds_returnable',
   )
 })
 
 test('a return is received and then refunded in order', async () => {
-  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const { id, orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
-  const { id: returnId, returnNumber } = getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
-  const status = async () => (await shop.get(`/returns/${returnId}`)).json.data.status
+  const { id: returnId, returnNumber } = getCreated(
+    await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })),
+  )
+  const status = async () => (await caller.get(`/returns/${returnId}`)).json.data.status
   assert.match(
     await rejected('return', returnNumber, 'refund'),
     /is requested, so it can't be refunded\. Possible: receive or cancel\.\n$/,
@@ -191,25 +193,25 @@ test('a return is received and then refunded in order', async () => {
   await step(returnNumber, 'refund')
   assert.equal(await status(), 'refunded')
   await assert.rejects(step(returnNumber, 'cancel'), /is refunded, so it can't be cancelled\. No action is possible\.$/)
-  assert.equal((await shop.get(`/orders/${id}/returnable`)).json.data[0].returnable, 0)
+  assert.equal((await caller.get(`/orders/${id}/returnable`)).json.data[0].returnable, 0)
 })
 
 test('a cancelled return makes its items returnable again', async () => {
-  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const { id, orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
-  const { returnNumber } = getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
+  const { returnNumber } = getCreated(await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
   const ends = await Promise.allSettled(Array.from({ length: 3 }, () => step(returnNumber, 'cancel')))
   assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
-  assert.deepEqual((await shop.get(`/orders/${id}/returnable`)).json.data, [
+  assert.deepEqual((await caller.get(`/orders/${id}/returnable`)).json.data, [
     { sku: 'TEE', sold: 1, returned: 0, returnable: 1 },
   ])
-  assert.equal((await getSales(shop, orderNumber)).length, 3)
-  getCreated(await post(shop, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
+  assert.equal((await getSales(caller, orderNumber)).length, 3)
+  getCreated(await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
 })
 
 test('a missing order, return or service is named, also across services', async () => {
   const name = api.service.name
-  const { orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const { orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   const other = await api.createService(settings)
   assert.equal(await rejected('ship', 'none', '--service', name), 'tillbridge: Order none not found.\n')
   assert.equal(

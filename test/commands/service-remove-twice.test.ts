@@ -6,21 +6,21 @@ import { sql } from '../../src/database/db.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
 import { createEmptyDatabase } from '../support/database.ts'
 import { createDirectory, runCommand, runSuccessfully, startCommand, waitUntil } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
 const home = createDirectory()
-const shop = await startTestService()
-after(() => shop.stop())
-const environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
+const api = await startTestApi()
+after(() => api.stop())
+const environment = { DATABASE_URL: api.database.connection, SECRET_KEY: api.secret, DATA_DIR: join(home, 'data') }
 const remove = (name: string, file: string) => ['service', 'remove', name, '--yes', name, '--backup', file]
 
-before(() => shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`))
+before(() => api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`))
 
 test("one of two concurrent removals is rejected and the other's backup complete", async t => {
-  const { service } = shop
-  await fillWithCanaries(shop, shop, 'canary-')
+  const { service } = api
+  await fillWithCanaries(api, api, 'canary-')
   const file = join(home, 'kept.tillbridge')
-  const blocker = await shop.db.pool.connect()
+  const blocker = await api.db.pool.connect()
   const both = [startCommand(remove(service.name, file), environment)]
   try {
     await blocker.query('begin')
@@ -29,11 +29,11 @@ test("one of two concurrent removals is rejected and the other's backup complete
     const waiting = sql`
       select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
          and database = (select oid from pg_database where datname = current_database())`
-    await waitUntil(async () => (await shop.db.run(waiting)) === 1, 'the backup is being written', 60_000)
+    await waitUntil(async () => (await api.db.run(waiting)) === 1, 'the backup is being written', 60_000)
     const second = startCommand(remove(service.name, file), environment)
     both.push(second)
     await waitUntil(
-      async () => second.child.exitCode !== null || (await shop.db.run(waiting)) === 2,
+      async () => second.child.exitCode !== null || (await api.db.run(waiting)) === 2,
       'the other one gives up, or writes as well',
       60_000,
     )
@@ -51,7 +51,7 @@ test("one of two concurrent removals is rejected and the other's backup complete
 })
 
 test('a removal never overwrites a backup file and locks nothing then', async () => {
-  const { service } = await shop.createService()
+  const { service } = await api.createService()
   const file = join(home, 'other.tillbridge')
   fs.writeFileSync(file, 'of another one')
   const { code, err, out } = await runCommand(remove(service.name, file), environment)

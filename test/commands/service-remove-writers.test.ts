@@ -4,16 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../src/database/db.ts'
 import { countRowsByTable } from '../support/postgres/rows-of.ts'
 import { startCommand, waitUntil } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
-const shop = await startTestService()
-after(() => shop.stop())
-const environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret }
+const api = await startTestApi()
+after(() => api.stop())
+const environment = { DATABASE_URL: api.database.connection, SECRET_KEY: api.secret }
 
 test('writers during a service removal finish or are rejected without traces', async () => {
-  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  const busy = await shop.createService({ writesPerMinute: 'off' })
+  await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
+  const busy = await api.createService({ writesPerMinute: 'off' })
   const { id, name } = busy.service
   const responses: number[] = []
   const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -22,7 +22,7 @@ test('writers during a service removal finish or are rejected without traces', a
       responses.push((await post(busy, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, withKey())).status)
     }
   })
-  const late = await shop.db.pool.connect()
+  const late = await api.db.pool.connect()
   try {
     await late.query('begin')
     await late.query('select next_change_timestamp($1, null)', [id])
@@ -33,17 +33,17 @@ test('writers during a service removal finish or are rejected without traces', a
     await late.query(`insert into audit (service_id, id, changed_at, record) values ($1, 'late', now(), '{}')`, [id])
     await delay(6_000)
     assert.equal(removing.child.exitCode, null, 'it waits')
-    assert.ok((await countRowsByTable(shop.db, busy.service)).customer)
+    assert.ok((await countRowsByTable(api.db, busy.service)).customer)
     await late.query('commit')
     assert.equal((await removing.ended).code, 0, removing.err)
   } finally {
     late.release()
   }
-  assert.deepEqual(await countRowsByTable(shop.db, busy.service), {})
+  assert.deepEqual(await countRowsByTable(api.db, busy.service), {})
   assert.deepEqual(new Set(responses).difference(new Set([201, 503, 403])), new Set())
   assert.ok(responses.includes(201))
   await assert.rejects(
-    shop.db.run(sql`select next_change_timestamp(${id}, null)`),
+    api.db.run(sql`select next_change_timestamp(${id}, null)`),
     /is being moved to another shard, or deleted/,
   )
 })

@@ -25,13 +25,13 @@ import {
   waitUntil,
 } from '../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
 
 const home = createDirectory()
 const file = join(home, 'kept.tillbridge')
-let shop: TestService
+let api: TestApi
 let neighbour: Caller
 let shared: Caller
 let environment: Environment
@@ -40,16 +40,16 @@ const ran: string[] = []
 let isBrokenOff = false
 
 before(async () => {
-  shop = await startTestService({ settings: voucherSettings })
-  const { db, keys } = shop
-  environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
+  api = await startTestApi({ settings: voucherSettings })
+  const { db, keys } = api
+  environment = { DATABASE_URL: api.database.connection, SECRET_KEY: api.secret, DATA_DIR: join(home, 'data') }
   await db.run(sql`insert into installation (secret_digest) values (${keys.digest})`)
-  neighbour = await shop.createService(voucherSettings)
-  shared = await shop.createAccount('maintainer')
+  neighbour = await api.createService(voucherSettings)
+  shared = await api.createAccount('maintainer')
   await assign(db, shared.username, neighbour.service, 'maintainer')
-  for (const [i, each] of [shop, neighbour].entries()) {
-    await fillWithCanaries(shop, each, `canary-${i}-`)
-    await stockGiftCards(shop, each)
+  for (const [i, each] of [api, neighbour].entries()) {
+    await fillWithCanaries(api, each, `canary-${i}-`)
+    await stockGiftCards(api, each)
     assert.equal((await issueVoucher(each)).status, 201)
     const bought = await post(each, '/customers', buildCustomer({ privacy: true, emailSubscription: true }), {
       'idempotency-key': `"key-${i}"`,
@@ -83,7 +83,7 @@ before(async () => {
 })
 after(async () => {
   await worker.stop(0)
-  await shop.stop()
+  await api.stop()
 })
 
 const remove = (name: string, ...more: string[]) => ['service', 'remove', name, ...more]
@@ -99,18 +99,18 @@ test('a service is removed only after typing its name again', async () => {
     [[], typing('y')],
     [[], typing('')],
   ] as const) {
-    const { code, err } = await runCommand(remove(shop.service.name, ...more), environment, how)
+    const { code, err } = await runCommand(remove(api.service.name, ...more), environment, how)
     assert.equal(code, 1)
     assert.match(err, /Nothing was deleted\.$/m)
   }
   const unknown = await runCommand(remove('nobody', '--yes', 'nobody'), environment)
   assert.match(unknown.err, /^tillbridge: Service nobody not found\. Services: /)
-  assert.equal(await statusOf(shop), 200)
+  assert.equal(await statusOf(api), 200)
 })
 
 test('a failed or stopped backup reopens the service; --no-backup removes it', async () => {
-  const { name } = shop.service
-  const [lucky, removed] = [await shop.createService(), await shop.createService()]
+  const { name } = api.service
+  const [lucky, removed] = [await api.createService(), await api.createService()]
   const failing = runCommand(
     remove(lucky.service.name, '--yes', lucky.service.name, '--backup', join(home, 'nowhere/x')),
     environment,
@@ -125,20 +125,20 @@ test('a failed or stopped backup reopens the service; --no-backup removes it', a
   assert.equal((await stopped.ended).code, 130)
   assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was deleted\. Service \S+ is open again\.$/m)
   assert.ok(!fs.existsSync(file))
-  await waitUntil(async () => (await statusOf(shop)) === 200, 'it is open', 20_000)
+  await waitUntil(async () => (await statusOf(api)) === 200, 'it is open', 20_000)
 
   const failed = await failing
   assert.equal(failed.code, 1)
   assert.match(failed.err, /folder .*nowhere not found\. Nothing was deleted\. Service shop\d+ is open again\.$/m)
   await waitUntil(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
   assert.doesNotMatch(await removing, /backup/)
-  assert.deepEqual(await countRowsByTable(shop.db, removed.service), {})
+  assert.deepEqual(await countRowsByTable(api.db, removed.service), {})
   assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })
 
 test('a removal stopped after the backup reopens the service', async () => {
-  const { name } = shop.service
-  const blocker = await shop.db.pool.connect()
+  const { name } = api.service
+  const blocker = await api.db.pool.connect()
   try {
     await blocker.query('begin')
     // How far the columns have come that count by themselves is what a backup reads last.
@@ -147,7 +147,7 @@ test('a removal stopped after the backup reopens the service', async () => {
     const waiting = sql`
       select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
          and database = (select oid from pg_database where datname = current_database())`
-    await waitUntil(async () => (await shop.db.run(waiting)) > 0, 'its rows are read', 60_000)
+    await waitUntil(async () => (await api.db.run(waiting)) > 0, 'its rows are read', 60_000)
     stopped.child.kill('SIGINT')
     await blocker.query('rollback')
     assert.equal((await stopped.ended).code, 130)
@@ -157,11 +157,11 @@ test('a removal stopped after the backup reopens the service', async () => {
     await blocker.query('rollback')
     blocker.release()
   }
-  await waitUntil(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
+  await waitUntil(async () => (await statusOf(api)) === 200, 'it is open', 10_000)
 })
 
 test('a removal locks its service only and resumes after kill -9', async () => {
-  const { db, service } = shop
+  const { db, service } = api
   const { name } = service
   const others = await countRowsByTable(db, neighbour.service)
   await addJob(db, service.id, 'long')
@@ -176,7 +176,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     const killed = startCommand(remove(name, '--backup', file, '--yes', name), environment)
     await waitUntil(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
     await waitUntil(
-      async () => (await statusOf(shop)) === 403 && (await statusOf(shared)) === 403,
+      async () => (await statusOf(api)) === 403 && (await statusOf(shared)) === 403,
       'nobody gets in',
       20_000,
     )
@@ -204,12 +204,12 @@ test('a removal locks its service only and resumes after kill -9', async () => {
   ])
     assert.match((await runCommand(args, environment)).err, /is being removed\. To continue: tillbridge service remove/)
   const said = await runSuccessfully(remove(name), environment, typing(name))
-  assert.match(said, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${shop.username}`, 'm'))
+  assert.match(said, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${api.username}`, 'm'))
   assert.deepEqual(await countRowsByTable(db, service), {})
   assert.deepEqual(ran, [neighbour.service.name])
-  await waitUntil(async () => (await statusOf(shop)) === 401, 'the account is deleted', 10_000)
+  await waitUntil(async () => (await statusOf(api)) === 401, 'the account is deleted', 10_000)
   assert.equal(
-    (await shop.sendRaw('/stores', { headers: buildCredentials({ ...shared, service: neighbour.service }) })).status,
+    (await api.sendRaw('/stores', { headers: buildCredentials({ ...shared, service: neighbour.service }) })).status,
     200,
   )
   const { customer = 0, request_block: _, ...now } = await countRowsByTable(db, neighbour.service)
@@ -223,13 +223,13 @@ test("a removed service's backup restores into an empty installation", async t =
   const target = await createEmptyDatabase()
   t.after(() => target.drop())
   const said = await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
-  assert.match(said, new RegExp(`^Restored [\\d,]+ rows, service ${shop.service.name}, as of `))
-  const rows = await countRowsByTable(target.db, shop.service)
+  assert.match(said, new RegExp(`^Restored [\\d,]+ rows, service ${api.service.name}, as of `))
+  const rows = await countRowsByTable(target.db, api.service)
   assert.deepEqual([rows.tombstone, rows.store, rows.voucher_entry], [2_500, 2, 1])
   assert.ok((rows.request_block ?? 0) >= 2)
-  const server = await startSecondServer({ db: target.db, keys: shop.keys })
+  const server = await startSecondServer({ db: target.db, keys: api.keys })
   try {
-    const found = await server.ask('/customers/search', { headers: buildCredentials(shop) })
+    const found = await server.ask('/customers/search', { headers: buildCredentials(api) })
     assert.equal(found.status, 200)
     assert.ok(found.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
     assert.doesNotMatch(found.text, /canary-1-/)

@@ -23,21 +23,21 @@ const environment = {
   ...getDatabaseEnvironment(database),
   SECRET_KEY: database.secret,
 }
-let service: RunningServer
+let server: RunningServer
 let demo: Awaited<ReturnType<typeof addAdmin>>
 
 before(async () => {
-  service = await serve([], environment)
+  server = await serve([], environment)
   demo = await addAdmin(environment, 'demo')
 })
 after(async () => {
-  if (service) await stopServer(service)
+  if (server) await stopServer(server)
   await database.drop()
 })
 
 /** A list as it is now: `meta.asOf`, and the records without their time stamps. */
 async function list(path: string) {
-  const { status, json } = await sendGet(service, path, demo)
+  const { status, json } = await sendGet(server, path, demo)
   assert.equal(status, 200)
   const stamps = json.data.map((record: { updateTimeStamp: string }) => record.updateTimeStamp)
   const records = json.data.map(({ updateTimeStamp: _, ...record }: { updateTimeStamp: string }) => record)
@@ -254,7 +254,7 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
 })
 
 test('a new buffer or currency changes the affected records', async () => {
-  const stores = (await sendGet(service, '/stores?limit=100', demo)).json.data
+  const stores = (await sendGet(server, '/stores?limit=100', demo)).json.data
   const store = stores.find((one: { inventoryBuffer: number | null }) => one.inventoryBuffer === null)
   const [stock, products] = [`/inventory?store_number=${store.storeNumber}&limit=100`, '/products?limit=3']
   const [stockBefore, productsBefore] = [await list(stock), await list(products)]
@@ -279,7 +279,7 @@ test('a new buffer or currency changes the affected records', async () => {
 
 test('other settings take effect in the running server', async () => {
   await runSuccessfully(['service', 'set', 'demo', 'readsPerMinute=1'], environment)
-  await waitUntil(async () => (await sendGet(service, '/stores', demo)).status === 429, 'the limit is in force', 20_000)
+  await waitUntil(async () => (await sendGet(server, '/stores', demo)).status === 429, 'the limit is in force', 20_000)
   await runSuccessfully(['service', 'set', 'demo', 'readsPerMinute=off'], environment)
-  await waitUntil(async () => (await sendGet(service, '/stores', demo)).status === 200, 'it is off', 20_000)
+  await waitUntil(async () => (await sendGet(server, '/stores', demo)).status === 200, 'it is off', 20_000)
 })

@@ -29,7 +29,7 @@ const rowOf = (out: string, sync: string) =>
 describe('tillbridge sync', () => {
   const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'warn' }
   let simulator: Simulator
-  let service: RunningServer
+  let server: RunningServer
   let client: pg.Client
   const sync = (...args: string[]) => runCommand(['sync', ...args], environment)
 
@@ -41,22 +41,22 @@ describe('tillbridge sync', () => {
       BACK_OFFICE_COUNTRY: 'AU',
       BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
     })
-    service = await serve([], environment)
+    server = await serve([], environment)
     client = await connectToDatabase(environment.DATA_DIR ?? '')
   })
   after(async () => {
     await client?.end()
-    if (service) await stopServer(service)
+    if (server) await stopServer(server)
     await simulator?.close()
   })
 
   test('a fresh installation with a back office starts syncing without a demo', async () => {
-    assert.match(service.out, /^First start: reading from the back office\.$/m)
-    assert.match(service.out, /^ {2}release 2025\.1, \d+ stores, AUD$/m)
-    assert.match(service.out, /^ {2}customers +10 records$/m)
+    assert.match(server.out, /^First start: reading from the back office\.$/m)
+    assert.match(server.out, /^ {2}release 2025\.1, \d+ stores, AUD$/m)
+    assert.match(server.out, /^ {2}customers +10 records$/m)
     const access = readAccess(environment.DATA_DIR ?? '')
     assert.equal(access.serviceName, 'shop')
-    const list = async () => (await sendGet(service, '/customers/search?limit=2', access)).json
+    const list = async () => (await sendGet(server, '/customers/search?limit=2', access)).json
     assert.equal((await list()).data.length, 2)
     await waitUntil(async () => (await list()).meta.syncedAt !== undefined, 'the process has looked', 5_000)
     const json = await list()

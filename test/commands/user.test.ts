@@ -17,18 +17,18 @@ import {
 } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(createDirectory(), 'data') }
-let service: RunningServer
+let server: RunningServer
 
 before(async () => {
-  service = await serve(['--no-demo'], await install(environment))
+  server = await serve(['--no-demo'], await install(environment))
   for (const name of ['luma', 'second']) await runSuccessfully(['service', 'add', name], environment)
 })
-after(() => stopServer(service))
+after(() => stopServer(server))
 
 const apiKeyIn = (said: string) => /^API key: (\S+)$/m.exec(said)?.[1]
 
 const statusOf = async (username: string, password: string, serviceName = 'luma') =>
-  (await sendGet(service, '/stores', { username, password, serviceName })).status
+  (await sendGet(server, '/stores', { username, password, serviceName })).status
 
 test('an account has two active passwords and a rotation revokes the oldest', async () => {
   const said = await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)
@@ -82,9 +82,9 @@ test('an account keeps its role if none is given', async () => {
 
 test('console prints a link for the named or the only account', async () => {
   const linkIn = (said: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(said)?.[1]
-  const here = { ...environment, PORT: new URL(service.baseUrl).port }
-  assert.equal(linkIn(await runSuccessfully(['console'], here)), service.baseUrl)
-  assert.equal(linkIn(await runSuccessfully(['console', 'webshop'], here)), service.baseUrl)
+  const here = { ...environment, PORT: new URL(server.baseUrl).port }
+  assert.equal(linkIn(await runSuccessfully(['console'], here)), server.baseUrl)
+  assert.equal(linkIn(await runSuccessfully(['console', 'webshop'], here)), server.baseUrl)
   const { code, err } = await runCommand(['console', 'nobody'], environment)
   assert.equal(code, 1)
   assert.match(err, /Account nobody not found\. Run "tillbridge account list"\./)
@@ -128,9 +128,9 @@ test('X-Shopper-IP trust can be granted, revoked and kept', async () => {
 
 test('the running server rejects a revoked account within 5 seconds', async () => {
   const access = await createServiceAccess(environment, 'gone')
-  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  assert.equal((await sendGet(server, '/stores', access)).status, 200)
   assert.match(await runSuccessfully(['account', 'revoke', access.username], environment), /^Account \S+ deleted\.$/m)
-  await waitUntil(async () => (await sendGet(service, '/stores', access)).status === 401, 'it is rejected', 5_000)
+  await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 401, 'it is rejected', 5_000)
   for (const command of ['revoke', 'rotate']) {
     const { code, err } = await runCommand(['account', command, access.username], environment)
     assert.equal(code, 1)

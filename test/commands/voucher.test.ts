@@ -13,9 +13,9 @@ import {
 } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(createDirectory(), 'data') }
-let service: RunningServer
+let server: RunningServer
 before(async () => {
-  service = await serve(['--no-demo'], await install(environment))
+  server = await serve(['--no-demo'], await install(environment))
   await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   await runSuccessfully(['service', 'add', 'other', 'currency=AUD'], environment)
   const database = await connectToDatabase(environment.DATA_DIR)
@@ -29,7 +29,7 @@ before(async () => {
      where name = 'luma' order by number, entry`)
   await database.end()
 })
-after(() => stopServer(service))
+after(() => stopServer(server))
 
 const luma = ['--service', 'luma']
 const steps = (said: string) =>

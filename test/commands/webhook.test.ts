@@ -33,14 +33,14 @@ const environment = {
   SECRET_KEY: database.secret,
   WEBHOOK_NETWORKS: '127.0.0.0/8',
 }
-let service: RunningServer | undefined
+let server: RunningServer | undefined
 let receiver: Receiver
 before(async () => {
   receiver = await startReceiver()
-  service = await serve([], environment)
+  server = await serve([], environment)
 })
 after(async () => {
-  if (service) await stopServer(service)
+  if (server) await stopServer(server)
   await receiver?.close()
   await database.drop()
 })

@@ -11,13 +11,13 @@ import { type Console, openConsole } from '../support/console/console.ts'
 import { crawlScreens, openScreen, screens } from '../support/console/crawl.ts'
 import { createSampleData } from '../support/console/sample-data.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 
 // Requirements of every screen and of every record page that links lead to, including future ones.
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let receiver: Receiver
 let page: Console
 /** The buttons, table captions and requested paths of each screen of an admin. */
@@ -29,10 +29,10 @@ const buttons = `[...document.querySelectorAll('main button')].map(button => but
 before(async () => {
   if (skip) return
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
-  shop = await startTestService({ database: await cloneSmallDemoDatabase(), environment })
+  api = await startTestApi({ database: await cloneSmallDemoDatabase(), environment })
   receiver = await startReceiver()
-  const { customer, sku, voucher, request, webhook } = await createSampleData(shop, receiver)
-  page = await openConsole(shop, shop)
+  const { customer, sku, voucher, request, webhook } = await createSampleData(api, receiver)
+  page = await openConsole(api, api)
   const extraRoutes = [
     'syncs/stock',
     `search/customer/${customer}`,
@@ -45,18 +45,18 @@ before(async () => {
     const tables = await page.evaluate<string[]>(
       `[...document.querySelectorAll('main caption')].map(caption => caption.innerText)`,
     )
-    const requests = page.requests.splice(0).filter(url => url.startsWith(shop.baseUrl))
+    const requests = page.requests.splice(0).filter(url => url.startsWith(api.baseUrl))
     assert.deepEqual(page.complaints, [], `${route}: ${requests}`)
     screenByRoute.set(route, {
       buttons: await page.evaluate<string[]>(buttons),
       tables,
-      requests: requests.map(url => url.slice(shop.baseUrl.length)).filter(path => !/^\/(console|docs)\//.test(path)),
+      requests: requests.map(url => url.slice(api.baseUrl.length)).filter(path => !/^\/(console|docs)\//.test(path)),
     })
   })
 })
 after(async () => {
   await page?.close()
-  await shop?.stop()
+  await api?.stop()
   await receiver?.close()
 })
 
@@ -172,7 +172,7 @@ for (const role of ['visitor', 'maintainer'] as const)
   test(`a ${role} sees the screens of a ${role} and nothing more`, {
     skip,
   }, async () => {
-    const caller = await shop.createAccount(role)
+    const caller = await api.createAccount(role)
     const session = await signIn(caller)
     const open = screens.filter(screen => includesRole(role, screen.role))
     assert.deepEqual(
@@ -193,7 +193,7 @@ for (const role of ['visitor', 'maintainer'] as const)
         assert.ok(rejected.length > 0 || requests.length === 0, `${route} requests ${requests}`)
       }
     }
-    for (const operation of operationsOf((await shop.sendRaw('/openapi.json')).json)) {
+    for (const operation of operationsOf((await api.sendRaw('/openapi.json')).json)) {
       const response = await ask(session, operation)
       const isRejected = response.json?.code === 'insufficient_role'
       const required = isRejected ? /`(\w+)`/.exec(response.json.detail)?.[1] : role
@@ -204,19 +204,19 @@ for (const role of ['visitor', 'maintainer'] as const)
 
 /** Signs in another account, in the browser and for direct requests. */
 async function signIn(caller: Caller): Promise<Caller> {
-  const link = async () => createLink(shop.db, shop.keys, caller.username)
+  const link = async () => createLink(api.db, api.keys, caller.username)
   await page.goTo('about:blank')
-  await page.goTo(`${shop.baseUrl}/console#link=${await link()}`)
+  await page.goTo(`${api.baseUrl}/console#link=${await link()}`)
   await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(caller.username)})`)
   const own = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
-  const { headers } = await shop.sendRaw('/console/session/link', {
+  const { headers } = await api.sendRaw('/console/session/link', {
     method: 'POST',
     headers: own,
     body: JSON.stringify({ link: await link() }),
   })
   const cookie = String(headers['set-cookie']).split(';', 1)[0]
   const request: Caller['request'] = (path, options = {}) =>
-    shop.sendRaw(path, {
+    api.sendRaw(path, {
       ...options,
       headers: { ...options.headers, ...own, cookie, 'x-service-name': caller.service.name },
     })

@@ -3,28 +3,28 @@ import { after, before, test } from 'node:test'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let visitor: Caller
 let page: Console
 
 before(async () => {
-  shop = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
-  visitor = await shop.createAccount('visitor')
+  api = await startTestApi({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+  visitor = await api.createAccount('visitor')
   const ids = Array.from({ length: 60 }, (_, i) => `customer${i}`)
   await upsertCustomers(
-    shop.db,
-    shop.service,
+    api.db,
+    api.service,
     ids.map(id => ({ id })),
   )
-  if (!skip) page = await openConsole(shop, shop)
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop.stop()
+  await api.stop()
 })
 
 const readValue = (id: string) => page.evaluate<string>(`document.getElementById(${JSON.stringify(id)}).value`)
@@ -46,7 +46,7 @@ test('a list setting shows the current value after saving and discarding', {
 })
 
 test('an emptied number means the default', { skip }, async () => {
-  await put(shop, '/settings', { inventoryBuffer: 7, voucherValidityMonths: 12 })
+  await put(api, '/settings', { inventoryBuffer: 7, voucherValidityMonths: 12 })
   await page.show('overview')
   await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
   await page.show('settings')
@@ -55,7 +55,7 @@ test('an emptied number means the default', { skip }, async () => {
   await page.press('Review 1 change')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
-  assert.equal((await shop.get('/settings')).json.data.voucherValidityMonths, 36)
+  assert.equal((await api.get('/settings')).json.data.voucherValidityMonths, 36)
 })
 
 test('a late page of one list never appears in another list', { skip }, async () => {
@@ -129,11 +129,11 @@ test('a change made since the dialog opened is not overwritten', { skip }, async
     await page.show(screen)
     await page.press(button)
     await page.fill(field, text)
-    assert.equal((await put(shop, path, body)).status, 200)
+    assert.equal((await put(api, path, body)).status, 200)
     await page.press('Save')
     await page.waitForText('precondition_failed')
     await page.press('Close')
-    const { data } = (await shop.get(path)).json
+    const { data } = (await api.get(path)).json
     assert.deepEqual({ ...data, ...body }, data)
   }
 })
@@ -141,20 +141,20 @@ test('a change made since the dialog opened is not overwritten', { skip }, async
 test('an endpoint dialog opens with current values and sends only edits', {
   skip,
 }, async () => {
-  const created = await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks', kinds: ['store'] })
+  const created = await post(api, '/webhooks', { url: 'http://127.0.0.1:9999/hooks', kinds: ['store'] })
   assert.equal(created.status, 201, created.text)
   const path = `/webhooks/${created.json.data.id}`
   await page.show(path.slice(1))
   await page.waitForText('http://127.0.0.1:9999/hooks')
-  await put(shop, path, { description: 'Theirs, before' })
+  await put(api, path, { description: 'Theirs, before' })
   await page.press('Edit')
   await page.until(`document.querySelector('dialog form')`)
   assert.equal(await page.readField('Description'), 'Theirs, before')
-  await put(shop, path, { kinds: ['store', 'customer'], url: 'http://127.0.0.1:9999/theirs' })
+  await put(api, path, { kinds: ['store', 'customer'], url: 'http://127.0.0.1:9999/theirs' })
   await page.fill('Description', 'Mine')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
-  const { url, kinds, description } = (await shop.get(path)).json.data
+  const { url, kinds, description } = (await api.get(path)).json.data
   assert.deepEqual(
     [url, kinds.toSorted(), description],
     ['http://127.0.0.1:9999/theirs', ['customer', 'store'], 'Mine'],
@@ -163,7 +163,7 @@ test('an endpoint dialog opens with current values and sends only edits', {
   await page.press('Edit')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
-  const audited = (await shop.get(`/audit?record=${path}`)).json.data
+  const audited = (await api.get(`/audit?record=${path}`)).json.data
   assert.deepEqual(
     audited.map(({ fields }: { fields: string[] }) => fields),
     [['url', 'kinds'], ['description'], ['kinds', 'url'], ['description'], []],

@@ -4,21 +4,21 @@ import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { openScreen, screens } from '../support/console/crawl.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 
 // The screens of a service without data, and the screens if the API fails.
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let page: Console
 
 before(async () => {
-  shop = await startTestService()
-  if (!skip) page = await openConsole(shop, shop)
+  api = await startTestApi()
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop?.stop()
+  await api?.stop()
 })
 
 /** The next step that each empty screen explains. */
@@ -56,7 +56,7 @@ test('missing voucher settings are shown as a checklist', { skip }, async () => 
   await openScreen(page, 'settings')
   await page.waitForText('Missing features')
   const list = await page.evaluate<string[]>(`[...document.querySelectorAll('.todo li')].map(item => item.innerText)`)
-  const { capabilities } = (await shop.get('/capabilities')).json.data
+  const { capabilities } = (await api.get('/capabilities')).json.data
   const missing = capabilities.filter((each: { available: boolean }) => !each.available)
   assert.deepEqual(
     list,

@@ -6,26 +6,26 @@ import { assign } from '../../src/store/accounts/accounts.ts'
 import { browserMissing, openPage } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, toConsole } from '../support/console/console.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let visitor: Caller
 let elsewhere: Caller
 let page: Console
 
 before(async () => {
-  shop = await startTestService()
-  visitor = await shop.createAccount('visitor')
-  elsewhere = await shop.createService()
-  await assign(shop.db, visitor.username, elsewhere.service, 'admin')
+  api = await startTestApi()
+  visitor = await api.createAccount('visitor')
+  elsewhere = await api.createService()
+  await assign(api.db, visitor.username, elsewhere.service, 'admin')
   if (skip) return
-  page = toConsole(await openPage(shop.baseUrl))
-  await page.goTo(`${shop.baseUrl}/console`)
+  page = toConsole(await openPage(api.baseUrl))
+  await page.goTo(`${api.baseUrl}/console`)
 })
 after(async () => {
   await page?.close()
-  await shop.stop()
+  await api.stop()
 })
 
 const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`
@@ -60,7 +60,7 @@ test('an account with several services chooses one and gets its role', { skip },
   await page.waitForText(elsewhere.username)
   await page.evaluate('location.reload()')
   await page.until(`${screens}.includes('Accounts')`)
-  await page.fill('Service', shop.service.name)
+  await page.fill('Service', api.service.name)
   await page.until(`${screens}.length === 3`)
 })
 
@@ -73,7 +73,7 @@ test('a keyboard user can skip the navigation', { skip }, async () => {
 })
 
 test('an ended session leads to the sign-in page', { skip }, async () => {
-  await shop.db.run(sql`delete from console_session`)
+  await api.db.run(sql`delete from console_session`)
   // A process can cache a session for two seconds.
   await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
   await page.show('syncs')
@@ -83,30 +83,30 @@ test('an ended session leads to the sign-in page', { skip }, async () => {
   await page.press('Sign in')
   await page.press('Sign out')
   await page.until(`document.querySelector('input[type="password"]')`)
-  const rows = await shop.db.rows(sql`select from console_session`)
+  const rows = await api.db.rows(sql`select from console_session`)
   assert.equal(rows.length, 0)
 })
 
 test('a used link explains how to get another one', { skip }, async () => {
   await page.goTo('about:blank')
-  await page.goTo(`${shop.baseUrl}/console#link=used`)
+  await page.goTo(`${api.baseUrl}/console#link=used`)
   await page.waitForText('Run tillbridge console for a new one.')
   assert.equal(await page.evaluate('location.hash'), '')
 })
 
 test('a link pasted into an open page signs in its own account', { skip }, async () => {
   const paste = async (username: string) => {
-    const link = await createLink(shop.db, shop.keys, username)
+    const link = await createLink(api.db, api.keys, username)
     await page.evaluate(`location.hash = 'link=${link}'`)
     await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(username)})`)
     assert.equal(await page.evaluate('location.hash'), '')
   }
   await page.until(`document.querySelector('input[type="password"]')`)
   await paste(visitor.username)
-  await page.fill('Service', shop.service.name)
+  await page.fill('Service', api.service.name)
   await page.until(`${screens}.length === 3`)
   await page.show('syncs')
-  await paste(shop.username)
+  await paste(api.username)
   await page.until(`${screens}.includes('Accounts')`)
 })
 
@@ -114,8 +114,8 @@ test('a link pasted into an open page signs in its own account', { skip }, async
 async function signInAgain() {
   await page.clearCache()
   await page.goTo('about:blank')
-  const link = await createLink(shop.db, shop.keys, shop.username)
-  await page.goTo(`${shop.baseUrl}/console#link=${link}`)
+  const link = await createLink(api.db, api.keys, api.username)
+  await page.goTo(`${api.baseUrl}/console#link=${link}`)
   await page.until(`${screens}.includes('Accounts')`)
 }
 
@@ -128,15 +128,15 @@ test('the first screen weighs at most 150 KB, all local and cached', { skip }, a
   )
   const weight = loaded.reduce((sum, { bytes }) => sum + bytes, 0)
   assert.ok(weight > 20_000 && weight <= 150_000, `${weight} bytes`)
-  const foreign = page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && url !== 'about:blank')
+  const foreign = page.requests.filter(url => !url.startsWith(`${api.baseUrl}/`) && url !== 'about:blank')
   assert.deepEqual(foreign, [])
   const modules = loaded.filter(({ name }) => /\.(js|css)$/.test(name))
   assert.ok(modules.length > 20)
   for (const { name } of modules) {
-    const { headers } = await shop.sendRaw(new URL(name).pathname)
+    const { headers } = await api.sendRaw(new URL(name).pathname)
     assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
   }
-  const { headers } = await shop.sendRaw('/console')
+  const { headers } = await api.sendRaw('/console')
   assert.match(String(headers['content-security-policy']), /^default-src 'none'; script-src 'self'; style-src 'self';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|https?:|\*/)
 })

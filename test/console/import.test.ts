@@ -7,26 +7,26 @@ import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let page: Console
 
 before(async () => {
-  shop = await startTestService()
-  await fillShop(shop.db, shop.service)
-  if (!skip) page = await openConsole(shop, shop)
+  api = await startTestApi()
+  await fillShop(api.db, api.service)
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop?.stop()
+  await api?.stop()
 })
 
 const hasFact = (name: string) =>
   `[...document.querySelectorAll('.facts-list div')].some(each => each.innerText.replace(/\\s+/g, ' ').startsWith(${JSON.stringify(name)}))`
 const readStock = async () =>
-  (await shop.get('/inventory')).json.data
+  (await api.get('/inventory')).json.data
     .filter(({ storeNumber }: { storeNumber: string }) => storeNumber === '102')
     .map(({ sku, freeStock, buffer }: { sku: string; freeStock: number; buffer: number }) => [sku, freeStock, buffer])
     .sort()
@@ -124,13 +124,13 @@ test('column choices survive going back, and records keep their fields', { skip 
   await page.waitForText('Dry run: records (corrected).ndjson')
   await page.until(hasFact('Valid 1'))
   await page.waitForText('Import sends records.ndjson and then these corrected lines.')
-  assert.equal((await shop.get('/stores/10')).status, 404, 'a dry run writes nothing')
+  assert.equal((await api.get('/stores/10')).status, 404, 'a dry run writes nothing')
 })
 
 test('an import with corrected lines completes despite interrupted polls', {
   skip,
 }, async () => {
-  const unlock = await lockImportType(shop.db, shop.service, 'stores')
+  const unlock = await lockImportType(api.db, api.service, 'stores')
   try {
     await page.evaluate(`{
       const real = fetch
@@ -146,8 +146,8 @@ test('an import with corrected lines completes despite interrupted polls', {
   await page.until(hasFact('New 2'))
   await page.waitForText('Import: records.ndjson')
   for (const fact of ['Lines read 2', 'Rejected 0', 'Unchanged 0']) assert.ok(await page.evaluate(hasFact(fact)), fact)
-  assert.equal((await shop.get('/stores/10')).json.data.name, 'South')
-  assert.equal((await shop.get('/stores/9')).json.data.name, 'North', 'a line that was valid in the dry run')
+  assert.equal((await api.get('/stores/10')).json.data.name, 'South')
+  assert.equal((await api.get('/stores/9')).json.data.name, 'North', 'a line that was valid in the dry run')
   assert.deepEqual(
     page.complaints.filter(text => !/Failed to load resource/.test(text)),
     [],
@@ -178,15 +178,15 @@ test('corrections accumulate over dry runs and only remaining errors stay', {
   await page.fill('storeNumber of line 3', '24')
   await page.press('Import 1 line again')
   await page.until(hasFact('New 1'))
-  for (const number of ['21', '22', '23', '24']) assert.equal((await shop.get(`/stores/${number}`)).status, 200, number)
+  for (const number of ['21', '22', '23', '24']) assert.equal((await api.get(`/stores/${number}`)).status, 200, number)
 })
 
 test('a Shopify export is recognised and its omissions remove nothing', {
   skip,
 }, async () => {
   const readItems = () =>
-    shop.db.rows<{ id: string }>(
-      sql`select ecommerce_id as id, other from ecommerce_item where service_id = ${shop.service.id} order by 1`,
+    api.db.rows<{ id: string }>(
+      sql`select ecommerce_id as id, other from ecommerce_item where service_id = ${api.service.id} order by 1`,
     )
   const customers = ['1', '2', '4'.repeat(101)].map(id => [id, `${id.slice(0, 1)}@example.com`] as const)
   await page.drop('customers_export.csv', Buffer.from(customerExport(customers)))
@@ -216,7 +216,7 @@ test('the encoding is detected anywhere, and damaged lines are not sent', {
 }, async () => {
   const columns = 'storeId,storeNumber,name,Notes\n'
   const first = `31,31,Harbour,${'x'.repeat(70_000)}\n`
-  const name = async (number: string) => (await shop.get(`/stores/${number}`)).json.data?.name
+  const name = async (number: string) => (await api.get(`/stores/${number}`)).json.data?.name
   await page.drop('stores.csv', Buffer.from(`${columns}${first}32,,Müller,\n`, 'latin1'))
   await page.waitForText('Notes')
   assert.equal(await page.readField('Encoding'), 'windows-1252')

@@ -4,23 +4,23 @@ import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
 // After each step, the keyboard focus must stay where it was or move next to it, never to the top of the page.
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let page: Console
 
 before(async () => {
-  shop = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
-  await fillShop(shop.db, shop.service)
-  if (!skip) page = await openConsole(shop, shop)
+  api = await startTestApi({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+  await fillShop(api.db, api.service)
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop?.stop()
+  await api?.stop()
 })
 
 const findControl = (name: string) =>
@@ -54,7 +54,7 @@ test('an export keeps the keyboard focus until and after its end', { skip }, asy
 })
 
 test('resolving an alert keeps the focus in the list', { skip }, async () => {
-  await raiseAlert(shop.db, shop.service.id, {
+  await raiseAlert(api.db, api.service.id, {
     kind: 'export_file_rejected',
     subject: 'a.csv',
     detail: 'The last one.',
@@ -88,8 +88,8 @@ test('a followed link moves the focus and updates the page title', {
   skip,
 }, async () => {
   const body = 'storeId,storeNumber,name\n9,9,North\n'
-  await shop.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
-  const { id } = (await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks' })).json.data
+  await api.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+  const { id } = (await post(api, '/webhooks', { url: 'http://127.0.0.1:9999/hooks' })).json.data
   for (const [screen, title, link, record] of [
     ['syncs', 'Syncs', '#syncs/stores', 'stores'],
     ['webhooks', 'Webhooks', `#webhooks/${id}`, id],
@@ -108,7 +108,7 @@ test('a followed link moves the focus and updates the page title', {
     await page.key('Enter')
     await page.until(`location.hash.startsWith('${link}') && document.activeElement.id === 'content'`)
     const [first, ...others] = (await page.evaluate<string>('document.title')).split(' · ')
-    assert.deepEqual(others, [title, shop.service.name, 'Tillbridge'])
+    assert.deepEqual(others, [title, api.service.name, 'Tillbridge'])
     assert.match(first ?? '', record ? new RegExp(`^${record}$`) : /^[\w-]{36}$/)
   }
 })

@@ -10,19 +10,19 @@ import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { waitUntil } from '../support/processes.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
-let api: TestService
-let shop: Caller
+let api: TestApi
+let caller: Caller
 let page: Console
 let worker: Worker | undefined
 
 before(async () => {
-  api = await startTestService()
-  shop = await createUnmappedShop(api)
-  if (!skip) page = await openConsole(api, shop)
+  api = await startTestApi()
+  caller = await createUnmappedShop(api)
+  if (!skip) page = await openConsole(api, caller)
 })
 after(async () => {
   await page?.close()
@@ -32,7 +32,7 @@ after(async () => {
 
 const startTestWorker = () =>
   startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), mailTransport: { send: async () => {} } })
-const readMappedSku = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
+const readMappedSku = async (id: string) => (await caller.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
 const readFocus = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText')
 
 test('a SKU is mapped to its platform item', { skip }, async () => {
@@ -55,18 +55,18 @@ test('the page shows the progress of a check that another client started', {
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
   ])
-  const sent = await shop.request('/imports?type=ecommerce-variants', {
+  const sent = await caller.request('/imports?type=ecommerce-variants', {
     method: 'POST',
     headers: { 'content-type': 'text/csv' },
     body,
   })
   await waitUntil(
-    async () => (await shop.get(String(sent.headers.location))).json.data.state === 'ok',
+    async () => (await caller.get(String(sent.headers.location))).json.data.state === 'ok',
     'the platform items are imported',
   )
-  assert.equal((await post(shop, '/mappings/check', {})).status, 202)
+  assert.equal((await post(caller, '/mappings/check', {})).status, 202)
   await page.waitForText('Queued. The check starts when a worker is free.')
-  const isOurs = sql`service_id = ${shop.service.id}`
+  const isOurs = sql`service_id = ${caller.service.id}`
   await api.db.run(sql`update mapping_check set (checked, to_check) = row(1, 1000) where ${isOurs}`)
   await page.waitForText('1 of 1,000 records')
   await assertAccessible(page, 'a running check')
@@ -89,7 +89,7 @@ test('a click applies a suggestion and focuses its undo button', { skip }, async
 })
 
 test('a mapping changed since the list was read is not overwritten', { skip }, async () => {
-  const changeMapping = () => put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
+  const changeMapping = () => put(caller, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   await changeMapping()
   await page.press('Use MH01-S')
   await page.waitForText('mapping_changed')
@@ -98,7 +98,7 @@ test('a mapping changed since the list was read is not overwritten', { skip }, a
   await page.press('Save')
   await page.until(`document.querySelector('dialog')?.innerText.includes('mapping_changed')`)
   assert.equal(await readMappedSku('12001'), 'theirs')
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await page.press('Close')
   await page.until(`!document.querySelector('dialog')`)
   await page.waitForText('different case')
@@ -126,7 +126,7 @@ test('any fix can be undone unless its mapping has changed since', {
   await page.until(`document.activeElement.ariaLabel === 'Fixes, newest first'`)
   assert.equal(await readMappedSku('12001'), 'mh01-s')
   assert.equal(await readMappedSku('12002'), 'MH01-M')
-  await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
+  await put(caller, '/mappings/skus/12002', { ecommerceSku: null })
   await page.press('Undo 12002')
   await page.press('Undo')
   await page.waitForText('mapping_changed')

@@ -5,35 +5,35 @@ import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let page: Console
 let rejected: string
 
 before(async () => {
-  shop = await startTestService()
-  await fillShop(shop.db, shop.service)
+  api = await startTestApi()
+  await fillShop(api.db, api.service)
   const customer = { firstname: 'Jane', surname: 'Doe', contact: { email: 'jane.doe@example.com' } }
-  const created = await post(shop, '/customers', customer, withKey('made-once'))
+  const created = await post(api, '/customers', customer, withKey('made-once'))
   assert.equal(created.status, 201, created.text)
   for (let i = 0; i < 2; i++) {
-    const accepted = await post(shop, '/customers', customer)
+    const accepted = await post(api, '/customers', customer)
     assert.equal(accepted.json.code, 'email_taken', accepted.text)
     rejected = accepted.json.requestId
   }
   await waitUntil(
-    async () => (await shop.get(`/requests?request_id=${rejected}`)).json.data.length > 0,
+    async () => (await api.get(`/requests?request_id=${rejected}`)).json.data.length > 0,
     'the request is logged',
     20_000,
   )
-  if (!skip) page = await openConsole(shop, shop)
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop.stop()
+  await api.stop()
 })
 
 const rows = (caption: string) =>
@@ -49,7 +49,7 @@ test('errors are grouped by code and link to their requests', { skip }, async ()
   await page.until(`${resultRows}.length === 2`)
   const csv = await page.exportCsv('Requests')
   assert.match(csv, /^Time,Status,Error,Operation,Record,Account,Duration \(ms\),Request\r\n/)
-  assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${shop.username},[\\d.]+,${rejected}\r\n`))
+  assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${api.username},[\\d.]+,${rejected}\r\n`))
 })
 
 test('a request is found by its known fields and shows its timings', { skip }, async () => {

@@ -8,24 +8,24 @@ import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 import { post } from '../support/write.ts'
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let receiver: Receiver
 let page: Console
 
 before(async () => {
-  shop = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+  api = await startTestApi({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
   receiver = await startReceiver()
-  await fillShop(shop.db, shop.service)
-  if (!skip) page = await openConsole(shop, shop)
+  await fillShop(api.db, api.service)
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop?.stop()
+  await api?.stop()
   await receiver?.close()
 })
 
@@ -33,7 +33,7 @@ const main = () => page.evaluate<string>(`document.querySelector('main').innerTe
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
 test('the overview shows open issues with remedies until they are resolved', { skip }, async () => {
-  await raiseAlert(shop.db, shop.service.id, {
+  await raiseAlert(api.db, api.service.id, {
     kind: 'export_file_rejected',
     subject: 'orders.csv',
     detail: 'The folder can be read.',
@@ -61,7 +61,7 @@ test('the overview is refreshed when the user returns', { skip }, async () => {
   await page.show('overview')
   await page.waitForText('Nothing needs attention.')
   const alert = { kind: 'export_file_rejected', subject: 'rewards.csv', detail: 'A new alert.' } as const
-  await raiseAlert(shop.db, shop.service.id, alert)
+  await raiseAlert(api.db, api.service.id, alert)
   // The event of a page that becomes visible again.
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.waitForText('A new alert.')
@@ -70,20 +70,20 @@ test('the overview is refreshed when the user returns', { skip }, async () => {
 })
 
 test('a sync shows its runs and data age and can be started', { skip }, async () => {
-  await shop.db.run(sql`
+  await api.db.run(sql`
     insert into sync_run (service_id, sync, changed_at, ended_at, is_full, read, inserted, rejected)
-    select ${shop.service.id}, 'stock', now() - n * interval '10 minutes', now() - n * interval '10 minutes' + interval '90 seconds', n = 3, 1200 * n, n, 2 - n % 3
+    select ${api.service.id}, 'stock', now() - n * interval '10 minutes', now() - n * interval '10 minutes' + interval '90 seconds', n = 3, 1200 * n, n, 2 - n % 3
       from generate_series(1, 3) n`)
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
-  await setBackOffice(shop.db, shop.keys, shop.service, settings)
+  await setBackOffice(api.db, api.keys, api.service, settings)
   await waitUntil(
-    async () => (await shop.get('/syncs')).json.data.length > 5,
+    async () => (await api.get('/syncs')).json.data.length > 5,
     'the syncs of the back office are listed',
     20_000,
   )
-  await shop.db.run(sql`
+  await api.db.run(sql`
     insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)
-    select ${shop.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 1200, 1, 60000, 310 from generate_series(1, 2) n`)
+    select ${api.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 1200, 1, 60000, 310 from generate_series(1, 2) n`)
   await page.show('syncs')
   await page.waitForText('2,400, 2 failed')
   await page.until(`document.querySelector('.chart canvas')`)
@@ -96,12 +96,12 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
   await page.press('Sync now')
   await page.waitForText('Queued. The sync starts when a worker is free.')
   assert.equal(
-    (await shop.get('/syncs')).json.data.find((sync: { sync: string }) => sync.sync === 'stock').isQueued,
+    (await api.get('/syncs')).json.data.find((sync: { sync: string }) => sync.sync === 'stock').isQueued,
     true,
   )
-  await shop.db.run(sql`
+  await api.db.run(sql`
     insert into sync_state (service_id, sync, since, started_at, finished_at)
-    values (${shop.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
+    values (${api.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 60 s')
@@ -109,17 +109,17 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
   // Each failed call brings the circuit breaker closer to opening.
   await waitUntil(
     async () => {
-      await shop.get('/customers/65432/transactions?limit=1')
-      return (await shop.get('/stats/back-office-calls')).json.data.breaker === 'open'
+      await api.get('/customers/65432/transactions?limit=1')
+      return (await api.get('/stats/back-office-calls')).json.data.breaker === 'open'
     },
     'the circuit breaker opens',
     20_000,
   )
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.waitForText("The back office isn't responding")
-  await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
+  await setBackOffice(api.db, api.keys, api.service, { driver: 'embedded' })
   await waitUntil(
-    async () => (await shop.get('/capabilities')).json.data.backOffice.driver === 'embedded',
+    async () => (await api.get('/capabilities')).json.data.backOffice.driver === 'embedded',
     'the embedded back office is in use again',
     20_000,
   )
@@ -156,7 +156,7 @@ test('an endpoint is created, tested, paused, replayed, rotated and deleted', { 
   await page.until(`!document.querySelector('dialog')`)
   await page.press('Resume')
   await page.waitForText('active')
-  await shop.db.run(
+  await api.db.run(
     sql`update webhook set (state, state_reason, not_before) = row('failing', 'No delivery succeeded.', now() + interval '1 hour')`,
   )
   await page.show('webhooks')
@@ -164,7 +164,7 @@ test('an endpoint is created, tested, paused, replayed, rotated and deleted', { 
   await page.waitForText('No delivery succeeded.')
   await page.press('Retry now')
   await page.until(`document.querySelector('main .state').innerText === 'active'`)
-  const later = await shop.db.rows(sql`select from webhook where not_before > now()`)
+  const later = await api.db.rows(sql`select from webhook where not_before > now()`)
   assert.equal(later.length, 0)
   await page.press('Delete')
   await page.until(`document.querySelector('dialog')`)
@@ -173,14 +173,14 @@ test('an endpoint is created, tested, paused, replayed, rotated and deleted', { 
 })
 
 test('the overview shows failed deliveries and rejected imports at once', { skip }, async () => {
-  const { id } = (await post(shop, '/webhooks', { url: receiver.url })).json.data
-  await shop.db.run(sql`
+  const { id } = (await post(api, '/webhooks', { url: receiver.url })).json.data
+  await api.db.run(sql`
     update webhook set last_failure = json_build_object('at', now(), 'status', 500, 'detail', 'The endpoint returned 500.') where webhook_id = ${id}`)
   const body = 'storeId,storeNumber,name\n7,701,\n8,702,\n'
-  await shop.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+  await api.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
   const isImported = ({ sync, lastRun }: { sync: string; lastRun: { rejected: number } | null }) =>
     sync === 'stores' && lastRun?.rejected === 2
-  await waitUntil(async () => (await shop.get('/syncs')).json.data.some(isImported), 'the import ends')
+  await waitUntil(async () => (await api.get('/syncs')).json.data.some(isImported), 'the import ends')
   await page.show('syncs')
   await page.until(`${rows}.some(row => row.startsWith('stores all rejected'))`)
   await page.show('overview')
@@ -189,7 +189,7 @@ test('the overview shows failed deliveries and rejected imports at once', { skip
   await page.waitForText('The endpoint returned 500.')
   await page.waitForText('1 paused or retrying')
   await assertAccessible(page, 'an overview with problems')
-  await shop.request(`/webhooks/${id}`, { method: 'DELETE' })
+  await api.request(`/webhooks/${id}`, { method: 'DELETE' })
 })
 
 test('an account is created with its key, changed and revoked', { skip }, async () => {
@@ -199,8 +199,8 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.press('Create account')
   await page.waitForText('API key')
   const [password = ''] = /[\w-]{43}/.exec(await main()) ?? []
-  const headers = { authorization: `Basic ${btoa(`anna:${password}`)}`, 'x-service-name': shop.service.name }
-  assert.equal((await shop.sendRaw('/stores', { headers })).status, 200)
+  const headers = { authorization: `Basic ${btoa(`anna:${password}`)}`, 'x-service-name': api.service.name }
+  assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
   await page.press('Done')
   await assertAccessible(page, 'accounts')
   await page.press('Change role of anna')
@@ -227,7 +227,7 @@ test('a setting is changed after a preview and rejected if invalid', {
   await assertAccessible(page, 'a review')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
-  assert.equal((await shop.get('/settings')).json.data.inventoryBuffer, 3)
+  assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
   await page.fill('currency', 'GOLD')
   await page.press('Review 1 change')
   await page.until(`document.querySelector('dialog [role="alert"]')`)
@@ -240,13 +240,13 @@ test('the audit log names accounts and can be downloaded as CSV', { skip }, asyn
   await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)
   await assertAccessible(page, 'the audit')
   const csv = await page.exportCsv()
-  assert.match(csv, new RegExp(`,${shop.username},PUT /settings,/settings,inventoryBuffer,`))
-  assert.equal(csv.split('\r\n').length - 2, (await shop.get('/audit')).json.data.length)
+  assert.match(csv, new RegExp(`,${api.username},PUT /settings,/settings,inventoryBuffer,`))
+  assert.equal(csv.split('\r\n').length - 2, (await api.get('/audit')).json.data.length)
 })
 
 test('the page contacts no other origin and keeps its policy', { skip }, () => {
   assert.deepEqual(
-    page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && !/^(blob|data):/.test(url)),
+    page.requests.filter(url => !url.startsWith(`${api.baseUrl}/`) && !/^(blob|data):/.test(url)),
     [],
   )
   const unexpected = page.complaints.filter(text => !/Failed to load resource: .* (40[034]|422)/.test(text))

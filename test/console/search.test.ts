@@ -8,23 +8,23 @@ import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { gift, issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
-let shop: TestService
+let api: TestApi
 let page: Console
 
 before(async () => {
-  shop = await startTestService({ settings: voucherSettings })
-  await stockGiftCards(shop, shop)
-  await fillShop(shop.db, shop.service)
-  if (!skip) page = await openConsole(shop, shop)
+  api = await startTestApi({ settings: voucherSettings })
+  await stockGiftCards(api, api)
+  await fillShop(api.db, api.service)
+  if (!skip) page = await openConsole(api, api)
 })
 after(async () => {
   await page?.close()
-  await shop?.stop()
+  await api?.stop()
 })
 
 const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
@@ -39,7 +39,7 @@ async function search(text: string) {
 test('a customer is found by email with a timeline of orders', { skip }, async () => {
   const lines = [{ sku: 'HOOD-S', quantity: 1, price: '29.99', discounts: [] }]
   const address = { contactName: 'Jane Smith', addressLine1: '1 High St', city: 'Carlton', country: 'Australia' }
-  const order = await post(shop, '/orders', {
+  const order = await post(api, '/orders', {
     orderNumber: 'W-1001',
     customerId: '65433',
     lines,
@@ -53,12 +53,12 @@ test('a customer is found by email with a timeline of orders', { skip }, async (
   await page.waitForText('Jane Smith')
   await page.waitForText('Order W-1001')
   await put(
-    shop,
+    api,
     '/customers/65433',
     { emailSubscription: true, mobile: '0400 123 456' },
     { 'x-request-id': 'subscribing' },
   )
-  await post(shop, '/vouchers', { ...gift, receiverEmail: 'jane@example.com' })
+  await post(api, '/vouchers', { ...gift, receiverEmail: 'jane@example.com' })
   await search('W-1001')
   await page.waitForText('Style HOOD-S')
   await search('jane@example.com')
@@ -91,7 +91,7 @@ test('a SKU shows its stock by store and explains the sellable quantity', { skip
 test('an empty result is stated, and vouchers are found by number', {
   skip,
 }, async () => {
-  const { number } = (await issueVoucher(shop)).json.data
+  const { number } = (await issueVoucher(api)).json.data
   await search('4711')
   await page.waitForText('No results for 4711')
   await search(number)
@@ -116,7 +116,7 @@ test('an empty result is stated, and vouchers are found by number', {
     ),
     ['issue', 'suspend', 'resume'],
   )
-  await shop.db.run(
+  await api.db.run(
     sql`update email set status = 'failed', last_error = 'The mail server rejected the message: 550.' where voucher_number = ${number}`,
   )
   await page.press('Resend')
@@ -126,11 +126,11 @@ test('an empty result is stated, and vouchers are found by number', {
   await page.until(`!document.querySelector('dialog')`)
   await page.waitForText('bea@example.com')
   await page.waitForText('Another one was sent instead.')
-  assert.equal((await shop.get(`/vouchers/${number}/ledger`)).json.data.emails.length, 2)
+  assert.equal((await api.get(`/vouchers/${number}/ledger`)).json.data.emails.length, 2)
 })
 
 test('a voucher opens only with its right PIN', { skip }, async () => {
-  const { number, pin } = (await issueVoucher(shop)).json.data
+  const { number, pin } = (await issueVoucher(api)).json.data
   await page.show(`search/voucher/${number}`)
   await page.until(`document.querySelector('details')`)
   await page.evaluate(`document.querySelector('details').open = true`)
@@ -155,7 +155,7 @@ test('customers are found by names in either order or a surname prefix', {
     ['Bob', 'Namesake'],
     ['Cleo', 'de la Tour'],
   ] as const)
-    assert.equal((await post(shop, '/customers', person(firstname, surname))).status, 201)
+    assert.equal((await post(api, '/customers', person(firstname, surname))).status, 201)
   await search('names')
   await page.waitForText('2 results for names')
   await page.waitForText('customer Ada Namesake, ada.namesake@example.com')
@@ -172,14 +172,14 @@ test('customers are found by names in either order or a surname prefix', {
 test("a non-admin sees a customer's orders and whether more exist", {
   skip,
 }, async () => {
-  const order = await placeOrder(shop, [{ sku: 'UNKEPT', quantity: 1 }])
-  const returned = getCreated(await createReturn(shop, order.id, { UNKEPT: 1 }))
+  const order = await placeOrder(api, [{ sku: 'UNKEPT', quantity: 1 }])
+  const returned = getCreated(await createReturn(api, order.id, { UNKEPT: 1 }))
   const sales = Array.from({ length: 101 }, (_, i) => ({
     header: { id: `s${i}`, customerId: '65432', saleDate: `2024-01-01 00:${String(i % 60).padStart(2, '0')}:00` },
     line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
   }))
-  await upsertTransactions(shop.db, shop.service, sales)
-  const visitor = await openConsole(shop, await shop.createAccount('visitor'))
+  await upsertTransactions(api.db, api.service, sales)
+  const visitor = await openConsole(api, await api.createAccount('visitor'))
   try {
     await visitor.show('search/customer/65432')
     await visitor.waitForText(`Return ${returned.returnNumber}`)
@@ -190,13 +190,13 @@ test("a non-admin sees a customer's orders and whether more exist", {
     assert.deepEqual(['Order', 'Return'].map(count), [1, 1])
     assert.ok(count('Sale') >= 101, `${count('Sale')} sales`)
 
-    await setBackOffice(shop.db, shop.keys, shop.service, {
+    await setBackOffice(api.db, api.keys, api.service, {
       driver: 'apparel21',
       url: 'https://127.0.0.1:9',
       country: 'AU',
     })
     await waitUntil(
-      async () => (await shop.get('/customers/65432/transactions?limit=1')).json.meta.warnings,
+      async () => (await api.get('/customers/65432/transactions?limit=1')).json.meta.warnings,
       'sales are requested from the back office',
       20_000,
     )

@@ -5,13 +5,13 @@ import { sql } from '../../src/database/db.ts'
 import { assign, revoke } from '../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
 import { waitUntil } from '../support/processes.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 
-let api: TestService
-let other: TestService
+let api: TestApi
+let other: TestApi
 before(async () => {
-  api = await startTestService()
-  other = await startTestService({ sharedWith: api })
+  api = await startTestApi()
+  other = await startTestApi({ sharedWith: api })
 })
 after(async () => {
   await other.stop()
@@ -30,7 +30,7 @@ const signInByLink = (link: string | undefined) => send('/console/session/link',
 
 const getCookie = ({ headers }: TestResponse) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
 const withCookie = (cookie: string, service = api.service.name) => ({ ...ownPage, cookie, 'x-service-name': service })
-const getStores = (cookie: string, server: Pick<TestService, 'sendRaw'> = api) =>
+const getStores = (cookie: string, server: Pick<TestApi, 'sendRaw'> = api) =>
   server.sendRaw('/stores', { headers: withCookie(cookie) })
 
 test('a password opens a session with a protected cookie for the API', async () => {
@@ -121,7 +121,7 @@ test('signing out ends the session in every process', async () => {
 })
 
 /** Waits until a process rejects an ended session. */
-async function waitForEnd(cookie: string, server: Pick<TestService, 'sendRaw'>) {
+async function waitForEnd(cookie: string, server: Pick<TestApi, 'sendRaw'>) {
   const code = async () => (await getStores(cookie, server)).json.code
   await waitUntil(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Database, sql } from '../../src/database/db.ts'
 import { checkMappings } from '../../src/store/mappings/check-all.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Asked, documentOf } from './plans/document.ts'
 import { type Explainer, openExplainer, type Plan, type Step, statementsOf } from './plans/explain.ts'
 import { type ListRequest, lists, requestsFor } from './plans/requests.ts'
@@ -100,33 +100,33 @@ const exceptions: Exception[] = [
 ]
 
 suite('plans', { skip: await otherPostgres() }, () => {
-  let shop: TestService
+  let api: TestApi
   let explainer: Explainer
   const requested: Asked[] = []
 
   before(async () => {
-    shop = await startTestService({ settings: { readsPerMinute: 'off' } })
-    await fill(shop.db, shop.service, 1)
-    for (const scale of [0.2, 0.02]) await fill(shop.db, (await shop.createService()).service, scale)
-    await analyze(shop.db)
-    explainer = await openExplainer(shop.database.connection)
+    api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+    await fill(api.db, api.service, 1)
+    for (const scale of [0.2, 0.02]) await fill(api.db, (await api.createService()).service, scale)
+    await analyze(api.db)
+    explainer = await openExplainer(api.database.connection)
     for (const request of lists.flatMap(requestsFor)) requested.push(...(await pagesOf(request)))
   })
   after(async () => {
     await explainer?.close()
-    await shop?.stop()
+    await api?.stop()
   })
 
   /** Requests the first page and one after the first record. Returns no pages if the filters are rejected. */
   async function pagesOf(request: ListRequest): Promise<Asked[]> {
     const ask = async (page: Asked['page'], url: string) => {
-      const { answer: response, statements } = await statementsOf(() => shop.get(url))
+      const { answer: response, statements } = await statementsOf(() => api.get(url))
       const plans: Plan[] = []
       // Statements without a service belong to the process: accounts, back offices, the watermark.
       for (const each of statements) if (/service_id = \$/.test(each.text)) plans.push(await explainer.explain(each))
       return { ...request, page, records: response.json.data.length, plans }
     }
-    const { status, json, text } = await shop.get(withParameter(request, 'limit=1'))
+    const { status, json, text } = await api.get(withParameter(request, 'limit=1'))
     if (status !== 200)
       assert.match(text, /date_range_inverted|Send exactly one of|is required|can't be combined/, request.url)
     if (status !== 200) return []
@@ -176,7 +176,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('a mapping check finds records and near matches by index', async () => {
-    const { statements } = await statementsOf(() => checkMappings(shop.db, shop.service))
+    const { statements } = await statementsOf(() => checkMappings(api.db, api.service))
     const judging = new Map(statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]))
     const steps: string[] = []
     for (const each of judging.values()) steps.push(...(await explainer.explain(each)).steps.map(({ does }) => does))

@@ -8,15 +8,15 @@ import { after, before, test } from 'node:test'
 import { freePort } from '../../scenarios/support/free-port.ts'
 import { checkout, createDirectory, waitUntil } from '../support/processes.ts'
 import { buildCredentials } from '../support/servers.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 
-let service: TestService
+let api: TestApi
 const home = createDirectory(0o755)
 const certificate = join(home, 'proxy.pem')
 const key = join(home, 'proxy.key')
 
 before(async () => {
-  service = await startTestService({
+  api = await startTestApi({
     environment: { TRUSTED_PROXIES: '127.0.0.1', PUBLIC_URL: 'https://api.example.com' },
   })
   execFileSync(
@@ -41,13 +41,13 @@ before(async () => {
     { stdio: 'ignore' },
   )
   writeFileSync(join(home, 'both.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'))
-  writeFileSync(join(home, 'ca.pem'), service.ca)
+  writeFileSync(join(home, 'ca.pem'), api.ca)
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** The file of deploy/ with this machine's ports and files in the places of those that it names. */
 function configured(name: string, port: number, more: [from: string, to: string][]) {
-  const theirs = new URL(service.baseUrl).port
+  const theirs = new URL(api.baseUrl).port
   const places: [string, string][] = [
     ['127.0.0.1:8443', `127.0.0.1:${theirs}`],
     ['/var/lib/tillbridge/tls/ca.pem', join(home, 'ca.pem')],
@@ -63,12 +63,7 @@ function configured(name: string, port: number, more: [from: string, to: string]
   return { file, port }
 }
 
-const through = (
-  port: number,
-  path: string,
-  headers: Record<string, string> = buildCredentials(service),
-  body?: string,
-) =>
+const through = (port: number, path: string, headers: Record<string, string> = buildCredentials(api), body?: string) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const requested = request(
       {
@@ -115,7 +110,7 @@ async function serves(port: number) {
   assert.equal(page.status, 200)
   assert.deepEqual(JSON.parse(page.text).data, [])
   const file = `storeId,storeNumber,name\n${'\n'.repeat(2_000_000)}`
-  const headers = { ...buildCredentials(service), 'content-type': 'text/csv' }
+  const headers = { ...buildCredentials(api), 'content-type': 'text/csv' }
   const imported = await through(port, '/imports?type=stores', headers, file)
   assert.equal(imported.status, 202, imported.text)
   const rejected = await through(port, '/stores', {})

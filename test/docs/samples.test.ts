@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { checkout, createDirectory, startCommand } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
-const api = await startTestService({ settings: demoSettings, role: 'maintainer' })
+const api = await startTestApi({ settings: demoSettings, role: 'maintainer' })
 after(() => api.stop())
 await fillDemoShop(api.db, api.keys, api.service)
 

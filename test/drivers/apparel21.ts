@@ -7,7 +7,7 @@ import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 
 /** Settings that a service needs to sell vouchers at the simulator. */
 export const settings = {
@@ -27,23 +27,23 @@ export function behind({ url }: Pick<Simulator, 'url'>, connection: Partial<Conn
 }
 
 /** The API in front of a simulator of Apparel21. */
-export interface Apparel21Service {
+export interface Apparel21Api {
   simulator: Simulator
-  api: TestService
+  api: TestApi
   /** Fills the read model with all that can be pulled. */
   sync(): Promise<void>
   stop(): Promise<void>
 }
 
-type Options = Parameters<typeof startTestService>[0] & { simulated?: SimulatorOptions }
+type Options = Parameters<typeof startTestApi>[0] & { simulated?: SimulatorOptions }
 
-export async function startApparel21Service({ simulated = {}, ...options }: Options = {}): Promise<Apparel21Service> {
+export async function startApparel21Api({ simulated = {}, ...options }: Options = {}): Promise<Apparel21Api> {
   const simulator = await startSimulator({
     sizes: { stores: 4, styles: 6, persons: 15, vouchers: 0 },
     ...simulated,
   })
   const { client, release, backOffice } = behind(simulator)
-  const api = await startTestService({ settings, ...options, backOffice })
+  const api = await startTestApi({ settings, ...options, backOffice })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }])
   return {
     simulator,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
-import { startTestService, type TestService } from '../support/service.ts'
-import { type Apparel21Service, settings as apparel21Settings, startApparel21Service } from './apparel21.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+import { type Apparel21Api, settings as apparel21Settings, startApparel21Api } from './apparel21.ts'
 
 /** A driver, with the same shop behind it as behind every other. */
 export interface Shop {
-  api: TestService
+  api: TestApi
   /** The source of the shop's data. Behind the embedded driver only its data is used. */
   simulator: Simulator
   /** The driver that `GET /capabilities` returns. */
@@ -42,25 +42,25 @@ export const drivers: readonly DriverUnderTest[] = [
 ]
 
 async function openApparel21(release: string): Promise<Shop> {
-  const service = await startApparel21Service({ settings, simulated: { release } })
-  addVouchers(service.simulator)
-  await service.sync()
+  const api = await startApparel21Api({ settings, simulated: { release } })
+  addVouchers(api.simulator)
+  await api.sync()
   return {
-    ...service,
+    ...api,
     driver: 'apparel21',
     release,
     async ship(orderId) {
-      service.simulator.change({ kind: 'despatch-order', id: Number(orderId) })
+      api.simulator.change({ kind: 'despatch-order', id: Number(orderId) })
     },
   }
 }
 
 /** The embedded driver over the tables that a sync has filled, with the vouchers that the simulator has. */
 async function openEmbedded(): Promise<Shop> {
-  const source = await startApparel21Service({ settings })
+  const source = await startApparel21Api({ settings })
   addVouchers(source.simulator)
   await source.sync()
-  const api = await startTestService({ sharedWith: source.api })
+  const api = await startTestApi({ sharedWith: source.api })
   await insertVouchers(api.db, api.keys, api.service, vouchersOf(source))
   return {
     api,
@@ -86,7 +86,7 @@ function addVouchers({ state: { vouchers } }: Simulator) {
   for (const number of usable) vouchers.set(number, { ...usual, number, pin: pinOfUsable, original: 100 })
 }
 
-function vouchersOf({ simulator }: Apparel21Service): VoucherRow[] {
+function vouchersOf({ simulator }: Apparel21Api): VoucherRow[] {
   const states: Readonly<Record<string, VoucherRow['state']>> = { '6000003': 'redeemed', '6000004': 'pending' }
   return ['6000002', '6000003', '6000004', '6000007', ...usable].map(number => {
     const voucher = simulator.state.vouchers.get(number)

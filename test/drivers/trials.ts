@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { raw, sql } from '../../src/database/db.ts'
 import { buildCustomer, newEmail } from '../support/customer-bodies.ts'
 import { assertProblem } from '../support/problem.ts'
-import type { TestResponse, TestService } from '../support/service.ts'
+import type { TestApi, TestResponse } from '../support/service.ts'
 import { clearFailures, gift, waitForMinuteStart } from '../support/voucher-shop.ts'
 import { post, put, withKey } from '../support/write.ts'
 import { place, placed } from './sales.ts'
@@ -16,7 +16,7 @@ const trial = { prefer: 'tx=rollback' }
 /**
  * Digests of all tables, except the request log and the time of each account's last use, which every request changes.
  */
-async function tables({ db }: TestService): Promise<Record<string, string>> {
+async function tables({ db }: TestApi): Promise<Record<string, string>> {
   const names = await db.rows<{ name: string }>(
     sql`select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(request_|account_use)' order by 1`,
   )

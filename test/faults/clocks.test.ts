@@ -8,7 +8,7 @@ import { buildCustomer } from '../support/customer-bodies.ts'
 import { type HttpsRequest, sendHttpsRequest } from '../support/https-request.ts'
 import { createDirectory, type RunningServer, serve, stopServer, waitUntil } from '../support/processes.ts'
 import { buildCredentials } from '../support/servers.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { addVouchers, getValidationId, lockVoucher, pin, voucherSettings } from '../support/voucher-shop.ts'
 import { post, withKey } from '../support/write.ts'
 
@@ -17,12 +17,12 @@ const skip = existsSync(library) ? false : `there is no ${library}: apt-get inst
 
 describe('a server with a wrong clock next to a correct one', { skip }, () => {
   const clock = join(createDirectory(), 'clock')
-  let right: TestService
+  let right: TestApi
   let wrong: RunningServer
   let agent: Agent
 
   before(async () => {
-    right = await startTestService({ settings: voucherSettings })
+    right = await startTestApi({ settings: voucherSettings })
     writeFileSync(clock, '+0')
     wrong = await serve(['--no-demo'], {
       DATA_DIR: join(createDirectory(), 'data'),

@@ -12,7 +12,7 @@ import { createEmptyDatabase } from '../support/database.ts'
 import { buildOrder, createReturn, fillShop, getCreated } from '../support/order-shop.ts'
 import { createDirectory, runSuccessfully, waitUntil } from '../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post, withKey } from '../support/write.ts'
 import { type OwnDatabase, ownDatabase, ownDirectory } from './own-postgres.ts'
@@ -21,10 +21,10 @@ import { type OwnDatabase, ownDatabase, ownDirectory } from './own-postgres.ts'
 
 const home = ownDirectory('copies')
 let database: OwnDatabase
-let api: TestService
+let api: TestApi
 before(async () => {
   database = await ownDatabase(join(home, 'original'))
-  api = await startTestService({ database, settings: voucherSettings, role: 'maintainer' })
+  api = await startTestApi({ database, settings: voucherSettings, role: 'maintainer' })
   await fillShop(api.db, api.service)
   await stockGiftCards(api, api)
   await upsertStock(api.db, api.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: 100_000 }])

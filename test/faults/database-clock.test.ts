@@ -8,14 +8,14 @@ import { environment } from '../../src/postgres/run-as.ts'
 import { tickClock } from '../../src/store/alerts/database-clock.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 const skip = noFaketime
 const clock = join(createDirectory(), 'clock')
 let database: OwnDatabase
-let service: TestService
+let api: TestApi
 
 const setClock = (offset: string) => {
   writeFileSync(`${clock}.new`, offset)
@@ -33,12 +33,12 @@ before(async () => {
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   })
   database = await ownDatabase(createDirectory())
-  service = await startTestService({ database, settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+  api = await startTestApi({ database, settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 })
-after(() => service?.stop())
+after(() => api?.stop())
 
 const aheadSeconds = async () => {
-  const row = await service.db.row<{ now: number }>(sql`select extract(epoch from clock_timestamp())::float8 as now`)
+  const row = await api.db.row<{ now: number }>(sql`select extract(epoch from clock_timestamp())::float8 as now`)
   return Math.round((row?.now ?? 0) - Date.now() / 1_000)
 }
 const setClockAndWait = async (offset: string, seconds: number) => {
@@ -48,7 +48,7 @@ const setClockAndWait = async (offset: string, seconds: number) => {
 const createCustomers = async (count: number) => {
   const ids: string[] = []
   for (let i = 0; i < count; i++) {
-    const { status, json, text } = await post(service, '/customers', buildCustomer())
+    const { status, json, text } = await post(api, '/customers', buildCustomer())
     assert.equal(status, 201, text)
     ids.push(json.data.id)
   }
@@ -59,7 +59,7 @@ async function poll(updatedAfter: string) {
   const ids: string[] = []
   let asOf = ''
   for (let query = `?limit=50&updated_after=${encodeURIComponent(updatedAfter)}`; query; ) {
-    const { json, status, text } = await service.get(`/customers/search${query}`)
+    const { json, status, text } = await api.get(`/customers/search${query}`)
     assert.equal(status, 200, text)
     ids.push(...json.data.map(({ id }: { id: string }) => id))
     asOf = json.meta.asOf
@@ -72,16 +72,16 @@ async function poll(updatedAfter: string) {
 
 test('changes stay visible after the clock of PostgreSQL was ahead and is corrected', { skip }, async () => {
   const first = await createCustomers(3)
-  await tickClock(service.db, 5_000)
+  await tickClock(api.db, 5_000)
   await setClockAndWait('+1h', 3_600)
   const ahead = await createCustomers(3)
-  await tickClock(service.db, 5_000)
+  await tickClock(api.db, 5_000)
   const seen = await poll('2000-01-01 00:00:00')
   assert.deepEqual(seen.ids.toSorted(), [...first, ...ahead].toSorted())
 
   await setClockAndWait('+0', 0)
   // A list without further writes shows all records.
-  await tickClock(service.db, 5_000)
+  await tickClock(api.db, 5_000)
   assert.deepEqual((await poll('2000-01-01 00:00:00')).ids.toSorted(), [...first, ...ahead].toSorted())
   // A follower receives each later change, once.
   let from = seen.asOf
@@ -97,24 +97,24 @@ test('changes stay visible after the clock of PostgreSQL was ahead and is correc
 })
 
 test('a write alone corrects the clock of lists', { skip }, async () => {
-  await service.db.run(sql`delete from database_clock`)
+  await api.db.run(sql`delete from database_clock`)
   const { asOf } = await poll('2000-01-01 00:00:00')
   const created = await createCustomers(3)
   assert.deepEqual((await poll(asOf)).ids.slice(-3).toSorted(), created.toSorted())
 })
 
 test('doctor, readiness and an alert report a clock that was set back', { skip }, async () => {
-  await tickClock(service.db, 5_000)
-  const { json } = await service.sendRaw('/health/ready')
+  await tickClock(api.db, 5_000)
+  const { json } = await api.sendRaw('/health/ready')
   assert.match(json.data.warning, /^The clock of PostgreSQL was ahead and was set back\. .* No change is hidden\.$/)
-  const { json: alerts } = await service.get('/alerts')
+  const { json: alerts } = await api.get('/alerts')
   assert.deepEqual(
     alerts.data.map(({ kind }: { kind: string }) => kind),
     ['database_clock_set_back'],
   )
   const { out } = await runCommand(['doctor'], {
     DATABASE_URL: database.connection,
-    SECRET_KEY: service.secret,
+    SECRET_KEY: api.secret,
     DATA_DIR: createDirectory(),
   })
   assert.match(out, /^FAIL {2}Clock +The clock of PostgreSQL was ahead and was set back/m)
@@ -123,12 +123,12 @@ test('doctor, readiness and an alert report a clock that was set back', { skip }
 test('a jump of the clock expires no idempotency key', { skip }, async () => {
   const body = buildCustomer()
   const key = withKey()
-  const first = await post(service, '/customers', body, key)
+  const first = await post(api, '/customers', body, key)
   assert.equal(first.status, 201)
-  await tickClock(service.db, 5_000)
+  await tickClock(api.db, 5_000)
   await setClockAndWait('+30h', 30 * 3_600)
-  await tickClock(service.db, 5_000)
-  const again = await post(service, '/customers', body, key)
+  await tickClock(api.db, 5_000)
+  const again = await post(api, '/customers', body, key)
   assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
   assert.equal(again.json.data.id, first.json.data.id)
 })

@@ -6,23 +6,23 @@ import { createIntegerParser, createMoneyParser } from '../../src/import/pipelin
 import { createDateReader } from '../../src/import/pipeline/times.ts'
 import { watchEventLoop } from '../support/event-loop.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ role: 'admin' })
+  api = await startTestApi({ role: 'admin' })
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** Uploads a file, waits until its import has ended, and returns the record and the longest stretch of work in milliseconds. */
 async function importWatched(path: string, body: string) {
   const loop = watchEventLoop()
-  const [record] = await Promise.all([importAndWait(service, path, body), assertLive()])
+  const [record] = await Promise.all([importAndWait(api, path, body), assertLive()])
   return { record, longestMs: loop.stop() }
 }
 
 async function assertLive() {
-  assert.equal((await service.sendRaw('/health/live')).status, 200)
+  assert.equal((await api.sendRaw('/health/live')).status, 200)
 }
 
 const maxMs = 100
@@ -63,9 +63,9 @@ test('a quotation mark that is not closed does not block an import', async () =>
 test('long headers and bodies do not block a request', async () => {
   const loop = watchEventLoop()
   const prefer = `tx${' '.repeat(15_000)}x`
-  assert.equal((await service.get('/stores', { prefer })).status, 200)
+  assert.equal((await api.get('/stores', { prefer })).status, 200)
   const surname = `${'a'.repeat(100_000)}\u0001`
-  const rejected = await service.request('/customers', {
+  const rejected = await api.request('/customers', {
     method: 'POST',
     body: JSON.stringify({ surname, contact: { email: `${'a.'.repeat(50_000)}@` } }),
     headers: { 'content-type': 'application/json' },
@@ -93,7 +93,7 @@ test('bodies with many values and unknown fields do not block a request', async 
       ['POST', '/console/session'],
     ] as const) {
       const loop = watchEventLoop()
-      const { status, json } = await service.request(path, { method, headers, body: body.slice(0, 262_144) })
+      const { status, json } = await api.request(path, { method, headers, body: body.slice(0, 262_144) })
       const longestMs = loop.stop()
       assert.equal(status, 400)
       assert.ok((json.errors ?? []).length <= 100)

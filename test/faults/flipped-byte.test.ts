@@ -8,7 +8,7 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { buildCustomers } from '../support/paginate.ts'
 import { assertProblem } from '../support/problem.ts'
 import { captureLog } from '../support/servers.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { ownDatabase, ownDirectory } from './own-postgres.ts'
 
 test('a flipped byte in a data file is logged and never served', async () => {
@@ -23,11 +23,11 @@ test('a flipped byte in a data file is logged and never served', async () => {
   const database = await ownDatabase(directory)
   close = database.drop
   const kept = captureLog('error')
-  const service = await startTestService({ database, log: kept.log })
-  close = service.stop
-  await upsertCustomers(service.db, service.service, buildCustomers(1, 20))
-  assert.equal((await service.get('/customers/search')).json.data.length, 20)
-  const place = await service.db.row<{ path: string }>(sql`select pg_relation_filepath('customer') as path`)
+  const api = await startTestApi({ database, log: kept.log })
+  close = api.stop
+  await upsertCustomers(api.db, api.service, buildCustomers(1, 20))
+  assert.equal((await api.get('/customers/search')).json.data.length, 20)
+  const place = await api.db.row<{ path: string }>(sql`select pg_relation_filepath('customer') as path`)
   await database.postgres.stop()
 
   const file = openSync(join(directory, 'data', place?.path ?? ''), 'r+')
@@ -37,8 +37,8 @@ test('a flipped byte in a data file is logged and never served', async () => {
   closeSync(file)
 
   again = await startPostgres(directory, { settings: { fsync: 'off' } })
-  const response = await service.get('/customers/search')
-  assertProblem(response, 'internal_error', service.baseUrl)
+  const response = await api.get('/customers/search')
+  assertProblem(response, 'internal_error', api.baseUrl)
   assert.match(kept.text, /invalid page in block 0/)
-  assert.equal((await service.get('/stores')).status, 200, 'the rest goes on')
+  assert.equal((await api.get('/stores')).status, 200, 'the rest goes on')
 })

@@ -7,7 +7,7 @@ import { buildCustomer } from '../support/customer-bodies.ts'
 import { assertProblem } from '../support/problem.ts'
 import { waitUntil } from '../support/processes.ts'
 import { captureLog } from '../support/servers.ts'
-import { startTestService, type TestResponse, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 import { assertReplay, post, withKey } from '../support/write.ts'
 import { type OwnDatabase, ownDatabase, smallDisk } from './own-postgres.ts'
 
@@ -22,13 +22,13 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     key: ReturnType<typeof withKey>
   }[] = []
   let database: OwnDatabase
-  let api: TestService
+  let api: TestApi
   before(async () => {
     const wal = { min_wal_size: '32MB', max_wal_size: '32MB' }
     // The next session would have to write changes of autovacuum to the catalogue into a file.
     database = await ownDatabase(disk.directory, { ...wal, autovacuum: 'off' })
     const settings = { readsPerMinute: 'off', writesPerMinute: 'off' } as const
-    api = await startTestService({ database, settings, log: kept.log })
+    api = await startTestApi({ database, settings, log: kept.log })
   })
   after(async () => {
     await api?.stop()

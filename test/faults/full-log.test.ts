@@ -33,10 +33,10 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
     }
     const access = await createServiceAccess(environment)
     const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>>"${log}"`, 'sh'] as const
-    const service = await serve(['--no-demo'], environment, { program })
+    const server = await serve(['--no-demo'], environment, { program })
     try {
       const requested = async (times: number) => {
-        for (let i = 0; i < times; i++) assert.equal((await sendGet(service, '/stores', access)).status, 200)
+        for (let i = 0; i < times; i++) assert.equal((await sendGet(server, '/stores', access)).status, 200)
       }
       await requested(3)
       disk.fill()
@@ -45,7 +45,7 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
       await requested(3)
       await waitUntil(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
     } finally {
-      assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+      assert.deepEqual(await stopServer(server), { code: 0, signal: null })
       await database.drop()
     }
     const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)

@@ -8,7 +8,7 @@ import { buildCustomer } from '../support/customer-bodies.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { pgBouncerMissing, startPgBouncer } from '../support/pgbouncer.ts'
 import { createDirectory, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
 describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
@@ -16,11 +16,11 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   let direct: TestDatabase
   let pooler: Awaited<ReturnType<typeof startPgBouncer>>
   let db: Database
-  let service: TestService
+  let api: TestApi
   const environment = () => ({
     DATABASE_URL: pooler.connection,
     DATA_DIR: join(home, 'data'),
-    SECRET_KEY: service.secret,
+    SECRET_KEY: api.secret,
   })
 
   before(async () => {
@@ -28,10 +28,10 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     // Fewer than ask at once: each is many clients' in turn.
     pooler = await startPgBouncer(direct.connection, ['default_pool_size = 4'])
     db = openDatabase(pooler.connection, { max: 12, pooled: true, onFault: () => {} })
-    service = await startTestService({ database: { db, connection: pooler.connection, drop: () => db.close() } })
+    api = await startTestApi({ database: { db, connection: pooler.connection, drop: () => db.close() } })
   })
   after(async () => {
-    await service?.stop()
+    await api?.stop()
     await pooler?.end()
     await direct?.drop()
   })
@@ -68,11 +68,11 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
 
   test('concurrent keyed writes are stored once and reach every reader', async () => {
     const bodies = Array.from({ length: 40 }, () => buildCustomer())
-    const begun = await service.get('/customers/search?limit=1')
+    const begun = await api.get('/customers/search?limit=1')
     const responses = await Promise.all(
       bodies.flatMap(body => {
         const key = withKey()
-        const create = () => post(service, '/customers', body, key)
+        const create = () => post(api, '/customers', body, key)
         return [create().then(async first => [first, await create()] as const)]
       }),
     )
@@ -85,7 +85,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
       assert.equal(again.text, first.text)
     }
     const since = encodeURIComponent(begun.json.meta.asOf)
-    const page = await service.get(`/customers/search?updated_after=${since}&limit=100`)
+    const page = await api.get(`/customers/search?updated_after=${since}&limit=100`)
     assert.equal(page.json.data.length, bodies.length)
   })
 
@@ -103,10 +103,10 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   })
 
   test('an import waits for another import of its type', async () => {
-    const letGo = await lockImportType(db, service.service, 'staff')
+    const letGo = await lockImportType(db, api.service, 'staff')
     let waits = false
     const second: (() => void)[] = []
-    const locked = lockImportType(db, service.service, 'staff', {
+    const locked = lockImportType(db, api.service, 'staff', {
       onWait: () => {
         waits = true
       },
@@ -124,8 +124,8 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     const through = { ...environment(), DATABASE_POOLER: 'transaction' }
     const staff = join(home, 'staff.csv')
     writeFileSync(staff, 'id,code,surname\n1,A,Lee\n2,B,Smith\n')
-    await runSuccessfully(['import', 'staff', staff, '--service', service.service.name], through)
-    assert.equal((await service.get('/staff')).json.data.length, 2)
+    await runSuccessfully(['import', 'staff', staff, '--service', api.service.name], through)
+    assert.equal((await api.get('/staff')).json.data.length, 2)
     const backup = join(home, 'backup')
     await runSuccessfully(['backup', backup], through)
     assert.ok(existsSync(backup))

@@ -11,7 +11,7 @@ import { connect, type OpenedDatabase } from '../../src/runtime/installation/con
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { buildCustomers, paginate } from '../support/paginate.ts'
 import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 /** Asks a server for something of itself. */
@@ -31,9 +31,9 @@ describe('two replicas', () => {
   let primary: OwnDatabase
   let opened: OpenedDatabase
   /** Reads from the replicas too. */
-  let service: TestService
+  let api: TestApi
   /** A server of the same installation that uses only the primary. */
-  let alone: TestService
+  let alone: TestApi
 
   const stateOf = (i: number) => opened.replicas?.[i]?.health.state
   const states = (...expected: string[]) =>
@@ -58,39 +58,39 @@ describe('two replicas', () => {
       replicas: true,
       onNotice: notice => void notices.push(notice),
     })
-    service = await startTestService({
+    api = await startTestApi({
       database: { db: opened.db, connection: primary.connection, drop: opened.close },
       settings: { readsPerMinute: 'off' },
     })
-    alone = await startTestService({ sharedWith: service })
-    await upsertCustomers(primary.db, service.service, buildCustomers(1, 250))
+    alone = await startTestApi({ sharedWith: api })
+    await upsertCustomers(primary.db, api.service, buildCustomers(1, 250))
     await states('ready', 'ready')
   })
   after(async () => {
     await alone?.stop()
-    await service?.stop()
+    await api?.stop()
     for (const standby of standbys) await standby.stop()
     await primary?.drop()
   })
 
   /** The customers that a walk through their list shows, page by page. */
-  const seenBy = async (caller: TestService) => (await paginate(caller, '/customers/search?limit=100')).ids
+  const seenBy = async (caller: TestApi) => (await paginate(caller, '/customers/search?limit=100')).ids
 
   test('replicas serve pages, changes and exports once caught up', async () => {
     await waitUntil(async () => {
       const answeredBefore = counted().answered
-      await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: `Ann ${answeredBefore}` }])
-      const found = await paginate(service, '/customers/search?limit=100')
+      await upsertCustomers(primary.db, api.service, [{ id: 'new', firstname: `Ann ${answeredBefore}` }])
+      const found = await paginate(api, '/customers/search?limit=100')
       assert.equal(found.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
       // The second page at least, and each of both replicas.
       return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
     }, 'both replicas answer')
-    assert.deepEqual(await seenBy(service), await seenBy(alone))
+    assert.deepEqual(await seenBy(api), await seenBy(alone))
 
-    const lines = await service.get('/customers/search', { accept: 'application/x-ndjson' })
+    const lines = await api.get('/customers/search', { accept: 'application/x-ndjson' })
     assert.equal(lines.text.trim().split('\n').length, 251)
     const [feed, known] = await Promise.all(
-      [service, alone].map(each => each.get('/changes?kinds=customer&limit=1000&records=true')),
+      [api, alone].map(each => each.get('/changes?kinds=customer&limit=1000&records=true')),
     )
     assert.deepEqual(feed?.json.data, known?.json.data)
     assert.equal(feed?.json.data.length, 251)
@@ -98,32 +98,32 @@ describe('two replicas', () => {
 
   test('cursors are valid between processes with and without replicas', async () => {
     const first = await alone.get('/customers/search?limit=100')
-    const second = await service.get(`/customers/search?limit=100&after_cursor=${first.json.meta.endCursor}`)
-    const other = await service.get('/customers/search?limit=100')
+    const second = await api.get(`/customers/search?limit=100&after_cursor=${first.json.meta.endCursor}`)
+    const other = await api.get('/customers/search?limit=100')
     const third = await alone.get(`/customers/search?limit=100&after_cursor=${other.json.meta.endCursor}`)
     assert.deepEqual([second.status, second.json?.data], [200, third.json?.data])
     assert.equal(second.json.data.length, 100)
   })
 
   test('a lagging replica serves only sessions whose data it has', async () => {
-    const firstPage = await service.get('/customers/search?limit=100')
+    const firstPage = await api.get('/customers/search?limit=100')
     const on = `/customers/search?limit=100&after_cursor=${firstPage.json.meta.endCursor}`
     await waitUntil(async () => {
       const { answered } = counted()
-      await service.get(on)
+      await api.get(on)
       return counted().answered > answered
     }, 'a replica has what the walk needs')
     for (const standby of standbys) await querySql(standby, 'select pg_wal_replay_pause()')
     try {
-      await upsertCustomers(primary.db, service.service, buildCustomers(1, 50, 'Bea'))
+      await upsertCustomers(primary.db, api.service, buildCustomers(1, 50, 'Bea'))
       const { answered, behind } = counted()
-      const stale = await service.get(on)
+      const stale = await api.get(on)
       assert.equal(counted().answered, answered + 1, 'a replica goes on')
       const now = await alone.get(on)
       const kept = new Set(now.json.data.map(({ id }: { id: string }) => id))
       const older = stale.json.data.map(({ id }: { id: string }) => id)
       assert.ok(older.every((id: string) => kept.has(id) || id <= '000050'))
-      const { records } = await paginate(service, '/customers/search?limit=100')
+      const { records } = await paginate(api, '/customers/search?limit=100')
       assert.equal(records.filter(({ firstname }) => firstname === 'Bea').length, 50)
       assert.deepEqual(
         records.map(({ id }) => id),
@@ -136,7 +136,7 @@ describe('two replicas', () => {
     }
     await waitUntil(async () => {
       const { answered } = counted()
-      await seenBy(service)
+      await seenBy(api)
       return counted().answered > answered
     }, 'they have caught up')
   })
@@ -146,10 +146,10 @@ describe('two replicas', () => {
     const expected = await seenBy(alone)
     await haltPostgresWhile(one.pid, () =>
       haltPostgresWhile(two.pid, async () => {
-        const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(service)))
+        const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(api)))
         for (const ids of seen) assert.deepEqual(ids, expected)
         await states('unreachable', 'unreachable')
-        assert.deepEqual(await seenBy(service), expected)
+        assert.deepEqual(await seenBy(api), expected)
       }),
     )
     await states('ready', 'ready')
@@ -158,7 +158,7 @@ describe('two replicas', () => {
   })
 
   test('an idle primary with a new WAL file causes no lag', async () => {
-    await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: 'Bo' }])
+    await upsertCustomers(primary.db, api.service, [{ id: 'new', firstname: 'Bo' }])
     await waitUntil(async () => {
       const row = await primary.db.row<{ lsn: string }>(sql`
         with begun as materialized (select pg_switch_wal()) select ${currentLsn} as lsn from begun`)
@@ -166,7 +166,7 @@ describe('two replicas', () => {
     }, 'behind the header of the file there is nothing')
     await waitUntil(async () => {
       const { answered } = counted()
-      await seenBy(service)
+      await seenBy(api)
       return counted().answered > answered
     }, 'a replica answers')
   })
@@ -216,9 +216,9 @@ describe('two replicas', () => {
     )
     await querySql(one, 'select pg_promote()')
     await states('no_standby', 'another_log')
-    await upsertCustomers(primary.db, service.service, buildCustomers(1, 3, 'Cleo'))
+    await upsertCustomers(primary.db, api.service, buildCustomers(1, 3, 'Cleo'))
     const { answered } = counted()
-    const { records } = await paginate(service, '/customers/search?limit=100')
+    const { records } = await paginate(api, '/customers/search?limit=100')
     assert.equal(records.filter(({ firstname }) => firstname === 'Cleo').length, 3)
     assert.equal(counted().answered, answered)
     const { out } = await runCommand(['doctor'], { ...environment(), DATA_DIR: join(home, 'data') })

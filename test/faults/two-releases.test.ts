@@ -9,12 +9,12 @@ import { identifierOf, shopOfNames } from '../api/access/shop-of-names.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { checkout, createDirectory, type RunningServer, serve, stopServer } from '../support/processes.ts'
 import { buildCredentials, captureLog, createRequester } from '../support/servers.ts'
-import { type Caller, startTestService } from '../support/service.ts'
+import { type Caller, startTestApi } from '../support/service.ts'
 import { clearFailures, voucherSettings } from '../support/voucher-shop.ts'
 import { post, withKey } from '../support/write.ts'
 
 const kept = captureLog('error')
-const older = await startTestService({
+const older = await startTestApi({
   log: kept.log,
   settings: voucherSettings,
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },

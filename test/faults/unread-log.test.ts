@@ -22,7 +22,7 @@ const environment = {
 }
 const pipe = join(createDirectory(), 'log')
 let reader: number
-let service: RunningServer
+let server: RunningServer
 let access: Awaited<ReturnType<typeof installWithAccess>>
 
 before(async () => {
@@ -30,10 +30,10 @@ before(async () => {
   reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
   const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>"${pipe}"`, 'sh'] as const
   access = await installWithAccess(environment)
-  service = await serve(['--no-demo'], environment, { program })
+  server = await serve(['--no-demo'], environment, { program })
 })
 after(async () => {
-  await stopServer(service)
+  await stopServer(server)
   closeSync(reader)
 })
 
@@ -62,7 +62,7 @@ test('a stalled log reader delays no request and receives the lost-line count', 
   const times = 50
   const requested = async () => {
     const begun = performance.now()
-    for (let i = 0; i < times; i++) assert.equal((await sendGet(service, '/stores', access)).status, 200)
+    for (let i = 0; i < times; i++) assert.equal((await sendGet(server, '/stores', access)).status, 200)
     return performance.now() - begun
   }
   const read = await requested()
@@ -79,7 +79,7 @@ test('a stalled log reader delays no request and receives the lost-line count', 
   const lost = () => [...log.matchAll(/"lost":(\d+),/g)].reduce((sum, [, count]) => sum + Number(count), 0)
   await waitUntil(
     async () => {
-      await sendGet(service, '/stores', access)
+      await sendGet(server, '/stores', access)
       log += readAll()
       // The last line of each of the two may have come once there was room.
       return lost() >= times - 2

@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { importAndWait } from '../support/import-and-wait.ts'
-import { type Caller, startTestService } from '../support/service.ts'
+import { type Caller, startTestApi } from '../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
 
-const read = async (shop: Caller, path: string) => (await shop.get(path)).json.data
+const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const listNotes = ({ notes }: { notes: { note: string; count: number }[] }) =>
   notes.map(({ note, count }) => `${count} ${note.replace(/:.*/, '')}`).sort()
 
 test('apostrophes before identifiers, post codes and phones are removed', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const header = 'id,surname,postcode,phoneMobile,city\n'
-  const done = await importAndWait(shop, 'customers', `${header}'C1,'t Hooft,'0800,'+61400000001,'s-Hertogenbosch\n`)
+  const done = await importAndWait(caller, 'customers', `${header}'C1,'t Hooft,'0800,'+61400000001,'s-Hertogenbosch\n`)
   assert.deepEqual(listNotes(done), ['1 apostrophe before an identifier, number, post code or phone'])
-  const { surname, address, contact } = await read(shop, '/customers/C1')
+  const { surname, address, contact } = await read(caller, '/customers/C1')
   assert.deepEqual([surname, address.city, address.postcode], ["'t Hooft", "'s-Hertogenbosch", '0800'])
   assert.equal(contact.phones.mobile, '+61400000001')
 })
 
 test("signs of the service's currency are removed, those of others rejected", async () => {
-  const shop = await service.createService({ currency: 'AUD' })
+  const caller = await api.createService({ currency: 'AUD' })
   const header = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
   const lines = ['S1,M,$12.00', 'S2,M,A$13', 'S3,M,14.00 AUD', 'S4,M,€15.00']
     .map(line => `P,P,Name,C,${line}\n`)
     .join('')
-  const done = await importAndWait(shop, 'products', header + lines)
+  const done = await importAndWait(caller, 'products', header + lines)
   assert.deepEqual([done.new, done.rejected, listNotes(done)], [3, 1, ['3 sign of the currency']])
 })
 
 test('placeholders, invisible characters and lines without a record are remarked', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const file = [
     'id,surname,firstname',
     'C1,Lee,NULL',
@@ -41,7 +41,7 @@ test('placeholders, invisible characters and lines without a record are remarked
     'C3,#N/A,(null)',
     'C4,Null,Ann',
   ]
-  const done = await importAndWait(shop, 'customers', `${file.join('\n')}\n`)
+  const done = await importAndWait(caller, 'customers', `${file.join('\n')}\n`)
   assert.deepEqual([done.new, done.skipped, done.rejected], [4, 2, 0])
   assert.deepEqual(listNotes(done), [
     '1 invisible characters',
@@ -49,34 +49,34 @@ test('placeholders, invisible characters and lines without a record are remarked
     '1 repeated header',
     '3 placeholder such as NULL or #N/A',
   ])
-  assert.equal((await read(shop, '/customers/C2')).firstname, null)
-  assert.equal((await read(shop, '/customers/C4')).surname, 'Null')
+  assert.equal((await read(caller, '/customers/C2')).firstname, null)
+  assert.equal((await read(caller, '/customers/C4')).surname, 'Null')
 })
 
 test('a line of totals is no record', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const file = 'id,saleDate,lineId,quantity,price\nR1,2024-05-10,1,1,10.00\nTotal,,,1,10.00\n'
-  const done = await importAndWait(shop, 'transactions', file)
+  const done = await importAndWait(caller, 'transactions', file)
   assert.deepEqual([done.new, done.skipped, listNotes(done)], [1, 1, ['1 line of totals']])
 })
 
 test('the same key with different content is remarked in each import type', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const sale = 'R1,2024-05-10 09:30,A,'
   const sales = `id,saleDate,lineId,quantity,price\n${sale}1,10.00\n${sale}2,10.00\n${sale}2,10.00\n`
   assert.ok(
-    listNotes(await importAndWait(shop, 'transactions', sales)).includes(
+    listNotes(await importAndWait(caller, 'transactions', sales)).includes(
       '1 same key as an earlier line, but different content',
     ),
   )
   const customers = 'id,surname\nC1,One\nC2,Two\nC1,Three\n'
-  assert.deepEqual(listNotes(await importAndWait(shop, 'customers', customers)), [
+  assert.deepEqual(listNotes(await importAndWait(caller, 'customers', customers)), [
     '1 same key as an earlier line, but different content',
   ])
 })
 
 test('doubtful signs, dates and sums of sales are remarked', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const header = 'id,saleDate,lineId,quantity,price,discountAmount,value\n'
   const lines = [
     'R1,2024-05-10,1,1,10.00,,10.00',
@@ -87,7 +87,7 @@ test('doubtful signs, dates and sums of sales are remarked', async () => {
     'R6,2024-05-10,1,-1,10.00,1.00,',
     'R7,2024-05-10,1,2,10.00,,10.00',
   ]
-  const done = await importAndWait(shop, 'transactions', `${header}${lines.join('\n')}\n`)
+  const done = await importAndWait(caller, 'transactions', `${header}${lines.join('\n')}\n`)
   assert.deepEqual([done.new, done.rejected], [7, 0])
   assert.deepEqual(listNotes(done), [
     '1 discountAmount has another sign than quantity times price',
@@ -100,9 +100,9 @@ test('doubtful signs, dates and sums of sales are remarked', async () => {
 })
 
 test('a line can take the email that a later line releases', async () => {
-  const shop = await service.createService()
-  await importAndWait(shop, 'customers', 'id,email\nC1,a@example.com\nC2,b@example.com\n')
-  const done = await importAndWait(shop, 'customers', 'id,email\nC1,b@example.com\nC2,c@example.com\n')
+  const caller = await api.createService()
+  await importAndWait(caller, 'customers', 'id,email\nC1,a@example.com\nC2,b@example.com\n')
+  const done = await importAndWait(caller, 'customers', 'id,email\nC1,b@example.com\nC2,c@example.com\n')
   assert.deepEqual([done.changed, done.rejected], [2, 0])
 })
 

@@ -3,86 +3,90 @@ import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { importAndWait, uploadFile } from '../support/import-and-wait.ts'
 import { waitUntil } from '../support/processes.ts'
-import { type Caller, startTestService } from '../support/service.ts'
+import { type Caller, startTestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
 
-const read = async (shop: Caller, path: string) => (await shop.get(path)).json.data
+const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const productHeader = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
 const product = (id: string, colour: string, sku: string) => `${id},${id},Name,${colour},${sku},M,1.00\n`
-const listProducts = async (shop: Caller) =>
-  (await read(shop, '/products')).map(
+const listProducts = async (caller: Caller) =>
+  (await read(caller, '/products')).map(
     ({ id, colours }: { id: string; colours: { id: string; sizes: unknown[] }[] }) =>
       `${id}: ${colours.map(colour => `${colour.id} ${colour.sizes.length}`).join(', ')}`,
   )
-const listRemoved = async (shop: Caller, path: string) =>
-  (await read(shop, `${path}?updated_after=2020-01-01T00:00:00Z&removed=true`))
+const listRemoved = async (caller: Caller, path: string) =>
+  (await read(caller, `${path}?updated_after=2020-01-01T00:00:00Z&removed=true`))
     .filter(({ removed }: { removed?: boolean }) => removed)
     .map(({ id }: { id: string }) => id)
 
 test('a product that has lost its last SKU leaves the list', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   await importAndWait(
-    shop,
+    caller,
     'products',
     productHeader + product('A', 'A1', 'S1') + product('B', 'B1', 'S2') + product('B', 'B2', 'S3'),
   )
-  await importAndWait(shop, 'products', productHeader + product('C', 'C1', 'S1') + product('C', 'C1', 'S2'))
-  assert.deepEqual((await listProducts(shop)).sort(), ['B: B2 1', 'C: C1 2'])
-  assert.deepEqual(await listRemoved(shop, '/products'), ['A'])
+  await importAndWait(caller, 'products', productHeader + product('C', 'C1', 'S1') + product('C', 'C1', 'S2'))
+  assert.deepEqual((await listProducts(caller)).sort(), ['B: B2 1', 'C: C1 2'])
+  assert.deepEqual(await listRemoved(caller, '/products'), ['A'])
 })
 
 test('stock that a complete file lacks becomes 0 in its stores', async () => {
-  const shop = await service.createService()
-  await importAndWait(shop, 'stores', 'storeId,storeNumber,name\n1,001,North\n2,002,South\n')
-  await importAndWait(shop, 'products', productHeader + product('A', 'A1', 'S1') + product('A', 'A1', 'S2'))
-  await importAndWait(shop, 'stock', 'storeNumber,skuId,freeStock\n001,S1,5\n001,S2,6\n002,S1,7\n')
-  const { notes } = await importAndWait(shop, 'stock&complete=true', 'storeNumber,skuId,freeStock\n001,S1,4\n')
+  const caller = await api.createService()
+  await importAndWait(caller, 'stores', 'storeId,storeNumber,name\n1,001,North\n2,002,South\n')
+  await importAndWait(caller, 'products', productHeader + product('A', 'A1', 'S1') + product('A', 'A1', 'S2'))
+  await importAndWait(caller, 'stock', 'storeNumber,skuId,freeStock\n001,S1,5\n001,S2,6\n002,S1,7\n')
+  const { notes } = await importAndWait(caller, 'stock&complete=true', 'storeNumber,skuId,freeStock\n001,S1,4\n')
   const levels = async () =>
-    (await read(shop, '/inventory'))
+    (await read(caller, '/inventory'))
       .map(({ storeNumber, skuId, freeStock }: Record<string, unknown>) => `${storeNumber} ${skuId} ${freeStock}`)
       .sort()
   assert.deepEqual(await levels(), ['001 S1 4', '001 S2 0', '002 S1 7'])
   assert.deepEqual(notes, [{ note: 'stock levels became 0 because they are missing from the file', count: 1 }])
-  const rejected = await importAndWait(shop, 'stock&complete=true', 'storeNumber,skuId,freeStock\n002,S2,x\n001,S2,1\n')
+  const rejected = await importAndWait(
+    caller,
+    'stock&complete=true',
+    'storeNumber,skuId,freeStock\n002,S2,x\n001,S2,1\n',
+  )
   assert.match(JSON.stringify(rejected.notes), /the file is not complete/)
   assert.deepEqual(await levels(), ['001 S1 4', '001 S2 1', '002 S1 7'])
 })
 
 test('SKUs and customers that a complete file lacks are removed', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   await importAndWait(
-    shop,
+    caller,
     'products',
     productHeader + product('A', 'A1', 'S1') + product('A', 'A2', 'S2') + product('B', 'B1', 'S3'),
   )
-  await importAndWait(shop, 'products&complete=true', productHeader + product('A', 'A1', 'S1'))
-  assert.deepEqual(await listProducts(shop), ['A: A1 1'])
-  assert.deepEqual(await listRemoved(shop, '/products'), ['B'])
-  await importAndWait(shop, 'customers', 'id,surname\nC1,One\nC2,Two\n')
-  await importAndWait(shop, 'customers&complete=true', 'id,surname\nC1,One\n')
-  assert.equal((await shop.get('/customers/C2')).status, 404)
+  await importAndWait(caller, 'products&complete=true', productHeader + product('A', 'A1', 'S1'))
+  assert.deepEqual(await listProducts(caller), ['A: A1 1'])
+  assert.deepEqual(await listRemoved(caller, '/products'), ['B'])
+  await importAndWait(caller, 'customers', 'id,surname\nC1,One\nC2,Two\n')
+  await importAndWait(caller, 'customers&complete=true', 'id,surname\nC1,One\n')
+  assert.equal((await caller.get('/customers/C2')).status, 404)
 })
 
 test('a customer created while a complete file is imported stays', async t => {
-  const shop = await service.createService()
-  await importAndWait(shop, 'customers', 'id,surname\nC1,One\nC2,Two\n')
+  const caller = await api.createService()
+  await importAndWait(caller, 'customers', 'id,surname\nC1,One\nC2,Two\n')
   // The import waits for this row.
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   t.after(() => released.resolve())
-  const holding = service.db.transaction(async tx => {
-    await tx.run(sql`select from customer where service_id = ${shop.service.id} and id = 'C1' for update`)
+  const holding = api.db.transaction(async tx => {
+    await tx.run(sql`select from customer where service_id = ${caller.service.id} and id = 'C1' for update`)
     locked.resolve()
     await released.promise
   })
   await locked.promise
-  const importing = importAndWait(shop, 'customers&complete=true', 'id,surname\nC1,Changed\n')
+  const importing = importAndWait(caller, 'customers&complete=true', 'id,surname\nC1,Changed\n')
   const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-  await waitUntil(async () => (await service.db.rows(waiting)).length > 0, 'the import waits for the row')
-  const created = await post(shop, '/customers', {
+  await waitUntil(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the row')
+  const created = await post(caller, '/customers', {
     firstname: 'Ann',
     surname: 'New',
     contact: { email: 'new@example.com' },
@@ -91,34 +95,34 @@ test('a customer created while a complete file is imported stays', async t => {
   released.resolve()
   await holding
   assert.equal((await importing).state, 'ok')
-  assert.equal((await shop.get(`/customers/${created.json.data.id}`)).status, 200)
-  assert.equal((await shop.get('/customers/C2')).status, 404)
+  assert.equal((await caller.get(`/customers/${created.json.data.id}`)).status, 200)
+  assert.equal((await caller.get('/customers/C2')).status, 404)
 })
 
 test('a complete file that lacks more than half removes nothing', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `C${i},Name\n`).join('')
-  await importAndWait(shop, 'customers', `id,surname\n${lines(50)}`)
-  const { notes } = await importAndWait(shop, 'customers&complete=true', `id,surname\n${lines(20)}`)
+  await importAndWait(caller, 'customers', `id,surname\n${lines(50)}`)
+  const { notes } = await importAndWait(caller, 'customers&complete=true', `id,surname\n${lines(20)}`)
   assert.deepEqual(notes, [
     { note: 'missing from the file, but kept because they are more than half of the list: check the file', count: 30 },
   ])
-  assert.equal((await shop.get('/customers/C49')).status, 200)
+  assert.equal((await caller.get('/customers/C49')).status, 200)
 })
 
 test('only stock, products and customers can be complete', async () => {
-  const shop = await service.createService()
-  const { status, json } = await uploadFile(shop, 'stores&complete=true', 'storeId,storeNumber,name\n1,001,North\n')
+  const caller = await api.createService()
+  const { status, json } = await uploadFile(caller, 'stores&complete=true', 'storeId,storeNumber,name\n1,001,North\n')
   assert.equal(status, 400)
   assert.equal(json.errors[0].parameter, 'complete')
 })
 
 test('the second customer with an email is stored without it if requested', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const file = 'id,surname,email\nC1,One,a@example.com\nC2,Two,A@example.com\n'
-  assert.equal((await importAndWait(shop, 'customers', file)).rejected, 1)
-  const { rejected, notes } = await importAndWait(shop, 'customers&clear_shared_email=true', file)
+  assert.equal((await importAndWait(caller, 'customers', file)).rejected, 1)
+  const { rejected, notes } = await importAndWait(caller, 'customers&clear_shared_email=true', file)
   assert.equal(rejected, 0)
   assert.deepEqual(notes, [{ note: 'email address of another customer: stored without it', count: 1 }])
-  assert.equal((await read(shop, '/customers/C2')).contact.email, null)
+  assert.equal((await read(caller, '/customers/C2')).contact.email, null)
 })

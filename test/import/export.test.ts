@@ -12,10 +12,10 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
-import { type Caller, startTestService } from '../support/service.ts'
+import { type Caller, startTestApi } from '../support/service.ts'
 import { environmentOf } from './import-command.ts'
 
-const api = await startTestService({ database: await cloneSmallDemoDatabase() })
+const api = await startTestApi({ database: await cloneSmallDemoDatabase() })
 after(() => api.stop())
 const other = await api.createService({ ...demoSettings, readsPerMinute: 'off' })
 const place = createDirectory()

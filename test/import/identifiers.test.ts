@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isEmail } from '../../src/domain/values/email.ts'
 import { openImportShop } from '../support/import-shop.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 
 const shop = await openImportShop()
@@ -63,7 +63,7 @@ test('a value damaged by a spreadsheet is rejected', async () => {
 })
 
 test('an email follows the same rule in files and bodies', async () => {
-  const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
+  const api = await startTestApi({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
   const addresses = [
     ...[
       'bad',
@@ -95,7 +95,7 @@ test('an email follows the same rule in files and bodies', async () => {
 })
 
 test('a string follows the same rule in files and bodies', async () => {
-  const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
+  const api = await startTestApi({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
   const texts = [
     ...['a\tb', 'a\nb', '\u007f', '\u0085', 'a\u2028b', 'a\u2029b', 'a\u202eb', '\u202aAnn\u202c', '\u2066a'],
     ...['Ann', 'Zoë', 'Zoe\u0308', 'a\u00a0b', '\u200fa', 'a\u200db', '👩‍👩‍👧'],

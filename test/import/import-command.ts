@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { createDirectory, runCommand } from '../support/processes.ts'
-import type { Caller, TestService } from '../support/service.ts'
+import type { Caller, TestApi } from '../support/service.ts'
 
 /** The result of `tillbridge import`. */
 export interface ImportRun {
@@ -18,7 +18,7 @@ export interface ImportRun {
 }
 
 /** Runs `tillbridge import` for services of an installation, with the text of a file. */
-export function importing(installation: TestService) {
+export function importing(installation: TestApi) {
   const place = createDirectory()
   const environment = environmentOf(installation, place)
   return async (
@@ -41,13 +41,13 @@ export function importing(installation: TestService) {
 }
 
 /** Returns the environment of a command for an installation. */
-export const environmentOf = ({ database: { connection }, secret }: TestService, place: string) => ({
+export const environmentOf = ({ database: { connection }, secret }: TestApi, place: string) => ({
   DATA_DIR: join(place, 'data'),
   DATABASE_URL: urlOf(connection),
   SECRET_KEY: secret,
 })
 
-function urlOf(connection: TestService['database']['connection']) {
+function urlOf(connection: TestApi['database']['connection']) {
   if (typeof connection === 'string') return connection
   const { user, host, port, database } = connection
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`

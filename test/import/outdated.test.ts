@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { importAndWait } from '../support/import-and-wait.ts'
-import { type Caller, startTestService } from '../support/service.ts'
+import { type Caller, startTestApi } from '../support/service.ts'
 import { put } from '../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
 
 const counts = ({ new: added, changed: updated, unchanged, outdated, rejected }: Record<string, unknown>) => ({
   added,
@@ -17,12 +17,12 @@ const counts = ({ new: added, changed: updated, unchanged, outdated, rejected }:
 const nothing = { added: 0, changed: 0, unchanged: 0, outdated: 0, rejected: 0 }
 const skipped = { ...nothing, outdated: 1 }
 const changed = { ...nothing, changed: 1 }
-const importFile = async (shop: Caller, type: string, content: string) =>
-  counts(await importAndWait(shop, type, content))
+const importFile = async (caller: Caller, type: string, content: string) =>
+  counts(await importAndWait(caller, type, content))
 
-const read = async (shop: Caller, path: string) => (await shop.get(path)).json.data
-const consent = async (shop: Caller, id = 'C1') => {
-  const { privacy, emailSubscription, smsSubscription } = await read(shop, `/customers/${id}`)
+const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
+const consent = async (caller: Caller, id = 'C1') => {
+  const { privacy, emailSubscription, smsSubscription } = await read(caller, `/customers/${id}`)
   return [privacy, emailSubscription, smsSubscription]
 }
 
@@ -31,88 +31,93 @@ const types: [
   type: string,
   header: string,
   line: (value: string) => string,
-  read: (shop: Caller) => Promise<unknown>,
+  read: (caller: Caller) => Promise<unknown>,
 ][] = [
-  ['stores', 'storeId,storeNumber,name', name => `1,001,${name}`, async shop => (await read(shop, '/stores'))[0].name],
-  ['staff', 'id,code,surname', name => `7,A,${name}`, async shop => (await read(shop, '/staff'))[0].surname],
+  [
+    'stores',
+    'storeId,storeNumber,name',
+    name => `1,001,${name}`,
+    async caller => (await read(caller, '/stores'))[0].name,
+  ],
+  ['staff', 'id,code,surname', name => `7,A,${name}`, async caller => (await read(caller, '/staff'))[0].surname],
   [
     'products',
     'productId,productCode,name,colourId,skuId,sizeCode,price',
     name => `P,P,${name},C,S,M,10.00`,
-    async shop => (await read(shop, '/products'))[0].name,
+    async caller => (await read(caller, '/products'))[0].name,
   ],
   [
     'stock',
     'storeNumber,skuId,freeStock',
     free => `001,S,${free}`,
-    async shop => String((await read(shop, '/inventory'))[0].freeStock),
+    async caller => String((await read(caller, '/inventory'))[0].freeStock),
   ],
-  ['customers', 'id,surname', name => `C1,${name}`, async shop => (await read(shop, '/customers/C1')).surname],
+  ['customers', 'id,surname', name => `C1,${name}`, async caller => (await read(caller, '/customers/C1')).surname],
   [
     'transactions',
     'id,saleDate,lineId,quantity,price',
     price => `T1,2024-05-01 10:00:00,1,1,${price}.00`,
-    async shop => String(Number((await read(shop, '/transactions/T1')).total)),
+    async caller => String(Number((await read(caller, '/transactions/T1')).total)),
   ],
 ]
 
 test('a line older than the stored record is skipped in every import type', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   for (const [type, header, line, readValue] of types) {
     const importLine = (value: string, time: string) =>
-      importFile(shop, type, `${header},updateTimeStamp\n${line(value)},${time}\n`)
+      importFile(caller, type, `${header},updateTimeStamp\n${line(value)},${time}\n`)
     assert.equal((await importLine('1', '2024-05-02 10:00:00')).added, 1, type)
     assert.deepEqual(await importLine('2', '2024-05-03 10:00:00'), changed, type)
     assert.deepEqual(await importLine('3', '2024-05-02 23:59:59'), skipped, type)
-    assert.equal(await readValue(shop), '2', type)
+    assert.equal(await readValue(caller), '2', type)
     assert.deepEqual(await importLine('4', '2024-05-03 10:00:00'), changed, type)
-    assert.equal(await readValue(shop), '4', type)
+    assert.equal(await readValue(caller), '4', type)
   }
 })
 
 test('a line without a time is as new as its import', async () => {
-  const shop = await service.createService()
-  await importFile(shop, 'customers', 'id,surname\nC1,Now\n')
+  const caller = await api.createService()
+  await importFile(caller, 'customers', 'id,surname\nC1,Now\n')
   const older = 'id,surname,updateTimeStamp\nC1,Older,2024-05-02 10:00:00\n'
-  assert.deepEqual(await importFile(shop, 'customers', older), skipped)
-  assert.deepEqual(await importFile(shop, 'customers', 'id,surname\nC1,Later\n'), changed)
+  assert.deepEqual(await importFile(caller, 'customers', older), skipped)
+  assert.deepEqual(await importFile(caller, 'customers', 'id,surname\nC1,Later\n'), changed)
 })
 
 test('force_older imports older lines', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const line = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
-  await importFile(shop, 'customers', line('New', '2024-05-03 10:00:00'))
-  const forced = await importAndWait(shop, 'customers&force_older=true', line('Old', '2024-05-02 10:00:00'))
+  await importFile(caller, 'customers', line('New', '2024-05-03 10:00:00'))
+  const forced = await importAndWait(caller, 'customers&force_older=true', line('Old', '2024-05-02 10:00:00'))
   assert.deepEqual(counts(forced), changed)
-  assert.equal((await read(shop, '/customers/C1')).surname, 'Old')
+  assert.equal((await read(caller, '/customers/C1')).surname, 'Old')
 })
 
 test('an older opt-in never overrides a withdrawal', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const file = 'id,surname,emailSubscription,smsSubscription,updateTimeStamp\nC1,Con,true,true,2024-05-02 10:00:00\n'
-  await importFile(shop, 'customers', file)
-  await put(shop, '/customers/C1', { emailSubscription: false, smsSubscription: false })
-  assert.deepEqual(await importFile(shop, 'customers', file), skipped)
-  assert.deepEqual((await consent(shop)).slice(1), [false, false])
+  await importFile(caller, 'customers', file)
+  await put(caller, '/customers/C1', { emailSubscription: false, smsSubscription: false })
+  assert.deepEqual(await importFile(caller, 'customers', file), skipped)
+  assert.deepEqual((await consent(caller)).slice(1), [false, false])
 })
 
 test('a withdrawal after the opt-in applies although the record is newer', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const header = 'id,surname,emailSubscription,smsSubscription,updateTimeStamp\n'
-  await importFile(shop, 'customers', `${header}C1,One,true,true,2024-05-02 10:00:00\n`)
-  await put(shop, '/customers/C1', { surname: 'Two' })
-  assert.deepEqual(await importFile(shop, 'customers', `${header}C1,Three,false,true,2024-05-03 10:00:00\n`), changed)
-  assert.deepEqual(await consent(shop), [false, false, true])
-  assert.equal((await read(shop, '/customers/C1')).surname, 'Two')
-  assert.deepEqual(await importFile(shop, 'customers', `${header}C1,Four,true,true,2024-05-02 23:00:00\n`), skipped)
+  await importFile(caller, 'customers', `${header}C1,One,true,true,2024-05-02 10:00:00\n`)
+  await put(caller, '/customers/C1', { surname: 'Two' })
+  assert.deepEqual(await importFile(caller, 'customers', `${header}C1,Three,false,true,2024-05-03 10:00:00\n`), changed)
+  assert.deepEqual(await consent(caller), [false, false, true])
+  assert.equal((await read(caller, '/customers/C1')).surname, 'Two')
+  assert.deepEqual(await importFile(caller, 'customers', `${header}C1,Four,true,true,2024-05-02 23:00:00\n`), skipped)
 })
 
 test('changes of consent by an import are recorded with their author', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const line = (flag: boolean, day: number) => `id,emailSubscription,updateTimeStamp\nC1,${flag},2024-05-0${day}\n`
-  await importFile(shop, 'customers', line(true, 2))
-  await importFile(shop, 'customers', line(false, 3))
-  const { consent: changes } = await read(shop, '/customers/C1/export')
+  await importFile(caller, 'customers', line(true, 2))
+  await importFile(caller, 'customers', line(false, 3))
+  const { consent: changes } = await read(caller, '/customers/C1/export')
   assert.deepEqual(
     changes.map(({ channel, oldValue, newValue }: Record<string, unknown>) => [channel, oldValue, newValue]),
     [['email', true, false]],
@@ -120,9 +125,9 @@ test('changes of consent by an import are recorded with their author', async () 
 })
 
 test('a mapping is no new content', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const line = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
-  await importFile(shop, 'customers', line('One', '2024-05-02 10:00:00'))
-  await importFile(shop, 'customer-mapping', 'customerId,ecommerceLegacyId\nC1,6477890125896\n')
-  assert.deepEqual(await importFile(shop, 'customers', line('Two', '2024-05-03 10:00:00')), changed)
+  await importFile(caller, 'customers', line('One', '2024-05-02 10:00:00'))
+  await importFile(caller, 'customer-mapping', 'customerId,ecommerceLegacyId\nC1,6477890125896\n')
+  assert.deepEqual(await importFile(caller, 'customers', line('Two', '2024-05-03 10:00:00')), changed)
 })

@@ -5,15 +5,15 @@ import { after, before, test } from 'node:test'
 import { platformProfiles } from '../../src/import/formats/platform-profiles.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { checkout, runCommand } from '../support/processes.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { type ImportRun, importing } from './import-command.ts'
 
-let api: TestService
+let api: TestApi
 let shop: Caller
 let importFile: ReturnType<typeof importing>
 before(async () => {
-  api = await startTestService({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' } })
+  api = await startTestApi({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' } })
   importFile = importing(api)
   shop = await api.createService({ currency: 'AUD' })
   for (const type of ['stores', 'products']) await importFile(shop, type, readExample(type))

@@ -8,7 +8,7 @@ import { importFile } from '../../src/import/import-file.ts'
 import { openSource } from '../../src/import/sources/file.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { startTestService, type TestResponse, type TestService } from '../support/service.ts'
+import { startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { products, sales } from './real-data/adventureworks-sales.ts'
 import { realData, withoutRealData } from './real-data/convert.ts'
@@ -45,7 +45,7 @@ class Sums {
 
 describe('AdventureWorks returns become orders and returns in the API', { skip }, () => {
   let folder: string
-  let shop: TestService
+  let api: TestApi
   const orders = new Map<string, Line[]>()
   const returns: Line[] = []
   const ids = new Map<string, string>()
@@ -64,31 +64,31 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
       if (Number(line.quantity) > 0 && expected.has(line.orderNumber))
         orders.set(line.orderNumber ?? '', [...(orders.get(line.orderNumber ?? '') ?? []), line])
 
-    shop = await startTestService({ settings: { currency: 'USD', writesPerMinute: 'off', readsPerMinute: 'off' } })
+    api = await startTestApi({ settings: { currency: 'USD', writesPerMinute: 'off', readsPerMinute: 'off' } })
     for (const [kind, file] of [
       ['products', 'products-adventureworks.csv'],
       ['sku-mapping', 'sku-mapping.csv'],
     ] as const) {
       const rejectedFile = join(folder, 'rejected.csv')
-      const summary = await importFile(shop.db, shop.service, kind, await openSource(join(folder, file)), {
+      const summary = await importFile(api.db, api.service, kind, await openSource(join(folder, file)), {
         rejectedPath: rejectedFile,
       })
       assert.equal(summary.rejected, 0)
     }
     const buyers = new Set([...orders.values()].map(([first]) => first?.customerId ?? ''))
     const rows = [...buyers].map(id => ({ id, firstname: 'A', surname: id, email: `${id}@adventure-works.com` }))
-    await upsertCustomers(shop.db, shop.service, rows)
-    await upsertGateways(shop.db, shop.service, [{ name: 'visa' }])
+    await upsertCustomers(api.db, api.service, rows)
+    await upsertGateways(api.db, api.service, [{ name: 'visa' }])
   })
   after(async () => {
-    await shop?.stop()
+    await api?.stop()
     await rm(folder, { recursive: true, force: true })
   })
 
   test("every order with returns is placed with the file's total", async () => {
     await each([...orders], async ([orderNumber, lines]) => {
       const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
-      const response = await post(shop, '/orders', {
+      const response = await post(api, '/orders', {
         orderNumber,
         customerId: lines[0]?.customerId,
         billingAddress: address,
@@ -109,8 +109,8 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
       const body = { returnNumber: number, lines: [{ sku, quantity: -Number(quantity), reasonCode: 'FAULTY' }] }
       const path = `/orders/${ids.get(orderNumber)}/returns`
       const [response, again] = [
-        await post(shop, path, body, { 'idempotency-key': id }),
-        await post(shop, path, body, { 'idempotency-key': id }),
+        await post(api, path, body, { 'idempotency-key': id }),
+        await post(api, path, body, { 'idempotency-key': id }),
       ]
       assert.equal(response.status, 201, response.text)
       assert.deepEqual([again.text, again.headers['idempotent-replayed']], [response.text, 'true'])
@@ -131,7 +131,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   test('returned plus returnable equals sold in every order', async () => {
     let returned = 0
     await each([...ids], async ([orderNumber, id]) => {
-      const { json } = await shop.get(`/orders/${id}/returnable`)
+      const { json } = await api.get(`/orders/${id}/returnable`)
       const sold = Map.groupBy(orders.get(orderNumber) ?? [], line => line.sku)
       assert.equal(json.data.length, sold.size)
       for (const line of json.data) {
@@ -147,10 +147,10 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
     let rejected = 0
     await each(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
       const path = `/orders/${ids.get(orderNumber)}/returns`
-      const left = (await shop.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
+      const left = (await api.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
         (line: { sku: string }) => line.sku === sku,
       )
-      const response = await post(shop, path, { lines: [{ sku, quantity: left.returnable + 1, reasonCode: 'FAULTY' }] })
+      const response = await post(api, path, { lines: [{ sku, quantity: left.returnable + 1, reasonCode: 'FAULTY' }] })
       assert.equal(response.json.code, 'quantity_exceeds_returnable', response.text)
       rejected++
     })
@@ -160,7 +160,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   test('the history shows sales and returns with matching totals', async () => {
     let units = 0
     for (let cursor = '', more = true; more; ) {
-      const { json } = await shop.get(`/orders/transactions/search?limit=100${cursor}`)
+      const { json } = await api.get(`/orders/transactions/search?limit=100${cursor}`)
       for (const { lines } of json.data) for (const { quantity } of lines) if (quantity < 0) units -= quantity
       more = json.meta.hasNextPage
       cursor = `&after_cursor=${json.meta.endCursor}`

@@ -13,9 +13,9 @@ const header = 'id,saleDate,orderNumber,lineId,sku,quantity,price,channel,custom
 const lines = [{ sku: 'TEE', quantity: 4 }]
 
 /** Imports rows of sales: ID, order number, line ID and quantity. */
-const importSales = (shop: Caller, ...rows: readonly (readonly [string, string, string, number])[]) =>
+const importSales = (caller: Caller, ...rows: readonly (readonly [string, string, string, number])[]) =>
   load(
-    shop,
+    caller,
     'transactions',
     [
       header,
@@ -27,78 +27,78 @@ const importSales = (shop: Caller, ...rows: readonly (readonly [string, string, 
   )
 
 /** Returns the customer's sales: ID and total. */
-async function listSales(shop: Caller): Promise<[id: string, total: string][]> {
-  const { data } = (await shop.get('/customers/65432/transactions')).json
+async function listSales(caller: Caller): Promise<[id: string, total: string][]> {
+  const { data } = (await caller.get('/customers/65432/transactions')).json
   return data.map(({ id, total }: { id: string; total: string }) => [id, total]).sort()
 }
 
 test('an imported sale replaces the sale of its order, once', async () => {
-  const shop = await createShop()
-  const order = await placeOrder(shop, lines)
-  assert.deepEqual(await listSales(shop), [[`order-${order.id}`, '40.00']])
-  const { endCursor } = (await shop.get('/changes?kinds=transaction')).json.meta
-  const first = await importSales(shop, ['POS77', order.orderNumber, '1', 4])
+  const caller = await createShop()
+  const order = await placeOrder(caller, lines)
+  assert.deepEqual(await listSales(caller), [[`order-${order.id}`, '40.00']])
+  const { endCursor } = (await caller.get('/changes?kinds=transaction')).json.meta
+  const first = await importSales(caller, ['POS77', order.orderNumber, '1', 4])
   assert.deepEqual(first.counts, [1, 1, 0, 0, 0])
-  assert.deepEqual(await listSales(shop), [['POS77', '40.00']])
-  const changes = (await shop.get(`/changes?kinds=transaction&after_cursor=${endCursor}`)).json.data
+  assert.deepEqual(await listSales(caller), [['POS77', '40.00']])
+  const changes = (await caller.get(`/changes?kinds=transaction&after_cursor=${endCursor}`)).json.data
   assert.deepEqual(changes.map(({ id, action }: { id: string; action: string }) => `${id} ${action}`).sort(), [
     'POS77 changed',
     `order-${order.id} removed`,
   ])
-  assert.deepEqual((await importSales(shop, ['POS77', order.orderNumber, '1', 4])).counts, [1, 0, 0, 1, 0])
-  assert.equal((await shop.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
+  assert.deepEqual((await importSales(caller, ['POS77', order.orderNumber, '1', 4])).counts, [1, 0, 0, 1, 0])
+  assert.equal((await caller.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
 })
 
 test('partial shipments of an order are all kept', async () => {
-  const shop = await createShop()
-  const order = await placeOrder(shop, lines)
-  await importSales(shop, ['POS1', order.orderNumber, '1', 3])
-  await importSales(shop, ['POS2', order.orderNumber, '1', 1])
-  assert.deepEqual(await listSales(shop), [
+  const caller = await createShop()
+  const order = await placeOrder(caller, lines)
+  await importSales(caller, ['POS1', order.orderNumber, '1', 3])
+  await importSales(caller, ['POS2', order.orderNumber, '1', 1])
+  assert.deepEqual(await listSales(caller), [
     ['POS1', '30.00'],
     ['POS2', '10.00'],
   ])
 })
 
 test('an order that ships after its sale was imported adds no second sale', async () => {
-  const shop = await createShop({ fulfilment: 'manual' })
-  const order = await placeOrder(shop, lines)
-  await importSales(shop, ['POS5', order.orderNumber, '1', 4])
-  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: order.orderNumber }))
-  assert.deepEqual(await listSales(shop), [['POS5', '40.00']])
-  assert.equal((await shop.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
+  const caller = await createShop({ fulfilment: 'manual' })
+  const order = await placeOrder(caller, lines)
+  await importSales(caller, ['POS5', order.orderNumber, '1', 4])
+  await api.db.transaction(tx => shipOrder(tx, caller.service, { number: order.orderNumber }))
+  assert.deepEqual(await listSales(caller), [['POS5', '40.00']])
+  assert.equal((await caller.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
 })
 
 test('returns and sales of other orders leave the sale of an order', async () => {
-  const [shop, other] = [await createShop(), await createShop()]
-  const order = await placeOrder(shop, lines)
+  const [caller, other] = [await createShop(), await createShop()]
+  const order = await placeOrder(caller, lines)
   const otherOrder = await placeOrder(other, lines)
   assert.equal(otherOrder.orderNumber, order.orderNumber)
-  const { id } = getCreated(await createReturn(shop, order.id, { TEE: 1 }))
-  await importSales(shop, ['POS8', order.orderNumber, '1', -1], ['POS9', 'W-OTHER', '1', 1])
-  assert.deepEqual(await listSales(shop), [
+  const { id } = getCreated(await createReturn(caller, order.id, { TEE: 1 }))
+  await importSales(caller, ['POS8', order.orderNumber, '1', -1], ['POS9', 'W-OTHER', '1', 1])
+  assert.deepEqual(await listSales(caller), [
     ['POS8', '-10.00'],
     ['POS9', '10.00'],
     [`order-${order.id}`, '40.00'],
     [`return-${id}`, '-10.00'],
   ])
-  await importSales(shop, ['POS7', order.orderNumber, '1', 4])
+  await importSales(caller, ['POS7', order.orderNumber, '1', 4])
   assert.deepEqual(await listSales(other), [[`order-${otherOrder.id}`, '40.00']])
 })
 
 test('an exported sale of our own can be imported again', async () => {
-  const shop = await createShop()
+  const caller = await createShop()
   const taxLines = [
     { name: 'State', percentage: '1', amount: '0.40' },
     { name: 'City', percentage: null, amount: '0.43' },
   ]
   const payments = [{ gateway: 'paypal', amount: '40.83', reference: 'PAYID-1' }]
-  const order = await placeOrder(shop, lines, { taxLines, payments })
-  const { text } = await shop.get('/customers/65432/transactions', { accept: 'application/x-ndjson' })
-  const { code, counts } = await load(shop, 'transactions', text, { file: 'sales.ndjson' })
+  const order = await placeOrder(caller, lines, { taxLines, payments })
+  const { text } = await caller.get('/customers/65432/transactions', { accept: 'application/x-ndjson' })
+  const { code, counts } = await load(caller, 'transactions', text, { file: 'sales.ndjson' })
   assert.equal(code, 0)
   assert.deepEqual(counts, [1, 0, 0, 1, 0])
-  assert.deepEqual(await listSales(shop), [[`order-${order.id}`, '40.00']])
+  assert.deepEqual(await listSales(caller), [[`order-${order.id}`, '40.00']])
   const other = await createShop()
   await load(other, 'transactions', text, { file: 'sales.ndjson' })
   const [copy] = (await other.get('/customers/65432/transactions')).json.data

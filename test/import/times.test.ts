@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { importAndWait, uploadFile } from '../support/import-and-wait.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
 
 const header = 'id,saleDate,lineId,quantity,price\n'
 
 /** Imports one sale per time. Returns their sale dates, or the reason if a line was rejected. */
 async function readTimes(times: readonly string[], dateFormat?: string) {
-  const shop = await service.createService({ timeZone: 'Europe/Berlin' })
+  const caller = await api.createService({ timeZone: 'Europe/Berlin' })
   const lines = times.map((time, i) => `T${i},"${time}",1,1,10.00\n`)
   const query = dateFormat === undefined ? '' : `?date_format=${encodeURIComponent(dateFormat)}`
-  const { rejected, path } = await importAndWait(shop, `transactions${query}`, header + lines.join(''))
-  if (rejected) return (await shop.get(`${path}/rejected`)).json.data[0].reason
-  return Promise.all(times.map(async (_, i) => (await shop.get(`/transactions/T${i}`)).json.data.saleDate))
+  const { rejected, path } = await importAndWait(caller, `transactions${query}`, header + lines.join(''))
+  if (rejected) return (await caller.get(`${path}/rejected`)).json.data[0].reason
+  return Promise.all(times.map(async (_, i) => (await caller.get(`/transactions/T${i}`)).json.data.saleDate))
 }
 
 test('times with Z or an offset are converted to the time zone of the service', async () => {
@@ -60,7 +60,7 @@ test('an offset that does not exist is rejected', async () => {
 })
 
 test('an invalid date format is explained in its own letters', async () => {
-  const shop = await service.createService({ timeZone: 'Europe/Berlin' })
+  const caller = await api.createService({ timeZone: 'Europe/Berlin' })
   for (const [format, reason] of [
     ['DD/MM/YYYY HH:mm', "can't have mm. Write minutes as MM after the hour, and months as MM before it."],
     ['yyyy-MM-dd', "can't have yyyy. Write years as YYYY or YY."],
@@ -69,7 +69,7 @@ test('an invalid date format is explained in its own letters', async () => {
     ['YYYY-MM-DD HH:MM:MM', 'can have MM only once after the hour.'],
     ['HH:MM', 'must have a year, a month and a day, such as DD.MM.YYYY, M/D/YYYY H:MM or DD-MMM-YY.'],
   ] as const) {
-    const { status, json } = await uploadFile(shop, `transactions?date_format=${encodeURIComponent(format)}`, header)
+    const { status, json } = await uploadFile(caller, `transactions?date_format=${encodeURIComponent(format)}`, header)
     assert.deepEqual([status, json.errors?.[0]?.detail], [400, `${format} ${reason}`], format)
   }
 })

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expireVouchers } from '../../src/backoffice/embedded/vouchers/decisions.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { changeSettings } from '../../src/store/tenancy/settings.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 import {
   clearFailures,
   issueVoucher,
@@ -20,7 +20,7 @@ let logged = ''
 function note(line: string) {
   logged += line
 }
-const api = await startTestService({
+const api = await startTestApi({
   settings: voucherSettings,
   role: 'maintainer',
   log: pino({ level: 'trace' }, { write: note }),
@@ -253,10 +253,10 @@ test('a corrected line with its PIN entered again is imported', async () => {
 })
 
 test('only a voucher in a foreign currency is rejected', async () => {
-  const shop = await api.createService({ currency: 'AUD' })
-  const brought = (...lines: string[]) => load(shop, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
+  const caller = await api.createService({ currency: 'AUD' })
+  const brought = (...lines: string[]) => load(caller, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
   assert.equal((await brought('A1,1,10.50')).code, 0)
-  await api.db.transaction(tx => changeSettings(tx, shop.service, { currency: 'JPY' }))
+  await api.db.transaction(tx => changeSettings(tx, caller.service, { currency: 'JPY' }))
   const { counts, reasons } = await brought('A1,1,10', 'A2,1,10')
   assert.deepEqual([counts, reasons.length], [[2, 1, 0, 0, 1], 1])
   assert.match(reasons[0] ?? '', /^originalAmount can't change after the voucher was issued/)

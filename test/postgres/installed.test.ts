@@ -45,12 +45,12 @@ test('an installed PostgreSQL is preferred, and its data is never upgraded unask
 test('data of the bundled PostgreSQL stays with it, and the start says it is for evaluation', async () => {
   const DATA_DIR = join(createDirectory(), 'data')
   await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, POSTGRES_BIN_DIR: 'bundled' })
-  const service = await serve(['--no-demo'], { DATA_DIR, ...auto })
+  const server = await serve(['--no-demo'], { DATA_DIR, ...auto })
   assert.match(
-    service.out,
+    server.out,
     /^The database is the bundled PostgreSQL \d+\.\d+, which is for evaluation\. For production, set/m,
   )
-  await stopServer(service)
+  await stopServer(server)
 })
 
 test('POSTGRES_BIN_DIR must name a directory with the programs', async () => {

@@ -26,8 +26,8 @@ async function older() {
   const DATA_DIR = join(createDirectory(), 'data')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
   const port = Number(pickPort())
-  const server = createPrimary({ home: join(DATA_DIR, 'postgres'), port })
-  server.start()
+  const postgres = createPrimary({ home: join(DATA_DIR, 'postgres'), port })
+  postgres.start()
   try {
     const address = `postgres://tillbridge@127.0.0.1:${port}`
     const client = new pg.Client(`${address}/postgres`)
@@ -39,12 +39,12 @@ async function older() {
     const file = join(DATA_DIR, 'people.csv')
     fs.writeFileSync(file, people)
     await runSuccessfully(['import', 'customers', file, '--service', 'luma'], environment)
-    const service = await serve(['--no-demo'], environment)
-    const { json } = await sendGet(service, '/customers/search?limit=15', access)
-    await stopServer(service)
+    const server = await serve(['--no-demo'], environment)
+    const { json } = await sendGet(server, '/customers/search?limit=15', access)
+    await stopServer(server)
     return { DATA_DIR, access, first: json }
   } finally {
-    server.stop()
+    postgres.stop()
     fs.rmSync(join(DATA_DIR, 'postgres/log'))
   }
 }
@@ -76,12 +76,12 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
     assert.equal(signal, 'SIGKILL', `${FAILPOINT}: ${out}${err}`)
   }
 
-  const service = await serve(['--no-demo'], { DATA_DIR })
-  const rest = await sendGet(service, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
+  const server = await serve(['--no-demo'], { DATA_DIR })
+  const rest = await sendGet(server, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
   assert.equal(rest.status, 200, rest.text)
   const ids = [...first.data, ...rest.json.data].map(({ id }: { id: string }) => id)
   assert.deepEqual([ids.length, new Set(ids).size], [40, 40])
   assert.notEqual(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
   assert.equal(fs.readFileSync(join(home, `data-${had}/PG_VERSION`), 'utf8').trim(), had)
-  await stopServer(service)
+  await stopServer(server)
 })

@@ -24,15 +24,15 @@ after(drop)
 
 const keys = deriveKeys('the keys of this test, and of no installation')
 const progress: string[] = []
-const shop = (await addService(db, 'demo', demoSettings)) as Service
+const service = (await addService(db, 'demo', demoSettings)) as Service
 const twin = (await addService(db, 'twin', demoSettings)) as Service
-await fillDemoShop(db, keys, shop, text => progress.push(text))
+await fillDemoShop(db, keys, service, text => progress.push(text))
 await fillDemoShop(db, keys, twin)
 
 const records = async <T>(table: string, record = 'record', order = 'record') =>
   (
     await db.rows<{ record: string }>(
-      sql`select ${raw(record)} as record from ${raw(table)} where service_id = ${shop.id} order by ${raw(order)}`,
+      sql`select ${raw(record)} as record from ${raw(table)} where service_id = ${service.id} order by ${raw(order)}`,
     )
   ).map(row => JSON.parse(row.record) as T)
 const stores = await records<Store>('store')
@@ -107,7 +107,7 @@ test('every record matches the API schema', async () => {
     const odd = all.find(record => !compiled.Check(record))
     assert.equal(odd, undefined, JSON.stringify(odd))
   }
-  const programs = JSON.parse(await listRewardPrograms(db, shop)) as RewardProgram[]
+  const programs = JSON.parse(await listRewardPrograms(db, service)) as RewardProgram[]
   assert.ok(programs.length === 1 && programs.every(program => Check(RewardProgram, program)))
 })
 
@@ -197,7 +197,7 @@ test("a member's account matches tier, purchases and lots", async () => {
   const ends = '2026-10-31'
   const spent = new Map<string | null, number>()
   const accounts = await db.rows<{ id: string; customer_id: string; since: string; spend: string }>(
-    sql`select id, customer_id, join_date::text as since, qualifying_spend::text as spend from reward_account where service_id = ${shop.id}`,
+    sql`select id, customer_id, join_date::text as since, qualifying_spend::text as spend from reward_account where service_id = ${service.id}`,
   )
   const joined = new Map(accounts.map(account => [account.customer_id, account.since]))
   for (const { customerId, saleDate, total } of transactions) {
@@ -210,7 +210,7 @@ test("a member's account matches tier, purchases and lots", async () => {
   for (const { customer_id, spend } of accounts)
     assert.equal(cents(spend), Math.max(0, spent.get(customer_id) ?? 0), customer_id)
   for (const { id, customer_id } of accounts.filter((_, i) => i % 15 === 0)) {
-    const account = JSON.parse((await findRewardAccount(db, shop, { id }))?.record ?? 'null') as RewardAccount
+    const account = JSON.parse((await findRewardAccount(db, service, { id }))?.record ?? 'null') as RewardAccount
     assert.ok(Check(RewardAccount, account), id)
     assert.equal(account.tierName, tierNames.get(customer_id))
   }
@@ -222,7 +222,7 @@ test('sufficient points become rewards, and everything expires in 2027-2029', as
     Record<'account_id' | 'kind' | 'description' | 'expires', string> & Record<'total' | 'redeemed' | 'pending', number>
   >(sql`
     select account_id, kind, description, expiry_date::text as expires, total::float, redeemed::float, pending::float
-      from reward_lot where service_id = ${shop.id}`)
+      from reward_lot where service_id = ${service.id}`)
   for (const [id, own] of Map.groupBy(lots, lot => lot.account_id)) {
     const points = own.filter(lot => lot.kind === 'points')
     const created = own.flatMap(lot => (lot.kind === 'reward' ? Number(/\d+/.exec(lot.description)) : []))
@@ -238,7 +238,7 @@ test('sufficient points become rewards, and everything expires in 2027-2029', as
 test('each gift voucher equals its ledger', async () => {
   const rows = await db.rows<{ number: string; balance: string; sum: string }>(sql`
     select v.number, v.balance::text, sum(e.amount)::text as sum from voucher v join voucher_entry e using (service_id, number)
-     where service_id = ${shop.id} group by v.number, v.balance`)
+     where service_id = ${service.id} group by v.number, v.balance`)
   between(rows.length, 200, 300)
   for (const row of rows) assert.equal(row.balance, row.sum)
 })

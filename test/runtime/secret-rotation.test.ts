@@ -55,8 +55,8 @@ async function post({ baseUrl, caFile = '' }: RunningServer, path: string, body:
 
 const customer = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }
 const opening = { number: '7700000001', pin: '123456' }
-const validate = (service: RunningServer, key: string) =>
-  post(service, '/vouchers/validate', { ...opening, amount: '1.00' }, key)
+const validate = (server: RunningServer, key: string) =>
+  post(server, '/vouchers/validate', { ...opening, amount: '1.00' }, key)
 
 async function readIds() {
   const { rows } = await database.db.pool.query<{ password: string; pin: string; response: string }>(`
@@ -82,8 +82,8 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
 
   // A process with both keys writes with the old one, so the first process can read everything.
   const second = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
-  for (const service of [first, second]) {
-    const replayed = await post(service, '/customers', customer, 'key-1')
+  for (const server of [first, second]) {
+    const replayed = await post(server, '/customers', customer, 'key-1')
     assert.deepEqual(replayed, created)
   }
   await stopServer(first)
@@ -105,10 +105,10 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
 
   // Old and new processes side by side: one began before the rotation.
   const third = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
-  for (const service of [second, third]) {
-    const replayed = await post(service, '/customers', customer, 'key-1')
+  for (const server of [second, third]) {
+    const replayed = await post(server, '/customers', customer, 'key-1')
     assert.deepEqual(replayed, created)
-    const rest = await sendGet(service, `/customers/search?limit=5&after_cursor=${cursor}`, access)
+    const rest = await sendGet(server, `/customers/search?limit=5&after_cursor=${cursor}`, access)
     assert.deepEqual([rest.status, rest.json.data.length], [200, 1])
   }
   assert.equal((await validate(second, 'pin-1')).status, 200)

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkout, createDirectory, runCommand } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
 const program = [process.execPath, join(checkout, 'scenarios/specification/run.ts')] as const
 
@@ -15,7 +15,7 @@ test('the demo fulfils every row of the specification', { timeout: 120_000 }, as
 })
 
 test('a check of a live installation writes nothing and reports failures', async () => {
-  const api = await startTestService({ role: 'maintainer' })
+  const api = await startTestApi({ role: 'maintainer' })
   try {
     const ca = join(createDirectory(), 'ca.pem')
     writeFileSync(ca, api.ca)

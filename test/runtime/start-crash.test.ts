@@ -22,9 +22,9 @@ test('a start after kill -9 keeps all data', async () => {
   const killed = await serve(['--no-demo'], environment)
   assert.equal((await sendGet(killed, '/stores', access)).status, 200)
   assert.deepEqual(await stopServer(killed, 'SIGKILL'), { code: null, signal: 'SIGKILL' })
-  const service = await serve(['--no-demo'], environment)
-  assert.equal((await sendGet(service, '/stores', access)).status, 200)
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  const server = await serve(['--no-demo'], environment)
+  assert.equal((await sendGet(server, '/stores', access)).status, 200)
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 test('a command after kill -9 needs no start', async () => {
@@ -43,7 +43,7 @@ test('a demo killed during creation is completed by the next start', async () =>
     await stopServer(killed, 'SIGKILL')
     assert.doesNotMatch(killed.out, /serves/)
   }
-  const service = await serve([], environment)
+  const server = await serve([], environment)
   const access = readAccess(environment.DATA_DIR)
   assert.equal((await sendGet(access, '/customers/search', access)).status, 200)
   const database = await connectToDatabase(environment.DATA_DIR)
@@ -63,27 +63,27 @@ test('a demo killed during creation is completed by the next start', async () =>
   ] as const)
     assert.equal(await count(table), rows, table)
   await database.end()
-  await stopServer(service)
+  await stopServer(server)
 })
 
 test('requests return 503 during a PostgreSQL outage and recover', async t => {
   const environment = { DATA_DIR: join(createDirectory(), 'data') }
   const access = await installWithAccess(environment)
-  const service = await serve(['--no-demo'], environment)
-  assert.equal((await sendGet(service, '/customers/search', access)).status, 200)
+  const server = await serve(['--no-demo'], environment)
+  assert.equal((await sendGet(server, '/customers/search', access)).status, 200)
   const before = findPostgresPid(environment.DATA_DIR) ?? 0
   process.kill(before, 'SIGKILL')
   const killedAt = performance.now()
   const seen: number[] = []
   await waitUntil(async () => {
-    const response = await sendGet(service, '/customers/search', access)
+    const response = await sendGet(server, '/customers/search', access)
     seen.push(response.status)
     if (response.status === 503) {
       assert.equal(response.json.code, 'service_unavailable')
       assert.match(response.headers['retry-after'], /^\d+$/)
-      const ready = await sendGet(service, '/health/ready')
+      const ready = await sendGet(server, '/health/ready')
       assert.ok([200, 503].includes(ready.status))
-      assert.equal((await sendGet(service, '/health/live')).status, 200)
+      assert.equal((await sendGet(server, '/health/live')).status, 200)
     }
     return response.status === 200 && seen.includes(503)
   }, 'it answers again')
@@ -93,5 +93,5 @@ test('requests return 503 during a PostgreSQL outage and recover', async t => {
     [],
   )
   assert.notEqual(findPostgresPid(environment.DATA_DIR), before)
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })

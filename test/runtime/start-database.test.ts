@@ -32,18 +32,18 @@ before(async () => {
 after(() => database.drop())
 
 test('DATABASE_URL is used instead of the bundled PostgreSQL', async () => {
-  const service = await serve(['--no-demo'], environment)
+  const server = await serve(['--no-demo'], environment)
   const access = await createServiceAccess(environment)
-  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  assert.equal((await sendGet(server, '/stores', access)).status, 200)
   assert.deepEqual(await database.db.rows(sql`select name from service`), [{ name: 'luma' }])
   assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'postgres')))
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 test('a start with an existing service creates no demo', async () => {
-  const service = await serve([], environment)
-  assert.doesNotMatch(service.out, /demo|password/)
-  await stopServer(service)
+  const server = await serve([], environment)
+  assert.doesNotMatch(server.out, /demo|password/)
+  await stopServer(server)
 })
 
 test('two installations can share a database', async () => {
@@ -52,8 +52,8 @@ test('two installations can share a database', async () => {
   const own = { ...environment, SECRET_KEY }
   const access = await createServiceAccess(own, 'shared')
   const [one, two] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
-  for (const service of [one, two]) assert.equal((await sendGet(service, '/stores', access)).status, 200)
-  for (const service of [one, two]) assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  for (const server of [one, two]) assert.equal((await sendGet(server, '/stores', access)).status, 200)
+  for (const server of [one, two]) assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 for (const [title, url, why] of [
@@ -156,7 +156,7 @@ test('access.json is created without DATA_DIR and names the serving process', as
 
     const second = await serve([], settings)
     assert.deepEqual(readAccess(settings.DATA_DIR), access, 'the first one still serves')
-    for (const service of [first, second]) await stopServer(service)
+    for (const server of [first, second]) await stopServer(server)
     const third = await serve([], settings)
     assert.deepEqual(readAccess(settings.DATA_DIR), { ...access, baseUrl: third.baseUrl })
     await stopServer(third)

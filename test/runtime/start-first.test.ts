@@ -45,16 +45,16 @@ test('the server is not ready while several processes create the shop', async ()
   const environment = { ...installation(), WEB_CONCURRENCY: '2', PORT: pickPort() }
   const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
   const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
-  const service = startCommand(['start'], environment)
-  await waitUntil(() => service.out.includes('creating a demo shop'), 'the demo shop is being created', 30_000)
+  const command = startCommand(['start'], environment)
+  await waitUntil(() => command.out.includes('creating a demo shop'), 'the demo shop is being created', 30_000)
   const early = await sendGet(there, '/health/ready')
   assert.equal(early.status, 503)
   assert.ok(early.headers['retry-after'])
   assert.equal((await sendGet(there, '/health/live')).status, 200)
-  await waitUntilServing(service, environment)
-  assert.ok(service.out.includes(readAccess(environment.DATA_DIR).password))
+  await waitUntilServing(command, environment)
+  assert.ok(command.out.includes(readAccess(environment.DATA_DIR).password))
   for (let i = 0; i < 6; i++) assert.equal((await sendGet(there, '/health/ready')).status, 200)
-  await stopServer(service)
+  await stopServer(command)
 })
 
 test('start and doctor report lost back office settings', async () => {

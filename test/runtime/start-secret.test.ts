@@ -53,16 +53,16 @@ before(async () => {
   database = await createTestDatabase()
   settings = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: database.connection }
   access = await createServiceAccess({ ...settings, SECRET_KEY: right })
-  const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
-  for (const each of [ann, bea]) assert.equal((await send(service, creating(each))).status, 201)
-  const page = await send(service, { method: 'GET', path: '/customers/search?limit=1' })
+  const server = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
+  for (const each of [ann, bea]) assert.equal((await send(server, creating(each))).status, 201)
+  const page = await send(server, { method: 'GET', path: '/customers/search?limit=1' })
   const { username, password } = access
   const opening: HttpsRequest = { method: 'POST', path: '/console/session', body: { username, password } }
-  const signedIn = await send(service, opening, ownPage)
+  const signedIn = await send(server, opening, ownPage)
   assert.deepEqual([page.status, signedIn.status], [200, 200], signedIn.text)
   cursor = page.body.meta?.endCursor ?? ''
   cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
-  await stopServer(service)
+  await stopServer(server)
 })
 after(() => database.drop())
 
@@ -155,16 +155,16 @@ test('the database stores only a keyed digest of the secret', async () => {
 test('a right secret starts the server, and each process checks it', async () => {
   const environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
   const file = join(environment.DATA_DIR, 'secret')
-  const service = await serve(['--no-demo'], environment)
+  const server = await serve(['--no-demo'], environment)
   const mine = await createServiceAccess(environment)
   const secret = fs.readFileSync(file, 'utf8')
   fs.writeFileSync(file, wrong)
-  const [child = 0] = findWorkerPids(service)
+  const [child = 0] = findWorkerPids(server)
   process.kill(child, 'SIGKILL')
-  await waitUntil(() => service.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
-  assert.equal((await sendGet(service, '/stores', mine)).status, 200)
+  await waitUntil(() => server.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
+  assert.equal((await sendGet(server, '/stores', mine)).status, 200)
   fs.writeFileSync(file, secret)
-  await stopServer(service)
+  await stopServer(server)
 
   const keyed = await runCommand(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
   assert.equal(
@@ -180,12 +180,12 @@ test('a right secret starts the server, and each process checks it', async () =>
 test('correcting the secret restores cursors, sessions and stored responses', async () => {
   const rejected = await runCommand(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
   assert.equal(rejected.code, 1)
-  const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
-  const next = await send(service, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
+  const server = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
+  const next = await send(server, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
   assert.deepEqual([next.status, next.body.data?.[0]?.firstname], [200, bea])
-  const listed = await send(service, { method: 'GET', path: '/stores' }, { ...ownPage, cookie })
+  const listed = await send(server, { method: 'GET', path: '/stores' }, { ...ownPage, cookie })
   assert.equal(listed.status, 200, listed.text)
-  const again = await send(service, creating(ann))
+  const again = await send(server, creating(ann))
   assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
-  await stopServer(service)
+  await stopServer(server)
 })

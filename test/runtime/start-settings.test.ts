@@ -61,20 +61,20 @@ test('.env is read and overridden by the environment', async () => {
   const { code, err } = await runCommand(['start'], {}, { cwd })
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: PORT must be an integer from 0 to 65535; it is "https"\.\n$/)
-  const service = startCommand(['start', '--no-demo'], { PORT: '0' }, { cwd })
-  await waitUntilServing(service, environment)
-  assert.match(service.err, /"level":30/)
+  const command = startCommand(['start', '--no-demo'], { PORT: '0' }, { cwd })
+  await waitUntilServing(command, environment)
+  assert.match(command.err, /"level":30/)
   assert.ok(fs.existsSync(join(dataDir, 'secret')))
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(command), { code: 0, signal: null })
 })
 
 test('--no-demo creates no service and prints the next step', async () => {
-  const service = await serve(['--no-demo'], environment)
-  assert.match(service.out, /tillbridge service add/)
-  assert.doesNotMatch(service.out, /curl|password/)
+  const server = await serve(['--no-demo'], environment)
+  assert.match(server.out, /tillbridge service add/)
+  assert.doesNotMatch(server.out, /curl|password/)
   assert.equal((await runSuccessfully(['service', 'list'], environment)).trim().split('\n').length, 2)
   assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
-  await stopServer(service)
+  await stopServer(server)
 })
 
 for (const [title, settings] of [
@@ -118,7 +118,7 @@ test('a data directory that cannot be created prints one line', async () => {
 
 test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
   const plain = pickPort()
-  const service = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
+  const server = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
   const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
     request(`http://127.0.0.1:${plain}/stores?password=x`, response => {
       let received = ''
@@ -133,7 +133,7 @@ test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
   assert.equal(status, 403)
   assert.equal(JSON.parse(body).code, 'https_required')
   assert.doesNotMatch(body, /password=x/)
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 const protocol = ({ baseUrl, caFile = '' }: RunningServer) =>
@@ -164,9 +164,9 @@ test('HTTP/2 is off unless HTTP2=true', async () => {
 })
 
 test('PUBLIC_URL is the base of error links', async () => {
-  const service = await serve(['--no-demo'], { ...environment, PUBLIC_URL: 'https://api.example.com/' })
-  const { status, json } = await sendGet(service, '/stores')
+  const server = await serve(['--no-demo'], { ...environment, PUBLIC_URL: 'https://api.example.com/' })
+  const { status, json } = await sendGet(server, '/stores')
   assert.equal(status, 401)
   assert.match(json.type, /^https:\/\/api\.example\.com\/errors\//)
-  await stopServer(service)
+  await stopServer(server)
 })

@@ -25,11 +25,11 @@ const environment = { DATA_DIR: join(createDirectory(), 'data') }
 const access = installWithAccess(environment)
 
 /** A request that waits, because another session has locked its table. */
-async function askSlowly(service: RunningServer) {
+async function askSlowly(server: RunningServer) {
   const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
-  const response = sendGet(service, '/customers/search', await access)
+  const response = sendGet(server, '/customers/search', await access)
   response.catch(() => {})
   await waitUntil(
     async () => (await other.query('select from pg_locks where not granted')).rowCount,
@@ -40,33 +40,33 @@ async function askSlowly(service: RunningServer) {
 
 test('a second, later signal ends the server immediately', async () => {
   await access
-  const service = await serve(['--no-demo'], environment)
-  const slow = await askSlowly(service)
-  service.child.kill('SIGINT')
+  const server = await serve(['--no-demo'], environment)
+  const slow = await askSlowly(server)
+  server.child.kill('SIGINT')
   await delay(1_200)
-  assert.deepEqual(await stopServer(service, 'SIGINT'), { code: 1, signal: null })
+  assert.deepEqual(await stopServer(server, 'SIGINT'), { code: 1, signal: null })
   await assert.rejects(slow.answer)
   await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
 test('SIGHUP without a terminal changes nothing and is logged', async () => {
-  const service = await serve(['--no-demo'], environment)
-  service.child.kill('SIGHUP')
-  await waitUntil(() => service.err.includes('\n'), 'it is told')
-  const { level, msg } = JSON.parse(service.err)
+  const server = await serve(['--no-demo'], environment)
+  server.child.kill('SIGHUP')
+  await waitUntil(() => server.err.includes('\n'), 'it is told')
+  const { level, msg } = JSON.parse(server.err)
   assert.deepEqual(
     [level, msg],
     [40, 'SIGHUP ignored: certificates reload when their files change, settings need a restart'],
   )
-  assert.equal((await sendGet(service, '/stores', await access)).status, 200)
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.equal((await sendGet(server, '/stores', await access)).status, 200)
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 test('closing the terminal finishes requests and stops PostgreSQL', async () => {
   const terminal = ['sh', '-c', `exec script -qec "${process.execPath} ${cli} $0 $*" /dev/null`] as const
-  const service = await serve(['--no-demo'], environment, { program: terminal })
-  const slow = await askSlowly(service)
-  await stopServer(service, 'SIGKILL')
+  const server = await serve(['--no-demo'], environment, { program: terminal })
+  const slow = await askSlowly(server)
+  await stopServer(server, 'SIGKILL')
   await delay(300)
   await slow.other.query('commit')
   await slow.other.end()
@@ -75,19 +75,19 @@ test('closing the terminal finishes requests and stops PostgreSQL', async () => 
 })
 
 test('SHUTDOWN_DELAY_SECONDS drains load balancers, even with DRAIN_SECONDS=0', async () => {
-  const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', SHUTDOWN_DELAY_SECONDS: '600' })
-  service.child.kill('SIGTERM')
-  await waitUntil(async () => (await sendGet(service, '/health/ready')).status === 503, 'it is told')
-  assert.equal((await sendGet(service, '/stores', await access)).status, 200)
+  const server = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', SHUTDOWN_DELAY_SECONDS: '600' })
+  server.child.kill('SIGTERM')
+  await waitUntil(async () => (await sendGet(server, '/health/ready')).status === 503, 'it is told')
+  assert.equal((await sendGet(server, '/stores', await access)).status, 200)
   await delay(1_200)
-  assert.deepEqual(await stopServer(service), { code: 1, signal: null })
+  assert.deepEqual(await stopServer(server), { code: 1, signal: null })
 })
 
 test('requests still running after DRAIN_SECONDS are cut off', async () => {
-  const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
-  const slow = await askSlowly(service)
+  const server = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
+  const slow = await askSlowly(server)
   const begun = performance.now()
-  const ended = stopServer(service)
+  const ended = stopServer(server)
   await assert.rejects(slow.answer)
   assert.deepEqual(await ended, { code: 0, signal: null })
   assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
@@ -95,21 +95,21 @@ test('requests still running after DRAIN_SECONDS are cut off', async () => {
 })
 
 test('idle connections do not delay the stop', async () => {
-  const service = await serve(['--no-demo'], environment)
-  const agent = new Agent({ keepAlive: true, ca: fs.readFileSync(service.caFile ?? '') })
+  const server = await serve(['--no-demo'], environment)
+  const agent = new Agent({ keepAlive: true, ca: fs.readFileSync(server.caFile ?? '') })
   await new Promise(resolve =>
-    get(`${service.baseUrl}/health/live`, { agent }, response => response.resume().on('end', resolve)),
+    get(`${server.baseUrl}/health/live`, { agent }, response => response.resume().on('end', resolve)),
   )
   const begun = performance.now()
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
   assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
   agent.destroy()
 })
 
 for (const drain of ['25', '0'])
   test(`idle HTTP/2 sessions do not delay the stop with DRAIN_SECONDS=${drain}`, async () => {
-    const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: drain })
-    const session = connect(service.baseUrl, { ca: fs.readFileSync(service.caFile ?? '') })
+    const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: drain })
+    const session = connect(server.baseUrl, { ca: fs.readFileSync(server.caFile ?? '') })
     session.on('error', () => {})
     const stream = session.request({ ':path': '/health/live' })
     const [headers] = await once(stream, 'response')
@@ -117,19 +117,19 @@ for (const drain of ['25', '0'])
     stream.resume()
     await once(stream, 'end')
     const begun = performance.now()
-    assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+    assert.deepEqual(await stopServer(server), { code: 0, signal: null })
     assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
-    assert.equal(service.err, '')
+    assert.equal(server.err, '')
     session.destroy()
   })
 
 /** The same over HTTP/2. */
-async function askSlowlyByHttp2(service: RunningServer) {
+async function askSlowlyByHttp2(server: RunningServer) {
   const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
   const { username, password, serviceName } = await access
-  const session = connect(service.baseUrl, { ca: fs.readFileSync(service.caFile ?? '') })
+  const session = connect(server.baseUrl, { ca: fs.readFileSync(server.caFile ?? '') })
   session.on('error', () => {})
   const stream = session.request({
     ':path': '/customers/search',
@@ -144,21 +144,21 @@ async function askSlowlyByHttp2(service: RunningServer) {
 }
 
 test('SIGUSR1 does not open the debugger', async () => {
-  const service = await serve(['--no-demo'], environment)
-  service.child.kill('SIGUSR1')
+  const server = await serve(['--no-demo'], environment)
+  server.child.kill('SIGUSR1')
   await delay(500)
-  assert.equal((await sendGet(service, '/stores', await access)).status, 200)
-  assert.doesNotMatch(service.err, /Debugger/)
-  await stopServer(service)
+  assert.equal((await sendGet(server, '/stores', await access)).status, 200)
+  assert.doesNotMatch(server.err, /Debugger/)
+  await stopServer(server)
 })
 
 test('a running HTTP/2 request is finished', async () => {
-  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
-  const { other, stream, session } = await askSlowlyByHttp2(service)
+  const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
+  const { other, stream, session } = await askSlowlyByHttp2(server)
   // Listened for before it can come: the answer, and the end of the connection, may overtake the end of the other session.
   const answered = once(stream, 'response')
   const received = text(stream)
-  const ended = stopServer(service)
+  const ended = stopServer(server)
   await delay(300)
   await other.query('commit')
   await other.end()
@@ -170,11 +170,11 @@ test('a running HTTP/2 request is finished', async () => {
 })
 
 test('an HTTP/2 request still running after DRAIN_SECONDS is cut off', async () => {
-  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: '1' })
-  const { stream, session } = await askSlowlyByHttp2(service)
+  const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: '1' })
+  const { stream, session } = await askSlowlyByHttp2(server)
   stream.on('error', () => {})
   const begun = performance.now()
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
   assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
   session.destroy()
 })

@@ -78,24 +78,24 @@ test('a local certificate is created once and kept with the data', async () => {
 
 test('TLS_CERT_FILE and TLS_KEY_FILE are reloaded without a restart', async t => {
   const mine = makeCertificate('mine')
-  const service = await serve(['--no-demo'], { ...environment, ...mine, LOG_LEVEL: 'info' })
-  assert.equal(await shown(service), subjectOf(mine.TLS_CERT_FILE))
-  assert.equal((await sendGet(service, '/health/ready')).status, 200)
-  assert.doesNotMatch(service.out, /cacert/)
+  const server = await serve(['--no-demo'], { ...environment, ...mine, LOG_LEVEL: 'info' })
+  assert.equal(await shown(server), subjectOf(mine.TLS_CERT_FILE))
+  assert.equal((await sendGet(server, '/health/ready')).status, 200)
+  assert.doesNotMatch(server.out, /cacert/)
 
   const next = makeCertificate('next')
   fs.renameSync(next.TLS_CERT_FILE, mine.TLS_CERT_FILE)
   fs.renameSync(next.TLS_KEY_FILE, mine.TLS_KEY_FILE)
   const replacedAt = performance.now()
-  await waitUntil(async () => (await shown(service)) === subjectOf(mine.TLS_CERT_FILE), 'the new one is shown', 15_000)
+  await waitUntil(async () => (await shown(server)) === subjectOf(mine.TLS_CERT_FILE), 'the new one is shown', 15_000)
   t.diagnostic(`taken over after ${Math.round(performance.now() - replacedAt)} ms`)
-  assert.equal((await sendGet(service, '/health/ready')).status, 200)
+  assert.equal((await sendGet(server, '/health/ready')).status, 200)
 
-  const inUse = await shown(service)
+  const inUse = await shown(server)
   fs.writeFileSync(mine.TLS_CERT_FILE, 'not a certificate')
-  await waitUntil(() => service.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
-  assert.equal(await shown(service), inUse)
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  await waitUntil(() => server.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
+  assert.equal(await shown(server), inUse)
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 for (const [title, settings, line] of [
@@ -138,13 +138,13 @@ test('a certificate with ten days left is reported at the start', async () => {
   ] as const) {
     const mine = makeCertificate(`ends-in-${days}`, { days })
     const port = pickPort()
-    const service = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
-    assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(service.err), isTold, service.err)
+    const server = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
+    assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(server.err), isTold, server.err)
     const reported = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(reported) ?? []
     const { validToDate } = new X509Certificate(fs.readFileSync(mine.TLS_CERT_FILE))
     assert.equal(Number(end) * 1_000, validToDate.getTime())
-    await stopServer(service)
+    await stopServer(server)
   }
 })
 
@@ -173,8 +173,8 @@ test('a first request is printed with a custom certificate too', async t => {
     RUN_JOBS: 'false',
   }
   const settings = { ...makeCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
-  const service = await waitUntilServing(startCommand(['start'], settings), settings)
-  const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
+  const server = await waitUntilServing(startCommand(['start'], settings), settings)
+  const line = /^ +(curl .*)$/m.exec(server.out)?.[1] ?? ''
   assert.doesNotMatch(line, /-k|--insecure|--cacert/)
   const { code, out } = await runCommand(
     ['-c', line],
@@ -184,5 +184,5 @@ test('a first request is printed with a custom certificate too', async t => {
   assert.equal(code, 0)
   assert.equal(JSON.parse(out).data.length, 2)
   assert.deepEqual(Object.keys(readAccess(DATA_DIR)), ['baseUrl', 'username', 'password', 'serviceName'])
-  await stopServer(service)
+  await stopServer(server)
 })

@@ -20,44 +20,44 @@ import {
 
 const environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
 const dataDir = environment.DATA_DIR
-let service: RunningServer
+let server: RunningServer
 let access: Awaited<ReturnType<typeof installWithAccess>>
 
 before(async () => {
   access = await installWithAccess(environment)
-  service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
+  server = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
 })
-after(() => stopServer(service))
+after(() => stopServer(server))
 
 /** The process numbers that requests were answered by, as the log has them. */
 const answeredBy = () =>
   new Set(
-    service.err
+    server.err
       .split('\n')
       .filter(line => line.includes('"msg":"request"'))
       .map(line => JSON.parse(line).pid as number),
   )
 
-const workers = () => findWorkerPids(service)
+const workers = () => findWorkerPids(server)
 
 async function untilBothServe() {
   await waitUntil(async () => {
-    await Promise.all(Array.from({ length: 8 }, () => sendGet(service, '/stores', access)))
+    await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', access)))
     return workers().length === 2 && workers().every(pid => answeredBy().has(pid))
   }, 'both workers serve')
 }
 
 test('two processes serve one port with WEB_CONCURRENCY=2', async () => {
-  assert.match(service.out, /with 2 processes\.$/m)
+  assert.match(server.out, /with 2 processes\.$/m)
   await untilBothServe()
-  assert.ok(!workers().includes(service.pid))
+  assert.ok(!workers().includes(server.pid))
 })
 
 test('a killed worker is replaced while the other one serves', async () => {
   const [victim = 0, survivor = 0] = workers()
   process.kill(victim, 'SIGKILL')
-  await waitUntil(() => service.err.includes('starting another one'), 'its parent knows')
-  assert.equal((await sendGet(service, '/stores', access)).status, 200)
+  await waitUntil(() => server.err.includes('starting another one'), 'its parent knows')
+  assert.equal((await sendGet(server, '/stores', access)).status, 200)
   await waitUntil(() => workers().length === 2, 'it is replaced')
   assert.ok(workers().includes(survivor))
   await untilBothServe()
@@ -66,7 +66,7 @@ test('a killed worker is replaced while the other one serves', async () => {
 test('a halted or killed worker leaves new connections to the other', async () => {
   const [halted = 0] = workers()
   process.kill(halted, 'SIGSTOP')
-  const responses = await Promise.all(Array.from({ length: 8 }, () => sendGet(service, '/stores', access)))
+  const responses = await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', access)))
   for (const response of responses) assert.equal(response.status, 200)
   process.kill(halted, 'SIGKILL')
   await untilBothServe()
@@ -84,7 +84,7 @@ test('a revocation applies in every process within 5 seconds', async t => {
   const other = await createServiceAccess(environment, 'other')
   const statuses = async () =>
     new Set(
-      (await Promise.all(Array.from({ length: 8 }, () => sendGet(service, '/stores', other)))).map(one => one.status),
+      (await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', other)))).map(one => one.status),
     )
   assert.deepEqual(await statuses(), new Set([200]))
   await runSuccessfully(['account', 'revoke', other.username], environment)
@@ -110,24 +110,24 @@ for (const [title, target] of [
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
     // Each asks the database for itself, which those who begin to walk a list do not.
-    const slow = Array.from({ length: 6 }, () => sendGet(service, '/customers/nobody', access))
+    const slow = Array.from({ length: 6 }, () => sendGet(server, '/customers/nobody', access))
     const waiting = 'select from pg_locks where not granted'
     await waitUntil(async () => ((await other.query(waiting)).rowCount ?? 0) >= 6, 'the requests wait')
-    process.kill(target(service.pid), 'SIGTERM')
+    process.kill(target(server.pid), 'SIGTERM')
     await delay(500)
     await other.query('commit')
     await other.end()
     for (const response of await Promise.all(slow)) assert.equal(response.status, 404)
-    assert.deepEqual(await service.ended, { code: 0, signal: null })
+    assert.deepEqual(await server.ended, { code: 0, signal: null })
     for (const pid of [...pids, postgres]) assert.ok(!isRunning(pid))
-    assert.doesNotMatch(service.err.slice(-5_000), /ended unexpectedly, starting another/)
-    service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
+    assert.doesNotMatch(server.err.slice(-5_000), /ended unexpectedly, starting another/)
+    server = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
   })
 
 test('workers end after kill -9 of their parent', async () => {
   const pids = workers()
-  await stopServer(service, 'SIGKILL')
+  await stopServer(server, 'SIGKILL')
   await waitUntil(() => !pids.some(isRunning), 'the workers end')
-  service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
+  server = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
   await untilBothServe()
 })

@@ -22,7 +22,7 @@ import {
 
 const environment = { DATA_DIR: join(createDirectory(), 'data') }
 const dataDir = environment.DATA_DIR
-let service: RunningServer
+let server: RunningServer
 let firstPassword: string
 let firstCustomers: string
 /** Milliseconds. */
@@ -37,20 +37,20 @@ before(async () => {
   await waitUntil(() => first.out.includes('creating a demo shop'), 'the demo shop is being created', 30_000)
   const there = { baseUrl: `https://localhost:${port}`, caFile: join(dataDir, 'tls/ca.pem') }
   early = { ready: await sendGet(there, '/health/ready'), live: await sendGet(there, '/health/live') }
-  service = await waitUntilServing(first, environment)
+  server = await waitUntilServing(first, environment)
   firstTook = performance.now() - begun
   firstPassword = readAccess(dataDir).password
 })
-after(() => service && stopServer(service))
+after(() => server && stopServer(server))
 
 test('the server becomes ready once the first start creates the shop', async () => {
   assert.deepEqual([early.ready.status, early.live.status], [503, 200])
   assert.ok(early.ready.headers['retry-after'])
-  assert.equal((await sendGet(service, '/health/ready')).status, 200)
+  assert.equal((await sendGet(server, '/health/ready')).status, 200)
 })
 
 test('the first start prints a complete curl command', async () => {
-  const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
+  const line = /^ +(curl .*)$/m.exec(server.out)?.[1] ?? ''
   assert.match(line, /--cacert /)
   assert.doesNotMatch(line, / -k|--insecure/)
   const { code, out, err } = await runCommand(['-c', line], {}, { program: ['bash'] })
@@ -60,33 +60,33 @@ test('the first start prints a complete curl command', async () => {
 
 test('the first start prints address, user, password, service and documentation link', async () => {
   const access = readAccess(dataDir)
-  assert.match(service.out, new RegExp(`serves ${access.baseUrl}\\.$`, 'm'))
-  assert.match(service.out, new RegExp(`^ +username +${access.username}$`, 'm'))
-  assert.match(service.out, new RegExp(`^ +password +${access.password}$`, 'm'))
-  assert.match(service.out, new RegExp(`^ +service +${access.serviceName}$`, 'm'))
-  const docs = /API reference: (\S+)$/m.exec(service.out)?.[1] ?? ''
+  assert.match(server.out, new RegExp(`serves ${access.baseUrl}\\.$`, 'm'))
+  assert.match(server.out, new RegExp(`^ +username +${access.username}$`, 'm'))
+  assert.match(server.out, new RegExp(`^ +password +${access.password}$`, 'm'))
+  assert.match(server.out, new RegExp(`^ +service +${access.serviceName}$`, 'm'))
+  const docs = /API reference: (\S+)$/m.exec(server.out)?.[1] ?? ''
   assert.equal(docs, `${access.baseUrl}/docs`)
-  assert.equal((await sendGet(service, '/docs')).status, 200)
+  assert.equal((await sendGet(server, '/docs')).status, 200)
 })
 
 test('the first start prints a link that signs in once', async () => {
   const [, base, link] =
-    /Console \(this link signs in once, within 60 seconds\): (\S+)\/console#link=(\S+)$/m.exec(service.out) ?? []
-  assert.equal(base, service.baseUrl)
+    /Console \(this link signs in once, within 60 seconds\): (\S+)\/console#link=(\S+)$/m.exec(server.out) ?? []
+  assert.equal(base, server.baseUrl)
   const body = JSON.stringify({ link })
   const curl = (path: string) =>
     runCommand(
       [
         '-s',
         '--cacert',
-        service.caFile ?? '',
+        server.caFile ?? '',
         '-H',
-        `origin: ${service.baseUrl}`,
+        `origin: ${server.baseUrl}`,
         '-H',
         'content-type: application/json',
         '-d',
         body,
-        `${service.baseUrl}${path}`,
+        `${server.baseUrl}${path}`,
       ],
       {},
       { program: ['curl'] },
@@ -99,16 +99,16 @@ test('access.json contains the same data, readable by its owner only', async () 
   assert.equal(getMode(join(dataDir, 'access.json')), 0o600)
   const access = readAccess(dataDir)
   assert.deepEqual(Object.keys(access), ['baseUrl', 'username', 'password', 'serviceName', 'caFile'])
-  assert.equal(access.baseUrl, service.baseUrl)
-  assert.ok(service.out.includes(access.password))
+  assert.equal(access.baseUrl, server.baseUrl)
+  assert.ok(server.out.includes(access.password))
   const response = await sendGet(access, '/customers/search?limit=3', access)
   assert.equal(response.json.data.length, 3)
   firstCustomers = response.json.data
 })
 
 test('the certificate also covers 127.0.0.1', async () => {
-  const baseUrl = service.baseUrl.replace('localhost', '127.0.0.1')
-  assert.equal((await sendGet({ ...service, baseUrl }, '/health/ready')).status, 200)
+  const baseUrl = server.baseUrl.replace('localhost', '127.0.0.1')
+  assert.equal((await sendGet({ ...server, baseUrl }, '/health/ready')).status, 200)
 })
 
 test('the database, the keys and the secret are private', () => {
@@ -123,7 +123,7 @@ test('a second start is rejected without disturbing the first', async () => {
   assert.equal(out, '')
   assert.equal(
     err,
-    `tillbridge: ${join(dataDir, 'postgres')} is in use by process ${service.pid}. Only one process can own it.\n`,
+    `tillbridge: ${join(dataDir, 'postgres')} is in use by process ${server.pid}. Only one process can own it.\n`,
   )
   const access = readAccess(dataDir)
   assert.equal((await sendGet(access, '/customers/search', access)).status, 200)
@@ -137,7 +137,7 @@ test('a command rejected by the running PostgreSQL prints its message', async ()
     await allow(false)
     const { code, err } = await runCommand(['service', 'list'], environment)
     const why = 'database "tillbridge" is not currently accepting connections'
-    assert.deepEqual([code, err], [1, `tillbridge: The database of process ${service.pid} is unreachable: ${why}\n`])
+    assert.deepEqual([code, err], [1, `tillbridge: The database of process ${server.pid} is unreachable: ${why}\n`])
   } finally {
     await allow(true)
     await postgres.end()
@@ -148,21 +148,21 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
   test(`${signal} finishes running requests, stops PostgreSQL and exits with 0`, async () => {
     const access = readAccess(dataDir)
     // A job may have logged that the database rejected connections in the test above.
-    const loggedBefore = service.err
+    const loggedBefore = server.err
     const postgres = findPostgresPid(dataDir) ?? 0
     assert.ok(isRunning(postgres))
     const other = await connectToDatabase(dataDir)
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
-    const slow = sendGet(service, '/customers/search?limit=3', access)
+    const slow = sendGet(server, '/customers/search?limit=3', access)
     await waitUntil(
       async () => (await other.query('select from pg_locks where not granted')).rowCount,
       'the request waits',
     )
-    const ended = stopServer(service, signal)
+    const ended = stopServer(server, signal)
     await waitUntil(
       () =>
-        sendGet(service, '/health/live').then(
+        sendGet(server, '/health/live').then(
           () => false,
           error => error.code === 'ECONNREFUSED',
         ),
@@ -176,37 +176,37 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     assert.deepEqual(await ended, { code: 0, signal: null })
     assert.ok(!isRunning(postgres))
     assert.ok(!fs.existsSync(join(dataDir, 'database.json')))
-    assert.equal(service.err, loggedBefore)
-    service = await serve([], environment)
+    assert.equal(server.err, loggedBefore)
+    server = await serve([], environment)
   })
 
 test('the next start is fast, keeps the data and hides the password', async t => {
-  assert.deepEqual(await stopServer(service), { code: 0, signal: null })
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null })
   const begun = performance.now()
-  service = await serve([], environment)
+  server = await serve([], environment)
   const took = performance.now() - begun
   const both = `${took.toFixed()} ms after ${firstTook.toFixed()} ms`
   t.diagnostic(both)
   assert.ok(took < firstTook / 2, both)
   const access = readAccess(dataDir)
   assert.equal(access.password, firstPassword)
-  assert.equal(access.baseUrl, service.baseUrl, 'it serves at another port, and nobody else does')
-  assert.doesNotMatch(service.out, /First start|Migrated/)
-  assert.ok(!service.out.includes(firstPassword))
-  assert.ok(service.out.includes(`The credentials of ${access.username} are in ${join(dataDir, 'access.json')}.`))
+  assert.equal(access.baseUrl, server.baseUrl, 'it serves at another port, and nobody else does')
+  assert.doesNotMatch(server.out, /First start|Migrated/)
+  assert.ok(!server.out.includes(firstPassword))
+  assert.ok(server.out.includes(`The credentials of ${access.username} are in ${join(dataDir, 'access.json')}.`))
   assert.deepEqual((await sendGet(access, '/customers/search?limit=3', access)).json.data, firstCustomers)
 })
 
 test('starts without access.json keep the first password alive', async () => {
   const access = readAccess(dataDir)
   for (let i = 0; i < 2; i++) {
-    await stopServer(service)
+    await stopServer(server)
     fs.rmSync(join(dataDir, 'access.json'), { force: true })
-    service = await serve([], environment)
+    server = await serve([], environment)
     assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
-    assert.match(service.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
+    assert.match(server.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
   }
-  assert.equal((await sendGet(service, '/customers/search', access)).status, 200)
+  assert.equal((await sendGet(server, '/customers/search', access)).status, 200)
   assert.match(await runSuccessfully(['account', 'list'], environment), /^demo +demo +admin +1 /m)
   fs.writeFileSync(join(dataDir, 'access.json'), JSON.stringify(access))
 })
@@ -214,17 +214,17 @@ test('starts without access.json keep the first password alive', async () => {
 test('an ended password in access.json is reported as invalid', async () => {
   await runSuccessfully(['account', 'rotate', 'demo'], environment)
   await runSuccessfully(['account', 'revoke', 'demo', '--previous-secret'], environment)
-  await stopServer(service)
-  service = await serve([], environment)
-  assert.match(service.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
+  await stopServer(server)
+  server = await serve([], environment)
+  assert.match(server.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
   assert.equal(readAccess(dataDir).password, firstPassword, 'the file is left as it is')
 })
 
 test('a revoked demo account stays revoked', async () => {
   await runSuccessfully(['account', 'revoke', 'demo'], environment)
-  await stopServer(service)
-  service = await serve([], environment)
-  assert.doesNotMatch(service.out, /password/)
+  await stopServer(server)
+  server = await serve([], environment)
+  assert.doesNotMatch(server.out, /password/)
   assert.doesNotMatch(await runSuccessfully(['account', 'list'], environment), /demo/)
 })
 

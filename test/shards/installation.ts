@@ -12,10 +12,10 @@ import {
   runSuccessfully,
 } from '../support/processes.ts'
 import { buildCredentials } from '../support/servers.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 
 /** A control database with one service in it, its API, and commands for it. */
-export interface Spread extends TestService {
+export interface Spread extends TestApi {
   environment: Environment
   /** Makes a database known by a name; `more`: what else the command is given. */
   add(name: string, url: string, ...more: string[]): Promise<string>
@@ -28,17 +28,17 @@ export interface Spread extends TestService {
 }
 
 export async function startSpread(environment: Environment = {}): Promise<Spread> {
-  const shop = await startTestService({ environment })
+  const api = await startTestApi({ environment })
   const home = createDirectory()
   const of = {
     ...environment,
-    DATABASE_URL: shop.database.connection,
-    SECRET_KEY: shop.secret,
+    DATABASE_URL: api.database.connection,
+    SECRET_KEY: api.secret,
     DATA_DIR: join(home, 'data'),
   }
-  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
+  await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
   const command = (...args: string[]) => runSuccessfully(args, of)
-  return Object.assign(shop, {
+  return Object.assign(api, {
     environment: of,
     command,
     async move(name: string, to: string) {
@@ -58,7 +58,7 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
     async place(name: string, database: string, ...settings: string[]) {
       await command('service', 'add', name, '--shard', database, ...settings)
       const said = await command('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
-      const service = await shop.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
+      const service = await api.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
       if (!service) throw new Error('the service was made')
       return { username: `${name}-admin`, password: findPassword(said), serviceName: name, service }
     },
@@ -66,8 +66,8 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
 }
 
 /** Returns a caller of the installation's API. */
-export function callerOf(shop: TestService, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
+export function callerOf(api: TestApi, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
   const request: Caller['request'] = (path, asking = {}) =>
-    shop.sendRaw(path, { ...asking, headers: { ...buildCredentials(access), ...asking.headers } })
+    api.sendRaw(path, { ...asking, headers: { ...buildCredentials(access), ...asking.headers } })
   return { ...access, request, get: (path, headers) => request(path, headers ? { headers } : {}) }
 }

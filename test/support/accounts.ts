@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Role } from '../../src/domain/accounts.ts'
 import { toApiKey } from '../../src/store/accounts/accounts.ts'
-import type { Caller, TestService } from './service.ts'
+import type { Caller, TestApi } from './service.ts'
 import { post } from './write.ts'
 
 let accountCount = 0
@@ -17,7 +17,7 @@ export async function createAccount(admin: Caller, role: Role, username = newUse
 
 /** Returns the status of a request with this password. */
 export const getStatusWithPassword = async (
-  { sendRaw: raw }: TestService,
+  { sendRaw: raw }: TestApi,
   { service }: Pick<Caller, 'service'>,
   { username, password }: { username: string; password: string },
   path = '/stores',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from '../../src/database/db.ts'
 import type { ErrorCode } from '../../src/errors/api-error.ts'
 import { assertProblem } from './problem.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from './service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from './service.ts'
 import { post, put, withKey } from './write.ts'
 
 let emailCount = 0
@@ -40,7 +40,7 @@ export const allPhones = { home: '(03) 9123-4567', mobile: '+61 400 123 456', wo
 
 /** A shop that a maintainer writes customers to, without a limit. */
 export const startCustomerShop = () =>
-  startTestService({
+  startTestApi({
     settings: { timeZone: 'Australia/Melbourne', writesPerMinute: 'off', readsPerMinute: 'off' },
     role: 'maintainer',
   })
@@ -57,7 +57,7 @@ export const postCustomer = (caller: Pick<Caller, 'request'>, body: unknown, key
   post(caller, '/customers', body, withKey(key))
 
 /** Counts the customers of a service with this email address. */
-export const countCustomersByEmail = async ({ db, service }: Pick<TestService, 'db' | 'service'>, email: string) =>
+export const countCustomersByEmail = async ({ db, service }: Pick<TestApi, 'db' | 'service'>, email: string) =>
   (await db.rows(sql`select from customer where service_id = ${service.id} and lower(email) = lower(${email})`)).length
 
 /** Changes a customer, and returns its record. */
@@ -72,23 +72,18 @@ export const getWarningCodes = ({ meta }: { meta?: { warnings: { code: string }[
   meta?.warnings.map(({ code }) => code) ?? []
 
 /** How many customers there are, of all services. */
-export const countCustomers = async ({ db }: Pick<TestService, 'db'>) =>
+export const countCustomers = async ({ db }: Pick<TestApi, 'db'>) =>
   (await db.row<{ n: number }>(sql`select count(*)::integer as n from customer`))?.n as number
 
 /** Asserts that whatever this does leaves as many customers as there were. */
-export async function assertCreatesNoCustomer(service: Pick<TestService, 'db'>, work: () => Promise<void>) {
-  const before = await countCustomers(service)
+export async function assertCreatesNoCustomer(api: Pick<TestApi, 'db'>, work: () => Promise<void>) {
+  const before = await countCustomers(api)
   await work()
-  assert.equal(await countCustomers(service), before)
+  assert.equal(await countCustomers(api), before)
 }
 
 /** Asserts a rejection with exactly these field errors. */
-export function assertRejected(
-  { baseUrl }: TestService,
-  response: TestResponse,
-  code: ErrorCode,
-  ...pointers: string[]
-) {
+export function assertRejected({ baseUrl }: TestApi, response: TestResponse, code: ErrorCode, ...pointers: string[]) {
   assertProblem(response, code, baseUrl)
   assert.deepEqual(
     (response.json.errors ?? []).map((each: { pointer: string }) => each.pointer),
@@ -98,7 +93,7 @@ export function assertRejected(
 }
 
 /** Resolves once so many connections to the database wait for a lock. */
-export async function waitForBlockedConnections({ db }: TestService, count: number) {
+export async function waitForBlockedConnections({ db }: TestApi, count: number) {
   const deadline = performance.now() + 30_000
   for (;;) {
     const row = await db.row<{ n: number }>(
@@ -113,24 +108,19 @@ export async function waitForBlockedConnections({ db }: TestService, count: numb
  * Changes a customer while other work on its row is in flight. The change reaches the row first, then the work, and
  * both wait for a lock that this function releases. Returns the customer's record after both.
  */
-export async function updateCustomerDuring(
-  shop: TestService,
-  id: string,
-  change: object,
-  work: () => Promise<unknown>,
-) {
-  const holder = await shop.db.pool.connect()
+export async function updateCustomerDuring(api: TestApi, id: string, change: object, work: () => Promise<unknown>) {
+  const holder = await api.db.pool.connect()
   try {
     await holder.query('begin')
     await holder.query('select from customer where id = $1 for update', [id])
-    const first = put(shop, `/customers/${id}`, change)
-    await waitForBlockedConnections(shop, 1)
+    const first = put(api, `/customers/${id}`, change)
+    await waitForBlockedConnections(api, 1)
     const second = work()
-    await waitForBlockedConnections(shop, 2)
+    await waitForBlockedConnections(api, 2)
     await holder.query('commit')
     await Promise.all([first, second])
   } finally {
     holder.release(true)
   }
-  return (await shop.get(`/customers/${id}`)).json.data
+  return (await api.get(`/customers/${id}`)).json.data
 }

@@ -4,23 +4,23 @@ import type { Caller, TestResponse } from './service.ts'
 
 /** Sends a file to import, by default CSV. `type` can be followed by a query: `stock?stop_after=1`. */
 export const uploadFile = (
-  shop: Caller,
+  caller: Caller,
   type: string,
   body: string | Buffer,
   headers: Record<string, string> = {},
 ): Promise<TestResponse> =>
-  shop.request(`/imports?type=${type.replace('?', '&')}`, {
+  caller.request(`/imports?type=${type.replace('?', '&')}`, {
     method: 'POST',
     headers: Object.assign({ 'content-type': 'text/csv' }, headers),
     body,
   })
 
 /** Waits until a file that was taken is in; the import (`Import`), and its path. */
-export async function waitForImport(shop: Caller, { status, headers, text }: TestResponse) {
+export async function waitForImport(caller: Caller, { status, headers, text }: TestResponse) {
   assert.equal(status, 202, text)
   const path = String(headers.location)
-  await waitUntil(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
-  return Object.assign((await shop.get(path)).json.data, { path })
+  await waitUntil(async () => (await caller.get(path)).json.data.state !== 'running', 'it is in', 30_000)
+  return Object.assign((await caller.get(path)).json.data, { path })
 }
 
 /** Sends a file, and waits until it is in. */

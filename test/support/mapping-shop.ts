@@ -3,15 +3,15 @@ import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertStores } from '../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
-import type { Caller, TestService } from './service.ts'
+import type { Caller, TestApi } from './service.ts'
 
 /** A shop that the e-commerce platform knows nothing of: two stores, a hoodie in two sizes of black and one of red, two customers. */
 export async function createUnmappedShop(
-  { db, createService: tenant }: Pick<TestService, 'db' | 'createService'>,
+  { db, createService: tenant }: Pick<TestApi, 'db' | 'createService'>,
   settings: Partial<Settings> = {},
 ): Promise<Caller> {
-  const shop = await tenant({ writesPerMinute: 'off', readsPerMinute: 'off', ...settings })
-  const { service } = shop
+  const caller = await tenant({ writesPerMinute: 'off', readsPerMinute: 'off', ...settings })
+  const { service } = caller
   await upsertStores(db, service, [
     { storeId: '1001', storeNumber: '101', name: 'Collins Street' },
     { storeId: '1002', storeNumber: '102', name: 'Bourke Street' },
@@ -35,5 +35,5 @@ export async function createUnmappedShop(
     { id: '65432', firstname: 'John', surname: 'Smith', email: 'john@example.com' },
     { id: '65433', firstname: 'Jane', surname: 'Smith' },
   ])
-  return shop
+  return caller
 }

@@ -10,7 +10,7 @@ import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { writeShipments } from '../../src/store/orders/shipments.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from './service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from './service.ts'
 import { post } from './write.ts'
 
 const prices: Record<string, string> = {
@@ -51,7 +51,7 @@ export async function fillShop(db: Database, service: Service) {
 }
 
 export interface OrderShop {
-  api: TestService
+  api: TestApi
   /** Creates another shop, whose stock no other test changes. */
   createShop(settings?: Partial<Settings>): Promise<Caller>
 }
@@ -64,7 +64,7 @@ export async function startOrderShop(): Promise<OrderShop> {
     writesPerMinute: 'off',
     readsPerMinute: 'off',
   } as const
-  const api = await startTestService({ settings, role: 'maintainer' })
+  const api = await startTestApi({ settings, role: 'maintainer' })
   await fillShop(api.db, api.service)
   return {
     api,
@@ -77,7 +77,7 @@ export async function startOrderShop(): Promise<OrderShop> {
 }
 
 /** John Smith earns a point for each unit of money from now on. */
-export async function joinRewards({ db }: Pick<TestService, 'db'>, { service }: Caller, rules: object = {}) {
+export async function joinRewards({ db }: Pick<TestApi, 'db'>, { service }: Caller, rules: object = {}) {
   const earning = { accrualSpend: '1.00', accrualPoints: 1 }
   const tier = { programId: '1', tierId: '1', name: 'Base', sequence: 1, ...earning, ...rules }
   await upsertPrograms(db, service, [{ program: { programId: '1', name: 'Rewards' }, tier }])
@@ -135,12 +135,12 @@ export const createReturn = (
   headers: Record<string, string> = {},
 ) => post(caller, `/orders/${orderId}/returns`, buildReturn(units, more), headers)
 
-export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
+export const cancelReturn = ({ db }: Pick<TestApi, 'db'>, { service }: Caller, returnNumber: string) =>
   db.transaction(tx => advanceReturn(tx, service, { number: returnNumber }, 'cancel'))
 
 /** Stores a shipment of the first line of an order. Returns its ID. */
 export async function addShipment(
-  { db }: Pick<TestService, 'db'>,
+  { db }: Pick<TestApi, 'db'>,
   { service }: Pick<Caller, 'service'>,
   orderId: string,
 ): Promise<string> {

@@ -157,9 +157,9 @@ export async function waitUntilServing(
 }
 
 /** Asks a service to stop and says how it ended. */
-export async function stopServer(service: RunningCommand, signal: NodeJS.Signals = 'SIGTERM') {
-  service.child.kill(signal)
-  return service.ended
+export async function stopServer(command: RunningCommand, signal: NodeJS.Signals = 'SIGTERM') {
+  command.child.kill(signal)
+  return command.ended
 }
 
 export type Credentials = Pick<Access, 'username' | 'password' | 'serviceName'>

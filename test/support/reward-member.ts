@@ -12,7 +12,7 @@ import {
   reverseRewards,
 } from '../../src/store/rewards/ledger.ts'
 import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../src/store/rewards/rewards.ts'
-import type { Caller, TestService } from './service.ts'
+import type { Caller, TestApi } from './service.ts'
 
 const program = { programId: '1', name: 'Retail Rewards' }
 export const buildTier = (tierId: string, qualifySpend: string | null, more: object = {}) => ({
@@ -42,11 +42,11 @@ const defaultTiers = [
 
 /** A customer with a reward account, in a tenant of its own. */
 export async function createMember(
-  api: TestService,
+  api: TestApi,
   { tiers = defaultTiers, account = {}, timeZone = 'Australia/Melbourne' } = {},
 ) {
-  const shop = await api.createService({ currency: 'AUD', timeZone, readsPerMinute: 'off' })
-  const { service } = shop
+  const caller = await api.createService({ currency: 'AUD', timeZone, readsPerMinute: 'off' })
+  const { service } = caller
   await upsertPrograms(api.db, service, tiers)
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
@@ -54,7 +54,7 @@ export async function createMember(
   const changeLedger = (move: (tx: Db, account: LockedRewardAccount | undefined) => Promise<void>, db = api.db) =>
     db.transaction(async tx => move(tx, await lockRewardAccount(tx, service, 'c1')))
   return {
-    shop,
+    shop: caller,
     service,
     earn: (orderNumber: string, amount: string, db = api.db) =>
       changeLedger((tx, locked) => earnRewards(tx, service, locked, { orderNumber, amount }), db),
@@ -73,15 +73,15 @@ export async function createMember(
         service,
         rows.map(row => ({ accountId: 'a1', kind: 'points', createdAt: '2026-01-05 10:00:00', ...row })),
       ),
-    read: () => getAccount(shop),
+    read: () => getAccount(caller),
     entries: () => listEntries(api, service),
-    checkLedger: () => checkLedger(api, shop),
+    checkLedger: () => checkLedger(api, caller),
     today: () => Temporal.Now.plainDateISO(timeZone).toString(),
   }
 }
 
-async function getAccount(shop: Caller): Promise<RewardAccount> {
-  const { status, json } = await shop.get('/customers/c1/rewards')
+async function getAccount(caller: Caller): Promise<RewardAccount> {
+  const { status, json } = await caller.get('/customers/c1/rewards')
   assert.equal(status, 200)
   assert.ok(Check(RewardAccount, json.data), JSON.stringify(json.data))
   return json.data
@@ -104,7 +104,7 @@ export const getTierProgress = ({ tierId, nextTierId, spendToNextTier }: RewardA
 ]
 
 /** Lists the entries of an account's ledger, one line each. */
-const listEntries = async (api: TestService, service: Service) =>
+const listEntries = async (api: TestApi, service: Service) =>
   (
     await api.db.rows<{ text: string }>(sql`
       select concat_ws(' ', kind, trim_scale(amount), case when spend <> 0 then 'spend ' || trim_scale(spend) end, order_number, return_number) as text
@@ -112,8 +112,8 @@ const listEntries = async (api: TestService, service: Service) =>
   ).map(({ text }) => text)
 
 /** Asserts that balances are the sums of open lots, and lots and debt the sums of the ledger. */
-async function checkLedger(api: TestService, shop: Caller) {
-  const account = await getAccount(shop)
+async function checkLedger(api: TestApi, caller: Caller) {
+  const account = await getAccount(caller)
   const sum = (amounts: readonly (string | number)[]) =>
     amounts.reduce<number>((all, amount) => all + Math.round(Number(amount) * 100), 0)
   assert.equal(account.availablePoints * 100, sum(account.points.map(lot => lot.available)))
@@ -127,7 +127,7 @@ async function checkLedger(api: TestService, shop: Caller) {
       left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as given, coalesce(-sum(amount) filter (where amount < 0), 0) as consumed,
                                 bool_or(e.kind in ('earn', 'reward', 'restore', 'cancel')) as here
                            from reward_entry e where (e.service_id, e.account_id, e.lot_kind, e.lot_id) = (l.service_id, l.account_id, l.kind, l.lot_id)) e on true
-     where l.service_id = ${shop.service.id} and (l.consumed <> e.consumed or e.here and l.total <> e.given)`)
+     where l.service_id = ${caller.service.id} and (l.consumed <> e.consumed or e.here and l.total <> e.given)`)
   assert.deepEqual(odd, [], 'lots that are not what their entries say')
   const debt = await api.db.row<{ owed: string; ledger: string; kept: string; held: string }>(sql`
     select a.points_owed as owed,
@@ -135,7 +135,7 @@ async function checkLedger(api: TestService, shop: Caller) {
            (select coalesce(sum(amount) filter (where kind in ('earn', 'owe', 'cancel') or kind = 'reverse' and lot_kind = 'points'), 0)::bigint from reward_entry where service_id = a.service_id) as kept,
            (select coalesce(sum(amount) filter (where lot_kind = 'points'), 0) - coalesce(sum(amount) filter (where kind in ('convert', 'restore')), 0)
               from reward_entry where service_id = a.service_id)::bigint - a.points_owed as held
-      from reward_account a where service_id = ${shop.service.id}`)
+      from reward_account a where service_id = ${caller.service.id}`)
   assert.equal(debt?.owed, debt?.ledger)
   assert.equal(debt?.kept, debt?.held, 'what orders have earned is held, converted or was owed')
   if (Number(debt?.owed) > 0) assert.equal(account.availablePoints, 0)

@@ -10,7 +10,7 @@ import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config/config.ts'
 import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
-import type { Caller, TestResponse, TestService } from './service.ts'
+import type { Caller, TestApi, TestResponse } from './service.ts'
 
 /** The header of Basic authentication; right where the text is `username:password`. */
 export const basicAuth = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
@@ -77,7 +77,7 @@ export function captureLog(level: string) {
 
 /** A further server of the same installation: what a second process would be. */
 export async function startSecondServer(
-  { db, keys }: Pick<TestService, 'db' | 'keys'>,
+  { db, keys }: Pick<TestApi, 'db' | 'keys'>,
   { log = pino({ level: 'silent' }), environment = {} }: { log?: Logger; environment?: Record<string, string> } = {},
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
@@ -99,11 +99,11 @@ export async function startSecondServer(
 
 /** A TLS connection, once its handshake is done. */
 export async function tlsTo(
-  service: { baseUrl: string; ca: string },
+  server: { baseUrl: string; ca: string },
   options: ConnectionOptions = {},
 ): Promise<TLSSocket> {
-  const { port } = new URL(service.baseUrl)
-  const socket = connect({ port: Number(port), host: '127.0.0.1', servername: 'localhost', ca: service.ca, ...options })
+  const { port } = new URL(server.baseUrl)
+  const socket = connect({ port: Number(port), host: '127.0.0.1', servername: 'localhost', ca: server.ca, ...options })
   await once(socket, 'secureConnect')
   return socket
 }
@@ -124,8 +124,8 @@ export const parseStatuses = (responses: string) =>
   [...responses.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
 
 /** Sends raw bytes. Returns everything that the server sends until it closes the connection. */
-export async function sendBytes(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
-  const socket = await tlsTo(service)
+export async function sendBytes(server: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
+  const socket = await tlsTo(server)
   const response = readUntilClosed(socket)
   socket.write(bytes, 'latin1')
   return response

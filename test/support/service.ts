@@ -43,7 +43,7 @@ export interface Caller {
 }
 
 /** The API over real TLS on a database of its own, with one service and an account for it. */
-export interface TestService extends Caller {
+export interface TestApi extends Caller {
   baseUrl: string
   ca: string
   db: Database
@@ -70,15 +70,15 @@ interface Options {
   /** Receives the server's log. Default: no log. */
   log?: Logger
   /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
-  sharedWith?: TestService
+  sharedWith?: TestApi
   /** A database that is there already, instead of a fresh one; of one with a demo shop that is the service. */
-  database?: TestDatabase & Partial<Pick<TestService, 'secret' | 'service'>>
+  database?: TestDatabase & Partial<Pick<TestApi, 'secret' | 'service'>>
 }
 
 /** Names of services and accounts, of all servers of a test file. */
 let nameCount = 0
 
-export async function startTestService({
+export async function startTestApi({
   settings = {},
   role = 'admin',
   environment = {},
@@ -86,7 +86,7 @@ export async function startTestService({
   log,
   sharedWith: beside,
   database: existing,
-}: Options = {}): Promise<TestService> {
+}: Options = {}): Promise<TestApi> {
   const database = beside ? shareDatabase(beside.database) : (existing ?? (await createTestDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
   const secret = beside?.secret ?? existing?.secret ?? randomBytes(32).toString('hex')

@@ -4,7 +4,7 @@ import { raw, sql } from '../../src/database/db.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
-import type { Caller, TestResponse, TestService } from './service.ts'
+import type { Caller, TestApi, TestResponse } from './service.ts'
 import { post, put } from './write.ts'
 
 export const pin = '004200'
@@ -32,7 +32,7 @@ export const gift = {
 }
 
 /** Adds the product and gateways that gift vouchers need. */
-export async function stockGiftCards(api: Pick<TestService, 'db'>, { service }: Pick<Caller, 'service'>) {
+export async function stockGiftCards(api: Pick<TestApi, 'db'>, { service }: Pick<Caller, 'service'>) {
   await upsertProducts(api.db, service, [
     {
       product: { productId: '1', productCode: 'GIFT', name: 'Gift card' },
@@ -49,14 +49,14 @@ export const issueVoucher = (by: Caller, more: object = {}, headers: Record<stri
 
 /** Counts the rows that a service has in a table, by default the first service. */
 export const countRows = (
-  api: Pick<TestService, 'db' | 'service'>,
+  api: Pick<TestApi, 'db' | 'service'>,
   table: 'voucher' | 'email' | 'voucher_sale',
   { service }: Pick<Caller, 'service'> = api,
 ) => api.db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
 
 /** Adds vouchers of 150.00, each with its changes. */
 export const addVouchers = (
-  api: Pick<TestService, 'db' | 'keys'>,
+  api: Pick<TestApi, 'db' | 'keys'>,
   { service }: Pick<Caller, 'service'>,
   vouchers: Record<string, Partial<VoucherRow>>,
 ) =>
@@ -77,7 +77,7 @@ export const addVouchers = (
 
 let voucherCount = 0
 /** Adds a voucher of 150.00, with changes if any. Returns its number, which is new. */
-export async function newVoucher(api: Pick<TestService, 'db' | 'keys' | 'service'>, more: Partial<VoucherRow> = {}) {
+export async function newVoucher(api: Pick<TestApi, 'db' | 'keys' | 'service'>, more: Partial<VoucherRow> = {}) {
   const number = `20623${++voucherCount}`
   await addVouchers(api, api, { [number]: more })
   return number
@@ -85,7 +85,7 @@ export async function newVoucher(api: Pick<TestService, 'db' | 'keys' | 'service
 
 /** Moves one of a voucher's times into the past. */
 export const backDate = (
-  { db, service }: Pick<TestService, 'db' | 'service'>,
+  { db, service }: Pick<TestApi, 'db' | 'service'>,
   number: string,
   column: 'locked_until' | 'validated_until',
 ) =>
@@ -128,7 +128,7 @@ export const getRejection = ({ status, json }: TestResponse) => {
 
 /** The steps in a voucher's ledger, as `kind state`. */
 export const listLedgerSteps = async (
-  { db }: Pick<TestService, 'db'>,
+  { db }: Pick<TestApi, 'db'>,
   { service }: Pick<Caller, 'service'>,
   number: string,
 ) =>
@@ -138,13 +138,13 @@ export const listLedgerSteps = async (
   ).map(({ step }) => step)
 
 /** Failures are counted by the minute and by the address, which all tests share. */
-export const clearFailures = async ({ db }: Pick<TestService, 'db'>) => {
+export const clearFailures = async ({ db }: Pick<TestApi, 'db'>) => {
   await db.run(sql`delete from failure`)
   await db.run(sql`delete from pin_guard`)
 }
 
 /** Waits until the minute has some seconds left, and begins it without failures. */
-export async function waitForMinuteStart(api: Pick<TestService, 'db'>) {
+export async function waitForMinuteStart(api: Pick<TestApi, 'db'>) {
   const { left = 60 } =
     (await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)) ?? {}
   if (left < 8) await delay(left * 1_000)

@@ -22,13 +22,13 @@ const environment: Environment = {
   ACCESS_LOG: 'true',
   PLAIN_PORT: plainPort,
 }
-let service: RunningServer
+let server: RunningServer
 let access: Awaited<ReturnType<typeof installWithAccess>>
 before(async () => {
   access = await installWithAccess(environment)
-  service = await serve(['--no-demo'], environment)
+  server = await serve(['--no-demo'], environment)
 })
-after(() => stopServer(service))
+after(() => stopServer(server))
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Line = Record<string, any>
@@ -41,18 +41,18 @@ const linesOf = ({ err }: RunningServer): Line[] =>
 
 /** The lines about a request, once there is one. */
 async function linesAbout(requestId: string) {
-  const found = () => linesOf(service).filter(line => line.requestId === requestId)
+  const found = () => linesOf(server).filter(line => line.requestId === requestId)
   await waitUntil(() => found().length > 0, `a line about ${requestId}`)
   return found()
 }
 
 test('each request has one info line with caller, result and duration', async () => {
-  const { status, headers } = await sendGet(service, '/customers/canary-7?x=canary-8', access)
+  const { status, headers } = await sendGet(server, '/customers/canary-7?x=canary-8', access)
   assert.equal(status, 400)
   const [line = {}, ...more] = await linesAbout(headers['x-request-id'])
   assert.deepEqual(more, [])
   const { time, ms, pid, ...rest } = line
-  assert.equal(pid, service.pid)
+  assert.equal(pid, server.pid)
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000)
   assert.ok(ms > 0 && ms < 60_000)
@@ -68,19 +68,19 @@ test('each request has one info line with caller, result and duration', async ()
     status: 400,
     code: 'invalid_parameter',
   })
-  assert.doesNotMatch(service.err, /canary/)
+  assert.doesNotMatch(server.err, /canary/)
 })
 
 test('a rejected request is found by its ID with the reason', async () => {
   const wrong = { ...access, password: 'canary-password' }
-  const { status, json } = await sendGet(service, '/stores', wrong)
+  const { status, json } = await sendGet(server, '/stores', wrong)
   assert.equal(status, 401)
   const [line] = await linesAbout(json.requestId)
   assert.deepEqual([line?.status, line?.code, line?.route, line?.account], [401, json.code, '/stores', undefined])
-  const nowhere = await sendGet(service, '/canary-9', access)
+  const nowhere = await sendGet(server, '/canary-9', access)
   const [lost] = await linesAbout(nowhere.json.requestId)
   assert.deepEqual([lost?.status, lost?.code, lost?.route], [404, 'not_found', undefined])
-  assert.doesNotMatch(service.err, /canary/)
+  assert.doesNotMatch(server.err, /canary/)
 })
 
 /** Returns the server's response to raw bytes. */
@@ -90,7 +90,7 @@ async function answerTo(socket: ReturnType<typeof connect>, bytes: string) {
 }
 
 test('malformed and plain HTTP requests have log lines too', async () => {
-  const port = Number(new URL(service.baseUrl).port)
+  const port = Number(new URL(server.baseUrl).port)
   const broken = await answerTo(connectTls({ port, rejectUnauthorized: false }), 'canary canary\r\n\r\n')
   const clear = await answerTo(connect(Number(plainPort)), 'GET /canary HTTP/1.1\r\nhost: x\r\n\r\n')
   for (const [response, status, code] of [
@@ -102,11 +102,11 @@ test('malformed and plain HTTP requests have log lines too', async () => {
     assert.deepEqual([line?.status, line?.code], [status, code])
     assert.match(line?.clientAddress, /^(127\.0\.0\.1|::1)$/)
   }
-  assert.doesNotMatch(service.err, /canary/)
+  assert.doesNotMatch(server.err, /canary/)
 })
 
 test('every line has its time in RFC 3339', () => {
-  const lines = linesOf(service)
+  const lines = linesOf(server)
   assert.ok(lines.length > 4)
   for (const { time } of lines) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { buildCredentials, captureLog, sendBytes, startSecondServer } from '../support/servers.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
-const service = await startTestService()
+const api = await startTestApi()
 const kept = captureLog('trace')
-const server = await startSecondServer(service, { environment: { ACCESS_LOG: 'true' }, log: kept.log })
+const server = await startSecondServer(api, { environment: { ACCESS_LOG: 'true' }, log: kept.log })
 after(async () => {
   await server.stop()
-  await service.stop()
+  await api.stop()
 })
 
 /** Texts that would colour a terminal, begin a new line or trigger a look-up in a log reader, and a long text. */
@@ -16,7 +16,7 @@ const forged = ['\u001b[31mred', '\u009b2J', '{"level":60,"msg":"forged"}', '$\u
 const texts = [...forged.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
 
 test('a log line is one short record without control characters', async () => {
-  const own = Object.entries(buildCredentials(service)).map(([name, value]) => `${name}: ${value}`)
+  const own = Object.entries(buildCredentials(api)).map(([name, value]) => `${name}: ${value}`)
   const send = (first: string, ...headers: string[]) =>
     sendBytes(server, `${[first, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
   for (const text of texts) {

@@ -19,7 +19,7 @@ import {
 
 const port = pickPort()
 const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), METRICS_PORT: port, WEB_CONCURRENCY: '2' }
-let service: RunningServer
+let server: RunningServer
 let access: Awaited<ReturnType<typeof installWithAccess>>
 
 /** The figures, by name and labels as they are written. */
@@ -37,15 +37,15 @@ async function figures() {
 
 before(async () => {
   access = await installWithAccess(environment)
-  service = await serve(['--no-demo'], environment)
+  server = await serve(['--no-demo'], environment)
 })
-after(() => stopServer(service))
+after(() => stopServer(server))
 
 test('requests are counted across processes by route', async () => {
   for (const path of ['/stores', '/stores/', '/stores?limit=1'])
-    for (let i = 0; i < 2; i++) assert.equal((await sendGet(service, path, access)).status, 200)
-  for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await sendGet(service, path, access)
-  for (const path of ['/canary-1', '/canary-2/x']) assert.equal((await sendGet(service, path)).status, 404)
+    for (let i = 0; i < 2; i++) assert.equal((await sendGet(server, path, access)).status, 200)
+  for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await sendGet(server, path, access)
+  for (const path of ['/canary-1', '/canary-2/x']) assert.equal((await sendGet(server, path)).status, 404)
   const { text, values } = await figures()
   assert.equal(values.get('tillbridge_http_requests_total{route="/stores",method="GET",status="200"}'), 6)
   assert.equal(values.get('tillbridge_http_requests_total{route="/customers/:id",method="GET",status="404"}'), 3)
@@ -113,7 +113,7 @@ test('requests, statements and connections also use OpenTelemetry names', async 
 test('the metrics port serves only metrics, and no other port does', async () => {
   assert.equal((await fetch(`http://127.0.0.1:${port}/stores`)).status, 404)
   assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 404)
-  assert.equal((await sendGet(service, '/metrics')).status, 404)
+  assert.equal((await sendGet(server, '/metrics')).status, 404)
 })
 
 test('a taken port stops the start and is named', async () => {

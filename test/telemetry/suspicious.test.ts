@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { basicAuth, buildCredentials, captureLog, startSecondServer } from '../support/servers.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestApi } from '../support/service.ts'
 
-const service = await startTestService()
-after(() => service.stop())
+const api = await startTestApi()
+after(() => api.stop())
 const kept = captureLog('info')
-const server = await startSecondServer(service, { log: kept.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+const server = await startSecondServer(api, { log: kept.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => server.stop())
 
-const own = Object.assign(buildCredentials(service), { 'x-forwarded-proto': 'https' })
+const own = Object.assign(buildCredentials(api), { 'x-forwarded-proto': 'https' })
 const lines = () =>
   kept.text
     .split('\n')
@@ -17,7 +17,7 @@ const lines = () =>
     .map(line => JSON.parse(line))
 
 test('a key misused on another service or HTTP is always logged', async () => {
-  const other = await service.createService()
+  const other = await api.createService()
   await server.ask('/stores', { headers: own })
   const foreign = await server.ask('/stores', { headers: { ...own, 'x-service-name': other.service.name } })
   const plain = await server.ask('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
@@ -25,7 +25,7 @@ test('a key misused on another service or HTTP is always logged', async () => {
   assert.deepEqual(
     lines().map(({ level, requestId, code, account }) => [level, requestId, code, account]),
     [
-      [30, foreign.headers['x-request-id'], 'service_not_assigned', service.username],
+      [30, foreign.headers['x-request-id'], 'service_not_assigned', api.username],
       [30, plain.headers['x-request-id'], 'https_required', undefined],
     ],
   )

@@ -20,7 +20,7 @@ import {
   waitUntil,
 } from '../support/processes.ts'
 import { captureLog } from '../support/servers.ts'
-import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { type Received, startCollector } from './collector.ts'
@@ -32,7 +32,7 @@ const logged = captureLog('info')
 let collector: Awaited<ReturnType<typeof startCollector>>
 let office: Awaited<ReturnType<typeof answering>>
 let sink: SmtpSink
-let api: TestService
+let api: TestApi
 let fronted: Caller
 let close: (() => Promise<void>) | undefined
 
@@ -55,7 +55,7 @@ before(async () => {
   })
   const { backOffice, client } = behind({ url: office.url })
   const embedded = await import('../../src/backoffice/embedded/embedded.ts')
-  api = await startTestService({
+  api = await startTestApi({
     settings: voucherSettings,
     backOffice: (service: Service) =>
       service.name === fronted?.service.name ? backOffice(service) : embedded.embedded(service),
@@ -232,20 +232,20 @@ test('a server with a collector exports until shutdown, others load nothing', as
   const dataDir = join(createDirectory(), 'data')
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
   const access = await installWithAccess(environment)
-  const service = await serve(['--no-demo'], environment)
+  const server = await serve(['--no-demo'], environment)
   const requested = async () => {
-    const { status, headers } = await sendGet(service, '/stores', access)
+    const { status, headers } = await sendGet(server, '/stores', access)
     assert.equal(status, 200)
     return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
   }
   const first = await requested()
   await waitUntil(first, 'what it does is told', 30_000)
   const last = await requested()
-  const { code } = await stopServer(service)
-  assert.equal(code, 0, service.err)
+  const { code } = await stopServer(server)
+  assert.equal(code, 0, server.err)
   const found = last()
   assert.equal(found?.resource['service.name'], 'till-7')
-  assert.equal(found?.resource['process.pid'], service.pid)
+  assert.equal(found?.resource['process.pid'], server.pid)
   const bodyCount = collector.bodies.length
   await runSuccessfully(['service', 'list'], environment)
   assert.equal(collector.bodies.length, bodyCount)

@@ -6,7 +6,7 @@ import { raw, sql } from '../../../src/database/db.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { createAccount, getStatusWithPassword, newUsername } from '../../support/accounts.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
 let logged = ''
@@ -16,9 +16,9 @@ const stream = new Writable({
     done()
   },
 })
-let api: TestService
+let api: TestApi
 before(async () => {
-  api = await startTestService({ log: pino({ level: 'trace' }, stream) })
+  api = await startTestApi({ log: pino({ level: 'trace' }, stream) })
 })
 after(() => api.stop())
 
@@ -87,34 +87,34 @@ test('repeating a password rotation with its key returns the same password', asy
 })
 
 test('an admin cannot obtain a password with more access than their own', async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
-  const shared = await createAccount(shop, 'visitor')
-  assert.equal((await rotate(shop, shared)).status, 200)
+  const [caller, other] = [await api.createService(), await api.createService()]
+  const shared = await createAccount(caller, 'visitor')
+  assert.equal((await rotate(caller, shared)).status, 200)
   await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
-  for (const admin of [shop, other]) {
+  for (const admin of [caller, other]) {
     const rejected = await rotate(admin, shared)
     assertProblem(rejected, 'insufficient_role', api.baseUrl)
-    for (const { service } of [shop, other]) assert.ok(!rejected.text.includes(service.name))
+    for (const { service } of [caller, other]) assert.ok(!rejected.text.includes(service.name))
   }
-  assert.equal((await shop.get(`/accounts/${shared.username}`)).json.data.passwords, 2)
-  await addAccount(api.db, api.keys, shop.username, other.service, 'visitor')
-  assertProblem(await rotate(shop, shared), 'insufficient_role', api.baseUrl)
-  await addAccount(api.db, api.keys, shop.username, other.service, 'maintainer')
-  assert.equal((await rotate(shop, shared)).status, 200)
+  assert.equal((await caller.get(`/accounts/${shared.username}`)).json.data.passwords, 2)
+  await addAccount(api.db, api.keys, caller.username, other.service, 'visitor')
+  assertProblem(await rotate(caller, shared), 'insufficient_role', api.baseUrl)
+  await addAccount(api.db, api.keys, caller.username, other.service, 'maintainer')
+  assert.equal((await rotate(caller, shared)).status, 200)
   // One's own password opens nothing new, whatever one is elsewhere.
-  assert.equal((await rotate(shop, shop)).status, 200)
+  assert.equal((await rotate(caller, caller)).status, 200)
 })
 
 test('only the account that received a password gets it on replay', async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
-  const colleague = await api.createAccount('admin', shop.service)
-  const shared = await createAccount(shop, 'visitor')
+  const [caller, other] = [await api.createService(), await api.createService()]
+  const colleague = await api.createAccount('admin', caller.service)
+  const shared = await createAccount(caller, 'visitor')
   await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
-  await addAccount(api.db, api.keys, shop.username, other.service, 'maintainer')
+  await addAccount(api.db, api.keys, caller.username, other.service, 'maintainer')
   const key = { 'idempotency-key': 'mine alone' }
-  const first = await rotate(shop, shared, key)
+  const first = await rotate(caller, shared, key)
   assert.equal(first.status, 200, first.text)
   assertProblem(await rotate(colleague, shared), 'insufficient_role', api.baseUrl)
   assertProblem(await rotate(colleague, shared, key), 'idempotency_key_reused', api.baseUrl)
-  assert.equal((await rotate(shop, shared, key)).text, first.text)
+  assert.equal((await rotate(caller, shared, key)).text, first.text)
 })

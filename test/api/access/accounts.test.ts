@@ -6,12 +6,12 @@ import { createAccount, getStatusWithPassword, newUsername } from '../../support
 import { assertRejected } from '../../support/customer-bodies.ts'
 import { assertProblem, withoutRequestData } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
-let api: TestService
+let api: TestApi
 before(async () => {
-  api = await startTestService({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' } })
+  api = await startTestApi({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' } })
 })
 after(() => api.stop())
 
@@ -75,19 +75,20 @@ test('a username that looks like another or a reserved one is rejected', async (
 })
 
 test("an account list contains only the service's accounts, by name, in pages", async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
+  const [caller, other] = [await api.createService(), await api.createService()]
   await createAccount(other, 'admin')
-  const names = [shop.username]
-  for (const role of ['visitor', 'admin', 'maintainer'] as const) names.push((await createAccount(shop, role)).username)
+  const names = [caller.username]
+  for (const role of ['visitor', 'admin', 'maintainer'] as const)
+    names.push((await createAccount(caller, role)).username)
   const shared = await createAccount(other, 'admin')
-  await addAccount(api.db, api.keys, shared.username, shop.service, 'visitor')
+  await addAccount(api.db, api.keys, shared.username, caller.service, 'visitor')
   names.push(shared.username)
-  assert.deepEqual(await namesOf(shop), names.toSorted())
-  const roles = (await shop.get('/accounts')).json.data.map(({ role }: { role: string }) => role).sort()
+  assert.deepEqual(await namesOf(caller), names.toSorted())
+  const roles = (await caller.get('/accounts')).json.data.map(({ role }: { role: string }) => role).sort()
   assert.deepEqual(roles, ['admin', 'admin', 'maintainer', 'visitor', 'visitor'])
   const walked: string[] = []
   for (let query = '?limit=2'; query; ) {
-    const { json } = await shop.get(`/accounts${query}`)
+    const { json } = await caller.get(`/accounts${query}`)
     walked.push(...json.data.map(({ username }: { username: string }) => username))
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
@@ -95,100 +96,100 @@ test("an account list contains only the service's accounts, by name, in pages", 
 })
 
 test('an account shows when it last used the service, if it did', async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
-  const [used, unused] = [await createAccount(shop, 'visitor'), await createAccount(shop, 'visitor')]
+  const [caller, other] = [await api.createService(), await api.createService()]
+  const [used, unused] = [await createAccount(caller, 'visitor'), await createAccount(caller, 'visitor')]
   await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
-  assert.equal(await getStatusWithPassword(api, shop, used, '/stores'), 200)
+  assert.equal(await getStatusWithPassword(api, caller, used, '/stores'), 200)
   const lastOf = async (caller: Caller, { username }: { username: string }) =>
     (await caller.get('/accounts')).json.data.find((each: { username: string }) => each.username === username)
       .lastUsedAt
-  await waitUntil(async () => (await lastOf(shop, used)) !== null, 'its use is noted', 10_000)
-  assert.match(await lastOf(shop, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-  assert.deepEqual([await lastOf(shop, unused), await lastOf(other, used)], [null, null])
+  await waitUntil(async () => (await lastOf(caller, used)) !== null, 'its use is noted', 10_000)
+  assert.match(await lastOf(caller, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.deepEqual([await lastOf(caller, unused), await lastOf(other, used)], [null, null])
   // The last use of an account is stored once a minute, and doesn't change its ETag.
   const noted = () =>
     api.db.row<{ xmin: string }>(
-      sql`select xmin::text from account_use where service_id = ${shop.service.id} and username = ${used.username}`,
+      sql`select xmin::text from account_use where service_id = ${caller.service.id} and username = ${used.username}`,
     )
   const original = await noted()
   const path = `/accounts/${used.username}`
-  const { etag } = (await shop.get(path)).headers
-  await getStatusWithPassword(api, shop, used, '/stores')
+  const { etag } = (await caller.get(path)).headers
+  await getStatusWithPassword(api, caller, used, '/stores')
   await waitUntil(
-    async () => (await lastOf(shop, { username: shop.username })) !== null,
+    async () => (await lastOf(caller, { username: caller.username })) !== null,
     'what came later is written',
     10_000,
   )
-  assert.deepEqual([await noted(), (await shop.get(path)).headers.etag], [original, etag])
+  assert.deepEqual([await noted(), (await caller.get(path)).headers.etag], [original, etag])
 })
 
 test('a role change applies within 5 seconds and never overwrites another change', async () => {
-  const shop = await api.createService()
-  const colleague = await createAccount(shop, 'visitor')
+  const caller = await api.createService()
+  const colleague = await createAccount(caller, 'visitor')
   const path = `/accounts/${colleague.username}`
-  const seen = await shop.get(path)
+  const seen = await caller.get(path)
   const match = { 'if-match': String(seen.headers.etag) }
-  const changed = await put(shop, path, { role: 'admin' }, match)
+  const changed = await put(caller, path, { role: 'admin' }, match)
   assert.equal(changed.json.data.role, 'admin', changed.text)
-  const now = await shop.get(path)
+  const now = await caller.get(path)
   assert.deepEqual([now.json.data, now.headers.etag], [changed.json.data, changed.headers.etag])
   await waitUntil(
-    async () => (await getStatusWithPassword(api, shop, colleague, '/settings')) === 200,
+    async () => (await getStatusWithPassword(api, caller, colleague, '/settings')) === 200,
     'the role is in force',
     5_000,
   )
-  assertProblem(await put(shop, path, { role: 'visitor' }, match), 'precondition_failed', api.baseUrl, path)
-  assert.equal((await shop.get(path)).json.data.role, 'admin')
-  assert.equal((await put(shop, path, { role: 'visitor' })).json.data.role, 'visitor')
+  assertProblem(await put(caller, path, { role: 'visitor' }, match), 'precondition_failed', api.baseUrl, path)
+  assert.equal((await caller.get(path)).json.data.role, 'admin')
+  assert.equal((await put(caller, path, { role: 'visitor' })).json.data.role, 'visitor')
   await waitUntil(
-    async () => (await getStatusWithPassword(api, shop, colleague, '/settings')) === 403,
+    async () => (await getStatusWithPassword(api, caller, colleague, '/settings')) === 403,
     'and this one',
     5_000,
   )
 })
 
 test('two passwords stay valid after a rotation; the next ends the oldest', async () => {
-  const shop = await api.createService()
-  const first = await createAccount(shop, 'visitor')
+  const caller = await api.createService()
+  const first = await createAccount(caller, 'visitor')
   const { username } = first
   const rotate = async (asking: object) => {
-    const response = await shop.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
+    const response = await caller.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
     assert.equal(response.status, 200, response.text)
     assert.equal(response.json.data.apiKey, toApiKey(username, response.json.data.password))
     assert.equal(response.json.data.passwords, 2)
     return response.json.data
   }
   const second = await rotate({})
-  for (const { password } of [first, second]) await opens(shop, { username, password }, 200)
+  for (const { password } of [first, second]) await opens(caller, { username, password }, 200)
   const third = await rotate({ headers: { 'content-type': 'application/json' }, body: '{}' })
-  await opens(shop, first, 401)
-  for (const { password } of [second, third]) await opens(shop, { username, password }, 200)
+  await opens(caller, first, 401)
+  for (const { password } of [second, third]) await opens(caller, { username, password }, 200)
   const responses = await Promise.all(Array.from({ length: 10 }, () => rotate({})))
-  assert.equal((await shop.get(`/accounts/${username}`)).json.data.passwords, 2)
-  await opens(shop, third, 401)
+  assert.equal((await caller.get(`/accounts/${username}`)).json.data.passwords, 2)
+  await opens(caller, third, 401)
   const live = await Promise.all(
-    responses.map(({ password }) => getStatusWithPassword(api, shop, { username, password })),
+    responses.map(({ password }) => getStatusWithPassword(api, caller, { username, password })),
   )
   assert.equal(live.filter(status => status === 200).length, 2)
 })
 
 test('revoking one service keeps the others; revoking the last ends all passwords', async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
-  const colleague = await createAccount(shop, 'maintainer')
+  const [caller, other] = [await api.createService(), await api.createService()]
+  const colleague = await createAccount(caller, 'maintainer')
   const path = `/accounts/${colleague.username}`
   await addAccount(api.db, api.keys, colleague.username, other.service, 'visitor')
   await opens(other, colleague, 200)
-  const revoked = await post(shop, `${path}/revoke`, {})
+  const revoked = await post(caller, `${path}/revoke`, {})
   assert.deepEqual([revoked.status, revoked.json], [200, { data: { username: colleague.username } }])
-  await opens(shop, colleague, 403)
+  await opens(caller, colleague, 403)
   assert.equal(await getStatusWithPassword(api, other, colleague), 200)
-  for (const again of [await shop.get(path), await post(shop, `${path}/revoke`, {})])
+  for (const again of [await caller.get(path), await post(caller, `${path}/revoke`, {})])
     assertProblem(again, 'not_found', api.baseUrl)
   assert.equal((await other.request(`${path}/revoke`, { method: 'POST' })).status, 200)
   await opens(other, colleague, 401)
-  const anew = await createAccount(shop, 'visitor', colleague.username)
-  await opens(shop, colleague, 401)
-  await opens(shop, anew, 200)
+  const anew = await createAccount(caller, 'visitor', colleague.username)
+  await opens(caller, colleague, 401)
+  await opens(caller, anew, 200)
 })
 
 test('an account ends if its last two services revoke it concurrently', async () => {
@@ -196,7 +197,7 @@ test('an account ends if its last two services revoke it concurrently', async ()
   for (let round = 0; round < 10; round++) {
     const { username } = await createAccount(shops[0], 'visitor')
     await addAccount(api.db, api.keys, username, shops[1].service, 'visitor')
-    const responses = await Promise.all(shops.map(shop => post(shop, `/accounts/${username}/revoke`, {})))
+    const responses = await Promise.all(shops.map(caller => post(caller, `/accounts/${username}/revoke`, {})))
     assert.deepEqual(
       responses.map(({ status }) => status),
       [200, 200],
@@ -206,26 +207,26 @@ test('an account ends if its last two services revoke it concurrently', async ()
 })
 
 test('a taken username is rejected with the same message, even concurrently', async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
-  const [own, foreign] = [await createAccount(shop, 'visitor'), await createAccount(other, 'visitor')]
-  const rejected = await post(shop, '/accounts', { username: foreign.username, role: 'admin' })
+  const [caller, other] = [await api.createService(), await api.createService()]
+  const [own, foreign] = [await createAccount(caller, 'visitor'), await createAccount(other, 'visitor')]
+  const rejected = await post(caller, '/accounts', { username: foreign.username, role: 'admin' })
   assertRejected(api, rejected, 'username_taken', '/username')
   assert.deepEqual(
-    withoutRequestData(await post(shop, '/accounts', { username: own.username, role: 'admin' })),
+    withoutRequestData(await post(caller, '/accounts', { username: own.username, role: 'admin' })),
     withoutRequestData(rejected),
   )
   assert.ok(!rejected.text.includes(other.service.name))
-  assert.ok(!(await namesOf(shop)).includes(foreign.username))
+  assert.ok(!(await namesOf(caller)).includes(foreign.username))
   const username = newUsername()
   const responses = await Promise.all(
-    [shop, other, shop, other].map(each => post(each, '/accounts', { username, role: 'visitor' })),
+    [caller, other, caller, other].map(each => post(each, '/accounts', { username, role: 'visitor' })),
   )
   assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 409, 409, 409])
 })
 
 test('an invalid username, role or body is rejected by name', async () => {
-  const shop = await api.createService()
-  const requested = (body: unknown) => post(shop, '/accounts', body)
+  const caller = await api.createService()
+  const requested = (body: unknown) => post(caller, '/accounts', body)
   for (const username of ['', 'a:b', ':', 'tab\there', '..', ' ', 'x'.repeat(101), '\u202eabc'])
     assertRejected(api, await requested({ username, role: 'visitor' }), 'invalid_field', '/username')
   for (const username of ['x'.repeat(100), '😀1', '3'])
@@ -238,23 +239,23 @@ test('an invalid username, role or body is rejected by name', async () => {
     'invalid_body',
     ...['/username', '/role', '/password'],
   )
-  const path = `/accounts/${shop.username}`
-  assertRejected(api, await put(shop, path, { role: 'admin', username: 'other' }), 'invalid_body', '/username')
-  assertRejected(api, await post(shop, `${path}/rotate`, { all: true }), 'invalid_body', '/all')
-  assertProblem(await post(shop, `${path}/rotate`, 'null'), 'invalid_body', api.baseUrl)
+  const path = `/accounts/${caller.username}`
+  assertRejected(api, await put(caller, path, { role: 'admin', username: 'other' }), 'invalid_body', '/username')
+  assertRejected(api, await post(caller, `${path}/rotate`, { all: true }), 'invalid_body', '/all')
+  assertProblem(await post(caller, `${path}/rotate`, 'null'), 'invalid_body', api.baseUrl)
   assertProblem(
-    await post(shop, `${path}/revoke`, '<a/>', { 'content-type': 'text/xml' }),
+    await post(caller, `${path}/revoke`, '<a/>', { 'content-type': 'text/xml' }),
     'unsupported_media_type',
     api.baseUrl,
   )
-  assertProblem(await shop.get('/accounts?role=admin'), 'invalid_parameter', api.baseUrl)
+  assertProblem(await caller.get('/accounts?role=admin'), 'invalid_parameter', api.baseUrl)
 })
 
 test('only an admin can list and change accounts', async () => {
-  const shop = await api.createService()
-  const path = `/accounts/${shop.username}`
+  const adminCaller = await api.createService()
+  const path = `/accounts/${adminCaller.username}`
   for (const role of ['visitor', 'maintainer'] as const) {
-    const caller = await api.createAccount(role, shop.service)
+    const caller = await api.createAccount(role, adminCaller.service)
     for (const response of [
       await caller.get('/accounts'),
       await caller.get(path),

@@ -3,24 +3,24 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { Audit } from '../../../src/domain/audit.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService()
+  api = await startTestApi()
 })
-after(() => service.stop())
+after(() => api.stop())
 
 let created = 0
 const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
 const lines = async (caller: Caller, query = ''): Promise<Audit[]> => (await caller.get(`/audit${query}`)).json.data
 
 test('each write adds one audit entry with account, record, fields and request', async () => {
-  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
-  const webshop = await service.createAccount('maintainer', shop.service)
-  assert.deepEqual(await lines(shop), [])
+  const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
+  const webshop = await api.createAccount('maintainer', caller.service)
+  assert.deepEqual(await lines(caller), [])
   const { id } = (
     await post(
       webshop,
@@ -31,12 +31,12 @@ test('each write adds one audit entry with account, record, fields and request',
   ).json.data
   await put(webshop, `/customers/${id}`, { firstname: 'Bea', address: null }, { 'x-request-id': 'changing' })
   await put(
-    shop,
+    caller,
     '/settings',
     { gateways: [], returnReasons: [{ code: 'A', name: 'Any' }] },
     { 'x-request-id': 'setting' },
   )
-  const written = await lines(shop)
+  const written = await lines(caller)
   assert.deepEqual(
     written.map(({ id: _, at: __, ...line }) => line),
     [
@@ -55,7 +55,7 @@ test('each write adds one audit entry with account, record, fields and request',
         requestId: 'changing',
       },
       {
-        username: shop.username,
+        username: caller.username,
         operation: 'PUT /settings',
         subject: '/settings',
         fields: ['gateways', 'returnReasons.code', 'returnReasons.name'],
@@ -64,8 +64,8 @@ test('each write adds one audit entry with account, record, fields and request',
     ],
   )
   assert.equal(new Set(written.map(line => line.id)).size, 3)
-  assert.deepEqual(await lines(shop, `?record=/customers/${id}`), written.slice(0, 2))
-  const row = await service.db.row<{ now: string }>(
+  assert.deepEqual(await lines(caller, `?record=/customers/${id}`), written.slice(0, 2))
+  const row = await api.db.row<{ now: string }>(
     sql`select to_char(now() at time zone 'Australia/Melbourne', 'YYYY-MM-DD HH24:MI') as now`,
   )
   assert.equal(written[0]?.at.slice(0, 10), row?.now.slice(0, 10))
@@ -73,53 +73,53 @@ test('each write adds one audit entry with account, record, fields and request',
 })
 
 test('a rejected request adds no audit entry and a replay adds none', async () => {
-  const shop = await service.createService()
-  const visitor = await service.createAccount('visitor', shop.service)
+  const caller = await api.createService()
+  const visitor = await api.createAccount('visitor', caller.service)
   const key = { 'idempotency-key': 'once' }
   const body = customer()
-  assert.equal((await post(shop, '/customers', body, key)).status, 201)
-  assert.equal((await lines(shop)).length, 1)
-  const again = await post(shop, '/customers', body, key)
+  assert.equal((await post(caller, '/customers', body, key)).status, 201)
+  assert.equal((await lines(caller)).length, 1)
+  const again = await post(caller, '/customers', body, key)
   assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
   const refusals = [
-    [post(shop, '/customers', { ...body, firstname: 'Bea' }, key), 422],
-    [post(shop, '/customers', body), 409],
-    [post(shop, '/customers', '{"bad'), 400],
-    [post(shop, '/customers', { ...customer(), colour: 'red' }), 400],
-    [post(shop, '/customers', { ...customer(), dateOfBirth: '2023-02-30' }), 422],
-    [post(shop, '/customers', customer(), { 'content-type': 'text/xml' }), 415],
+    [post(caller, '/customers', { ...body, firstname: 'Bea' }, key), 422],
+    [post(caller, '/customers', body), 409],
+    [post(caller, '/customers', '{"bad'), 400],
+    [post(caller, '/customers', { ...customer(), colour: 'red' }), 400],
+    [post(caller, '/customers', { ...customer(), dateOfBirth: '2023-02-30' }), 422],
+    [post(caller, '/customers', customer(), { 'content-type': 'text/xml' }), 415],
     [post(visitor, '/customers', customer()), 403],
-    [put(shop, '/customers/none', { firstname: 'Bea' }), 404],
-    [put(shop, '/settings', { currency: 'AUX' }), 422],
-    [put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '"stale"' }), 412],
+    [put(caller, '/customers/none', { firstname: 'Bea' }), 404],
+    [put(caller, '/settings', { currency: 'AUX' }), 422],
+    [put(caller, '/settings', { currency: 'AUD' }, { 'if-match': '"stale"' }), 412],
   ] as const
   for (const [response, status] of refusals) assert.equal((await response).status, status)
-  assert.equal((await lines(shop)).length, 1)
+  assert.equal((await lines(caller)).length, 1)
 })
 
 test('concurrent writes add one audit entry each', async () => {
-  const shop = await service.createService()
-  const responses = await Promise.all(Array.from({ length: 40 }, () => post(shop, '/customers', customer())))
+  const caller = await api.createService()
+  const responses = await Promise.all(Array.from({ length: 40 }, () => post(caller, '/customers', customer())))
   const subjects = responses.map(({ json }) => `/customers/${json.data.id}`)
-  const written = await lines(shop)
+  const written = await lines(caller)
   assert.deepEqual(written.map(line => line.subject).sort(), subjects.sort())
 })
 
 test('an audit entry names the changed fields, never their values', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const secrets = ['canaryname', 'canarymail@example.com', '+61 400 777 777', 'canarystreet', 'canarygateway']
   const [surname, email, mobile, addressLine1, gateway] = secrets
-  await post(shop, '/customers', { firstname: 'Ann', surname, contact: { email }, mobile, address: { addressLine1 } })
-  await put(shop, '/settings', { gateways: [gateway] })
-  const kept = await service.db.rows<{ text: string }>(sql`select a::text as text from audit a`)
+  await post(caller, '/customers', { firstname: 'Ann', surname, contact: { email }, mobile, address: { addressLine1 } })
+  await put(caller, '/settings', { gateways: [gateway] })
+  const kept = await api.db.rows<{ text: string }>(sql`select a::text as text from audit a`)
   assert.ok(kept.length >= 2)
   for (const { text } of kept) for (const secret of secrets) assert.ok(!text.includes(secret), secret)
 })
 
 test('an audit entry never contains a PIN, and a look-up adds none', async () => {
-  const shop = await service.createService(voucherSettings)
-  await stockGiftCards(service, shop)
-  const issued = await post(shop, '/vouchers', {
+  const caller = await api.createService(voucherSettings)
+  await stockGiftCards(api, caller)
+  const issued = await post(caller, '/vouchers', {
     amount: '150.00',
     gateway: 'visa',
     receiverName: 'Ann Lee',
@@ -130,10 +130,10 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
   })
   assert.equal(issued.status, 201, issued.text)
   const { number, pin } = issued.json.data
-  const { validationId } = (await post(shop, '/vouchers/validate', { number, pin, amount: '1.00' })).json.data
-  assert.equal((await post(shop, '/vouchers/lookup', { number, pin })).status, 200)
-  assert.equal((await put(shop, `/vouchers/${number}/lock`, { validationId })).status, 200)
-  const written = await lines(shop)
+  const { validationId } = (await post(caller, '/vouchers/validate', { number, pin, amount: '1.00' })).json.data
+  assert.equal((await post(caller, '/vouchers/lookup', { number, pin })).status, 200)
+  assert.equal((await put(caller, `/vouchers/${number}/lock`, { validationId })).status, 200)
+  const written = await lines(caller)
   assert.deepEqual(
     written.map(({ operation, subject }) => [operation, subject]),
     [
@@ -147,30 +147,25 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
 })
 
 test('an admin sees only the audit entries of their own service', async () => {
-  const [shop, other] = [await service.createService(), await service.createService()]
-  await post(shop, '/customers', customer())
+  const [caller, other] = [await api.createService(), await api.createService()]
+  await post(caller, '/customers', customer())
   const subject = `/customers/${(await post(other, '/customers', customer())).json.data.id}`
   assert.deepEqual(
     (await lines(other)).map(line => line.subject),
     [subject],
   )
   for (const role of ['visitor', 'maintainer'] as const)
-    assertProblem(
-      await (await service.createAccount(role)).get('/audit'),
-      'insufficient_role',
-      service.baseUrl,
-      '/audit',
-    )
+    assertProblem(await (await api.createAccount(role)).get('/audit'), 'insufficient_role', api.baseUrl, '/audit')
   for (const method of ['POST', 'PUT', 'DELETE']) {
-    const response = await shop.request('/audit', { method })
-    assertProblem(response, 'method_not_allowed', service.baseUrl, '/audit')
+    const response = await caller.request('/audit', { method })
+    assertProblem(response, 'method_not_allowed', api.baseUrl, '/audit')
   }
 })
 
 test('the audit log is paginated by cursor and polled with asOf', async () => {
-  const shop = await service.createService()
-  for (let i = 0; i < 5; i++) await post(shop, '/customers', customer())
-  const all = await lines(shop)
+  const caller = await api.createService()
+  for (let i = 0; i < 5; i++) await post(caller, '/customers', customer())
+  const all = await lines(caller)
   assert.deepEqual(
     all.map(line => line.at),
     all.map(line => line.at).toSorted(),
@@ -179,74 +174,74 @@ test('the audit log is paginated by cursor and polled with asOf', async () => {
   const walked: Audit[] = []
   let asOf = ''
   for (let query = '?limit=2'; query; ) {
-    const { json } = await shop.get(`/audit${query}`)
+    const { json } = await caller.get(`/audit${query}`)
     walked.push(...json.data)
     asOf = json.meta.asOf
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(walked, all)
-  assert.deepEqual(await lines(shop, `?updated_after=${asOf}`), [])
-  const subject = `/customers/${(await post(shop, '/customers', customer())).json.data.id}`
-  const polled = await lines(shop, `?updated_after=${asOf}`)
+  assert.deepEqual(await lines(caller, `?updated_after=${asOf}`), [])
+  const subject = `/customers/${(await post(caller, '/customers', customer())).json.data.id}`
+  const polled = await lines(caller, `?updated_after=${asOf}`)
   assert.deepEqual(
     polled.map(line => line.subject),
     [subject],
   )
-  const { json } = await service.get(`/audit?after_cursor=${(await shop.get('/audit?limit=1')).json.meta.endCursor}`)
+  const { json } = await api.get(`/audit?after_cursor=${(await caller.get('/audit?limit=1')).json.meta.endCursor}`)
   assert.equal(json.code, 'invalid_cursor', 'a cursor of another service')
 })
 
 test('a write is rolled back if its audit entry cannot be stored', async () => {
-  const shop = await service.createService()
-  await service.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
+  const caller = await api.createService()
+  await api.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
   try {
-    const response = await post(shop, '/customers', { ...customer(), surname: 'Unkept' })
-    assertProblem(response, 'internal_error', service.baseUrl, '/customers')
+    const response = await post(caller, '/customers', { ...customer(), surname: 'Unkept' })
+    assertProblem(response, 'internal_error', api.baseUrl, '/customers')
   } finally {
-    await service.db.run(sql`alter table audit drop constraint full_up`)
+    await api.db.run(sql`alter table audit drop constraint full_up`)
   }
-  assert.deepEqual((await shop.get('/customers/search')).json.data, [])
+  assert.deepEqual((await caller.get('/customers/search')).json.data, [])
 })
 
 test('the audit log can be read newest first, page by page', async () => {
-  const shop = await service.createService()
-  const { id } = (await post(shop, '/customers', customer())).json.data
-  for (const firstname of ['Bea', 'Cay']) await put(shop, `/customers/${id}`, { firstname })
-  await put(shop, '/settings', { gateways: [] })
-  const oldest = (await lines(shop)).map(line => line.id)
+  const caller = await api.createService()
+  const { id } = (await post(caller, '/customers', customer())).json.data
+  for (const firstname of ['Bea', 'Cay']) await put(caller, `/customers/${id}`, { firstname })
+  await put(caller, '/settings', { gateways: [] })
+  const oldest = (await lines(caller)).map(line => line.id)
   assert.equal(oldest.length, 4)
   const walked: string[] = []
   for (let cursor = ''; ; ) {
-    const { data, meta } = (await shop.get(`/audit?asc=false&limit=3${cursor}`)).json
+    const { data, meta } = (await caller.get(`/audit?asc=false&limit=3${cursor}`)).json
     walked.push(...data.map((line: Audit) => line.id))
     if (!meta.hasNextPage) break
     cursor = `&after_cursor=${encodeURIComponent(meta.endCursor)}`
   }
   assert.deepEqual(walked, oldest.toReversed())
-  const about = await lines(shop, `?asc=false&record=/customers/${id}`)
+  const about = await lines(caller, `?asc=false&record=/customers/${id}`)
   assert.deepEqual(
     about.map(line => line.id),
     oldest.slice(0, 3).toReversed(),
   )
   assert.deepEqual(
-    (await lines(shop, '?asc=true')).map(line => line.id),
+    (await lines(caller, '?asc=true')).map(line => line.id),
     oldest,
   )
 })
 
 test('the audit log can be filtered by account and by record', async () => {
-  const shop = await service.createService()
-  const other = await service.createAccount('admin', shop.service)
-  const { id } = (await post(shop, '/customers', customer())).json.data
+  const caller = await api.createService()
+  const other = await api.createAccount('admin', caller.service)
+  const { id } = (await post(caller, '/customers', customer())).json.data
   await put(other, `/customers/${id}`, { firstname: 'Bea' })
   await put(other, '/settings', { gateways: [] })
   const by = async (query: string) =>
-    (await lines(shop, query)).map(({ username, operation }) => `${username} ${operation}`)
+    (await lines(caller, query)).map(({ username, operation }) => `${username} ${operation}`)
   assert.deepEqual(await by(`?account=${other.username}`), [
     `${other.username} PUT /customers/:id`,
     `${other.username} PUT /settings`,
   ])
-  assert.deepEqual(await by(`?account=${shop.username}&asc=false`), [`${shop.username} POST /customers`])
+  assert.deepEqual(await by(`?account=${caller.username}&asc=false`), [`${caller.username} POST /customers`])
   assert.deepEqual(await by(`?account=${other.username}&record=/customers/${id}`), [
     `${other.username} PUT /customers/:id`,
   ])

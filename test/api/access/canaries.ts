@@ -10,11 +10,11 @@ import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
-import type { Caller, TestService } from '../../support/service.ts'
+import type { Caller, TestApi } from '../../support/service.ts'
 
 /** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
-export async function fillWithCanaries(service: TestService, { service: tenant }: Caller, canary: string) {
-  const { db } = service
+export async function fillWithCanaries(api: TestApi, { service: tenant }: Caller, canary: string) {
+  const { db } = api
   for (const id of ['1', `${canary}id`]) {
     const sku = `sku-${id}`
     await upsertStores(db, tenant, [
@@ -52,7 +52,7 @@ export async function fillWithCanaries(service: TestService, { service: tenant }
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     // Usernames are the installation's: no two services can give the same one to two people.
-    if (id !== '1') await addAccount(db, service.keys, id, tenant, 'visitor')
+    if (id !== '1') await addAccount(db, api.keys, id, tenant, 'visitor')
   }
   await upsertGateways(db, tenant, [{ name: `${canary}gateway` }])
 }

@@ -4,14 +4,14 @@ import { startWorker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { captureLog } from '../../support/servers.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
 const logged = captureLog('trace')
 const { log } = logged
-const api = await startTestService({ settings: voucherSettings, role: 'maintainer', log })
+const api = await startTestApi({ settings: voucherSettings, role: 'maintainer', log })
 await stockGiftCards(api, api)
 after(() => api.stop())
 

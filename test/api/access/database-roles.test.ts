@@ -3,17 +3,17 @@ import { after, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem, withoutRequestData } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { fillWithCanaries } from './canaries.ts'
 
 // Services are separated by the SQL of statements, not by row-level security, which some roles bypass. So the database
 // role makes no difference.
 
-const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 const shops = [api, await api.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })] as const
-for (const [i, shop] of shops.entries()) await fillWithCanaries(api, shop, `canary-${i}-`)
+for (const [i, caller] of shops.entries()) await fillWithCanaries(api, caller, `canary-${i}-`)
 
 const roles = {
   'is a superuser': 'superuser',
@@ -30,7 +30,7 @@ for (const [which, attributes] of Object.entries(roles))
       kind => sql`grant all on all ${raw(kind)} in schema public to ${raw(role)}`,
     )
     for (const each of rights) await api.db.run(each)
-    const beside = await startTestService({ sharedWith: { ...api, database: { ...api.database, connection } } })
+    const beside = await startTestApi({ sharedWith: { ...api, database: { ...api.database, connection } } })
     try {
       assert.deepEqual(await beside.db.row(sql`select current_user::text as role`), { role })
       const paths = Object.entries<Record<string, unknown>>((await api.sendRaw('/openapi.json')).json.paths)

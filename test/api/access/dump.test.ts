@@ -3,11 +3,11 @@ import { after, test } from 'node:test'
 import { createLink } from '../../../src/auth/sessions.ts'
 import { raw, sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { addVouchers, issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+const api = await startTestApi({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 await stockGiftCards(api, api)
 after(() => api.stop())
 

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { assertProblem } from '../../support/problem.ts'
 import { basicAuth, buildAuthorization, buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { addVouchers, clearFailures, pin, voucherSettings, waitForMinuteStart } from '../../support/voucher-shop.ts'
 
-const service = await startTestService({ settings: voucherSettings, role: 'visitor' })
-await addVouchers(service, service, { mine: {} })
-const behindProxy = await startSecondServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+const api = await startTestApi({ settings: voucherSettings, role: 'visitor' })
+await addVouchers(api, api, { mine: {} })
+const behindProxy = await startSecondServer(api, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 after(async () => {
   await behindProxy.stop()
-  await service.stop()
+  await api.stop()
 })
 beforeEach(async () => {
-  await waitForMinuteStart(service)
-  await clearFailures(service)
+  await waitForMinuteStart(api)
+  await clearFailures(api)
 })
 
 /** Asks from an address, as the proxy writes it. */
 const askFrom = (address: string, path: string, headers: Record<string, string>) =>
   behindProxy.ask(path, { headers: { ...headers, 'x-forwarded-for': address, 'x-forwarded-proto': 'https' } })
-const lookUp = (address: string, number: string, input: string, caller: Caller = service) =>
+const lookUp = (address: string, number: string, input: string, caller: Caller = api) =>
   askFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': input })
 
 /** Ways in which one caller can come from many addresses, or seem to. */
@@ -36,14 +36,14 @@ for (const [what, addressOf] of oneCaller)
     assertProblem(await lookUp(addressOf(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
     assert.equal((await lookUp('198.51.100.7', 'mine', pin)).status, 200)
 
-    const wrong = { ...buildCredentials(service), authorization: buildAuthorization(service, 'wrong') }
+    const wrong = { ...buildCredentials(api), authorization: buildAuthorization(api, 'wrong') }
     for (let i = 0; i < 20; i++) assert.equal((await askFrom(addressOf(i), '/stores', wrong)).status, 401)
     assertProblem(await askFrom(addressOf(21), '/stores', wrong), 'too_many_failures', behindProxy.baseUrl)
     assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: basicAuth('nobody:x') })).status, 401)
   })
 
 test('an account that guesses from many addresses is blocked after 300 failures', async () => {
-  const leaked = await service.createAccount('visitor')
+  const leaked = await api.createAccount('visitor')
   const guesses = Array.from({ length: 300 }, (_, i) => lookUp(`198.51.${i % 250}.7`, `guess-${i}`, '000000', leaked))
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
   assertProblem(await lookUp('192.0.2.1', 'mine', pin, leaked), 'too_many_failures', behindProxy.baseUrl)

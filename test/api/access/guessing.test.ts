@@ -3,17 +3,17 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { basicAuth, buildAuthorization, buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { addVouchers, clearFailures, waitForMinuteStart } from '../../support/voucher-shop.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-const other = await startSecondServer(service)
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+const other = await startSecondServer(api)
 after(async () => {
   await other.stop()
-  await service.stop()
+  await api.stop()
 })
 
-const forget = () => clearFailures(service)
+const forget = () => clearFailures(api)
 
 /** Requests an existing or an unknown name. Both must be rejected with this status. */
 type Guess = (i: number) => Promise<TestResponse>
@@ -40,8 +40,7 @@ const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(val
 
 /** The medians of the times that sign-ins take. */
 async function compare(count: number, known: (i: number) => string, unknown: (i: number) => string) {
-  const withHeader = (header: (i: number) => string) => (i: number) =>
-    service.get('/stores', { authorization: header(i) })
+  const withHeader = (header: (i: number) => string) => (i: number) => api.get('/stores', { authorization: header(i) })
   const times = await timesOf(count, 15, 401, { known: withHeader(known), unknown: withHeader(unknown) })
   return { known: median(times.known), unknown: median(times.unknown) }
 }
@@ -59,7 +58,7 @@ async function takesAsLong(ask: () => Promise<{ known: number; unknown: number }
 
 test('an unknown username takes as long to reject as a wrong password', async t => {
   const password = 'x'.repeat(43)
-  const wrong = buildAuthorization(service, password)
+  const wrong = buildAuthorization(api, password)
   const unknown = basicAuth(`nobody:${password}`)
   const often = () =>
     compare(
@@ -69,10 +68,10 @@ test('an unknown username takes as long to reject as a wrong password', async t 
     )
   t.diagnostic(`the same names again and again: ${await takesAsLong(often)}`)
 
-  await service.db.run(
+  await api.db.run(
     sql`insert into account (username, skeleton) select 'known' || n, 'known' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
   )
-  await service.db.run(
+  await api.db.run(
     sql`insert into account_password (username, password_hash) select username, '\\x00000000' || sha256(username::bytea) from account where username like 'known%'`,
   )
   let tried = 0
@@ -100,8 +99,8 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
   const { PIN_TRIES } = process.env
   const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
   const numbers = Array.from({ length: triesAtMost * fresh }, (_, i) => `known${i}`)
-  await addVouchers(service, service, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
-  const lookUp = (number: string) => service.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
+  await addVouchers(api, api, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
+  const lookUp = (number: string) => api.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
   for (const [what, ask] of [
     [
@@ -130,14 +129,14 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
 })
 
 test('wrong passwords are counted across servers and blocked after 20 with Retry-After', async () => {
-  await waitForMinuteStart(service)
-  const colleague = await service.createAccount('visitor')
+  await waitForMinuteStart(api)
+  const colleague = await api.createAccount('visitor')
   const wrong = { headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, 'wrong') } }
-  const ask = (i: number) => (i % 2 ? other.ask('/stores', wrong) : service.get('/stores', wrong.headers))
+  const ask = (i: number) => (i % 2 ? other.ask('/stores', wrong) : api.get('/stores', wrong.headers))
   for (let i = 0; i < 20; i++) assert.equal((await ask(i)).status, 401)
   for (let i = 0; i < 4; i++) {
     const response = await ask(i)
-    assertProblem(response, 'too_many_failures', (i % 2 ? other : service).baseUrl, '/stores')
+    assertProblem(response, 'too_many_failures', (i % 2 ? other : api).baseUrl, '/stores')
     const wait = Number(response.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)
   }
@@ -149,7 +148,7 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
     'elsewhere nothing was counted',
   )
   assert.equal(
-    (await service.get('/stores', { authorization: basicAuth('nobody:x') })).status,
+    (await api.get('/stores', { authorization: basicAuth('nobody:x') })).status,
     401,
     'another name goes by its own count',
   )
@@ -157,17 +156,17 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
 })
 
 test('an address that tries many usernames is blocked after 200 failures', async () => {
-  await waitForMinuteStart(service)
-  const attempt = (i: number) => service.get('/stores', { authorization: basicAuth(`guess${i}:x`) })
+  await waitForMinuteStart(api)
+  const attempt = (i: number) => api.get('/stores', { authorization: basicAuth(`guess${i}:x`) })
   for (let i = 0; i < 200; i++) assert.equal((await attempt(i)).status, 401)
-  assertProblem(await attempt(200), 'too_many_failures', service.baseUrl, '/stores')
-  assert.equal((await service.get('/stores')).status, 200)
+  assertProblem(await attempt(200), 'too_many_failures', api.baseUrl, '/stores')
+  assert.equal((await api.get('/stores')).status, 200)
   // After that, guesses write nothing.
-  const read = () => service.db.rows<{ xmin: string }>(sql`select xmin::text from failure order by subject`)
+  const read = () => api.db.rows<{ xmin: string }>(sql`select xmin::text from failure order by subject`)
   const before = await read()
   for (let i = 201; i < 211; i++) assert.equal((await attempt(i)).status, 429)
   assert.deepEqual(await read(), before)
-  const { names } = (await service.db.row<{ names: string }>(
+  const { names } = (await api.db.row<{ names: string }>(
     sql`select string_agg(encode(subject, 'escape'), ' ') as names from failure`,
   )) ?? { names: '' }
   assert.doesNotMatch(names, /guess|127\.0\.0/, 'neither names nor addresses are kept')

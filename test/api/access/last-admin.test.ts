@@ -4,15 +4,15 @@ import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { waitForBlockedConnections } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
 const settings = { writesPerMinute: 'off', readsPerMinute: 'off' } as const
-let api: TestService
-let beside: TestService
+let api: TestApi
+let beside: TestApi
 before(async () => {
-  api = await startTestService({ settings })
-  beside = await startTestService({ sharedWith: api })
+  api = await startTestApi({ settings })
+  beside = await startTestApi({ sharedWith: api })
 })
 after(async () => {
   await beside.stop()
@@ -29,35 +29,35 @@ const adminsOf = async (admin: Caller) =>
   (await admin.get('/accounts')).json.data.filter(({ role }: { role: string }) => role === 'admin').length
 
 test('an account that is the last admin cannot be revoked or demoted', async () => {
-  const shop = await api.createService(settings)
-  await createAccount(shop, 'maintainer')
+  const caller = await api.createService(settings)
+  await createAccount(caller, 'maintainer')
   const elsewhere = await api.createService()
-  await addAccount(api.db, api.keys, shop.username, elsewhere.service, 'admin')
-  for (const response of [await demote(shop, shop), await revoke(shop, shop)])
+  await addAccount(api.db, api.keys, caller.username, elsewhere.service, 'admin')
+  for (const response of [await demote(caller, caller), await revoke(caller, caller)])
     assertProblem(response, 'last_admin', api.baseUrl)
-  assert.equal((await put(shop, pathOf(shop), { role: 'admin' })).status, 200)
-  const second = await createAccount(shop, 'admin')
-  assert.equal((await demote(shop, shop)).status, 200)
+  assert.equal((await put(caller, pathOf(caller), { role: 'admin' })).status, 200)
+  const second = await createAccount(caller, 'admin')
+  assert.equal((await demote(caller, caller)).status, 200)
   // For up to 5 seconds the first may still do what it could; what it may not do is to take the last one away.
-  assertProblem(await demote(shop, second), 'last_admin', api.baseUrl)
-  assertProblem(await revoke(shop, second), 'last_admin', api.baseUrl)
+  assertProblem(await demote(caller, second), 'last_admin', api.baseUrl)
+  assertProblem(await revoke(caller, second), 'last_admin', api.baseUrl)
 })
 
 test('a sole admin does not prevent the revocation of other accounts', async () => {
-  const shop = await api.createService(settings)
-  const visitor = await createAccount(shop, 'visitor')
-  assert.equal((await put(shop, pathOf(visitor), { role: 'maintainer' })).status, 200)
-  assert.equal((await revoke(shop, visitor)).status, 200)
+  const caller = await api.createService(settings)
+  const visitor = await createAccount(caller, 'visitor')
+  assert.equal((await put(caller, pathOf(visitor), { role: 'maintainer' })).status, 200)
+  assert.equal((await revoke(caller, visitor)).status, 200)
 })
 
 test('a last-admin rejection adds no audit entry and leaves its key unused', async () => {
-  const shop = await api.createService(settings)
+  const caller = await api.createService(settings)
   const key = { 'idempotency-key': 'revoke me' }
-  const path = `${pathOf(shop)}/revoke`
-  assertProblem(await post(shop, path, {}, key), 'last_admin', api.baseUrl)
-  assert.deepEqual((await shop.get('/audit')).json.data, [])
-  await createAccount(shop, 'admin')
-  assert.equal((await post(shop, path, {}, key)).status, 200)
+  const path = `${pathOf(caller)}/revoke`
+  assertProblem(await post(caller, path, {}, key), 'last_admin', api.baseUrl)
+  assert.deepEqual((await caller.get('/audit')).json.data, [])
+  await createAccount(caller, 'admin')
+  assert.equal((await post(caller, path, {}, key)).status, 200)
 })
 
 type Move = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) => Promise<TestResponse>

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
 import { withoutRequestData } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestResponse } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestResponse } from '../../support/service.ts'
 import { clearFailures, voucherSettings } from '../../support/voucher-shop.ts'
 import { ask, type Operation, operationsOf, placesIn, type With } from './documented.ts'
 import { shopOfNames } from './shop-of-names.ts'
 
 // Every operation of the OpenAPI document that takes credentials, each new one with them: who may use it, and whose identifiers it knows.
 
-const api = await startTestService({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+const api = await startTestApi({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 after(() => api.stop())
 const operations = operationsOf((await api.sendRaw('/openapi.json')).json)
 assert.ok(operations.length >= 60, `${operations.length}`)

@@ -5,23 +5,23 @@ import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-const service = await startTestService()
-after(() => service.stop())
+const api = await startTestApi()
+after(() => api.stop())
 
 test('a settings change on one server applies to another within 5 seconds', async () => {
-  const shop = await service.createService()
-  const other = await startTestService({ sharedWith: service })
+  const caller = await api.createService()
+  const other = await startTestApi({ sharedWith: api })
   try {
-    const elsewhere = (path: string) => other.sendRaw(path, { headers: buildCredentials(shop) })
+    const elsewhere = (path: string) => other.sendRaw(path, { headers: buildCredentials(caller) })
     const zoneOf = async () => (await elsewhere('/stores')).json?.meta?.timeZone
     assert.equal(await zoneOf(), 'UTC')
-    await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
+    await put(caller, '/settings', { timeZone: 'Asia/Kolkata' })
     assert.equal((await elsewhere('/settings')).json.data.timeZone, 'Asia/Kolkata', 'read at once')
     await waitUntil(async () => (await zoneOf()) === 'Asia/Kolkata', 'it is in force', 5_000)
-    await put(shop, '/settings', { readsPerMinute: 1 })
+    await put(caller, '/settings', { readsPerMinute: 1 })
     await waitUntil(async () => (await elsewhere('/stores')).status === 429, 'it is in force', 5_000)
   } finally {
     await other.stop()
@@ -29,21 +29,21 @@ test('a settings change on one server applies to another within 5 seconds', asyn
 })
 
 test('a new time zone changes the wall-clock times of records and audit', async () => {
-  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
-  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann' }])
-  await put(shop, '/settings', { retailerName: 'Luma' })
+  const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
+  await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Ann' }])
+  await put(caller, '/settings', { retailerName: 'Luma' })
   const clocks = async () => {
-    const [customer] = (await shop.get('/customers/search')).json.data
-    const lines = (await shop.get('/audit')).json.data
+    const [customer] = (await caller.get('/customers/search')).json.data
+    const lines = (await caller.get('/audit')).json.data
     return { customer: customer.updateTimeStamp, audit: lines.map((line: { at: string }) => line.at) }
   }
   const before = await clocks()
   assert.equal(before.audit.length, 1)
-  await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
+  await put(caller, '/settings', { timeZone: 'Asia/Kolkata' })
   const current = await clocks()
-  const moments = await service.db.rows<{ at: string }>(sql`
+  const moments = await api.db.rows<{ at: string }>(sql`
     select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
-     where service_id = ${shop.service.id} order by changed_at`)
+     where service_id = ${caller.service.id} order by changed_at`)
   assert.equal(moments.length, 2)
   assert.deepEqual(
     current.audit,
@@ -51,21 +51,21 @@ test('a new time zone changes the wall-clock times of records and audit', async 
   )
   assert.notEqual(current.customer, before.customer)
   assert.notEqual(current.audit[0], before.audit[0])
-  const rest = (await shop.get('/audit')).json.data[0]
-  assert.deepEqual([rest.username, rest.operation, rest.fields], [shop.username, 'PUT /settings', ['retailerName']])
+  const rest = (await caller.get('/audit')).json.data[0]
+  assert.deepEqual([rest.username, rest.operation, rest.fields], [caller.username, 'PUT /settings', ['retailerName']])
 })
 
 test('capabilities name the settings that block them', async () => {
-  const shop = await service.createService({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
+  const caller = await api.createService({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
   const lacking = async () => {
-    const { json } = await shop.get('/capabilities')
+    const { json } = await caller.get('/capabilities')
     const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
     for (const { available, reason } of all) assert.equal(reason === undefined, available)
     return Object.fromEntries(all.flatMap(({ name, reason }) => (reason ? [[name, reason]] : [])))
   }
   await upsertReferences(
-    service.db,
-    shop.service,
+    api.db,
+    caller.service,
     ['4411', '4412'].map(referenceValueId => ({ type: 'newsletter', referenceValueId, name: referenceValueId })),
   )
   const reasons = await lacking()
@@ -81,7 +81,7 @@ test('capabilities name the settings that block them', async () => {
   assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
   assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` must be set/)
   assert.match(String(reasons.vouchersIssue), /SKU `GIFTCARD` of the setting `giftCardSku` isn't in the back office/)
-  await put(shop, '/settings', {
+  await put(caller, '/settings', {
     backOfficeVersion: '2022.1',
     returnReasons: [{ code: 'SMALL', name: 'Too small' }],
     subscriptionMapping: { email: { type: 'newsletter', yes: '4411', no: '4412' } },

@@ -8,11 +8,11 @@ import { fillShop } from '../../support/order-shop.ts'
 import { assertProblem, getErrorDetails } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-const service = await startTestService()
-after(() => service.stop())
+const api = await startTestApi()
+after(() => api.stop())
 
 const byDefault = { ...defaultSettings, gateways: [] }
 const settings = async (caller: Caller) => (await caller.get('/settings')).json.data
@@ -49,123 +49,123 @@ const everything = {
 
 /** A further service, with the references that the tests map. */
 async function startTenant() {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const values = { newsletter: ['4411', '4412'], news: ['1', '2', '3', '4'] }
   const references = Object.entries(values).flatMap(([type, ids]) =>
     ids.map(referenceValueId => ({ type, referenceValueId, name: referenceValueId })),
   )
-  await upsertReferences(service.db, shop.service, references)
-  return shop
+  await upsertReferences(api.db, caller.service, references)
+  return caller
 }
 
 test('a partial settings change keeps the omitted settings', async () => {
-  const shop = await startTenant()
-  assert.deepEqual(await settings(shop), byDefault)
+  const caller = await startTenant()
+  assert.deepEqual(await settings(caller), byDefault)
   assert.deepEqual(Object.keys(everything).sort(), Object.keys(byDefault).sort())
-  const { status, json } = await put(shop, '/settings', everything)
+  const { status, json } = await put(caller, '/settings', everything)
   assert.deepEqual([status, json], [200, { data: everything }])
-  assert.deepEqual(await settings(shop), everything)
-  assert.deepEqual((await put(shop, '/settings', { voucherType: 'CARD' })).json.data, {
+  assert.deepEqual(await settings(caller), everything)
+  assert.deepEqual((await put(caller, '/settings', { voucherType: 'CARD' })).json.data, {
     ...everything,
     voucherType: 'CARD',
   })
-  assert.deepEqual((await put(shop, '/settings', {})).json.data, { ...everything, voucherType: 'CARD' })
-  assert.deepEqual((await shop.get('/payment-gateways')).json.data, ['paypal', 'visa'])
+  assert.deepEqual((await put(caller, '/settings', {})).json.data, { ...everything, voucherType: 'CARD' })
+  assert.deepEqual((await caller.get('/payment-gateways')).json.data, ['paypal', 'visa'])
 })
 
 test('a list with too many entries of a wrong type is rejected', async () => {
   for (const entry of [null, 1, 'SMALL', [], {}]) {
     const body = JSON.stringify({ returnReasons: Array(200).fill(entry) })
     const headers = { 'content-type': 'application/json', 'if-match': '*' }
-    const { status, json } = await service.request('/settings', { method: 'PUT', headers, body })
+    const { status, json } = await api.request('/settings', { method: 'PUT', headers, body })
     assert.deepEqual([status, json.code, json.errors.length], [400, 'invalid_body', 100], JSON.stringify(entry))
   }
 })
 
 test('null resets a setting to its default', async () => {
-  const shop = await startTenant()
-  await put(shop, '/settings', everything)
+  const caller = await startTenant()
+  await put(caller, '/settings', everything)
   const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
-  const back = await put(shop, '/settings', Object.fromEntries(names.map(name => [name, null])))
+  const back = await put(caller, '/settings', Object.fromEntries(names.map(name => [name, null])))
   const those = Object.fromEntries(names.map(name => [name, byDefault[name]]))
   assert.deepEqual(back.json.data, { ...everything, ...those })
   const all = Object.fromEntries(Object.keys(everything).map(name => [name, null]))
-  assert.deepEqual((await put(shop, '/settings', all)).json.data, byDefault)
+  assert.deepEqual((await put(caller, '/settings', all)).json.data, byDefault)
 })
 
 test('a subscription mapping can name only references that exist', async () => {
-  const shop = await startTenant()
+  const caller = await startTenant()
   const email = { type: 'newsletter', yes: '4411', no: '4412' }
   for (const [mapping, pointers, detail] of [
     [{ email: { ...email, type: 'mails' } }, ['email/type'], 'Reference type mails not found.'],
     [{ email: { ...email, yes: '1', no: '2' } }, ['email/yes', 'email/no'], 'Value 1 of the reference type newsletter'],
     [{ email, sms: { type: 'sms', yes: '1', no: '2' } }, ['sms/type'], 'Reference type sms not found.'],
   ] as const) {
-    const response = await put(shop, '/settings', { subscriptionMapping: mapping })
-    assertProblem(response, 'invalid_field', service.baseUrl, '/settings')
+    const response = await put(caller, '/settings', { subscriptionMapping: mapping })
+    assertProblem(response, 'invalid_field', api.baseUrl, '/settings')
     assert.deepEqual(
       response.json.errors.map(({ pointer }: { pointer: string }) => pointer),
       pointers.map(pointer => `/subscriptionMapping/${pointer}`),
     )
     assert.ok(getErrorDetails(response)[0]?.startsWith(detail), response.text)
   }
-  assert.deepEqual((await settings(shop)).subscriptionMapping, {})
-  assert.equal((await put(shop, '/settings', { subscriptionMapping: { email } })).status, 200)
+  assert.deepEqual((await settings(caller)).subscriptionMapping, {})
+  assert.equal((await put(caller, '/settings', { subscriptionMapping: { email } })).status, 200)
   const findCapability = async () => {
-    const { json } = await shop.get('/capabilities')
+    const { json } = await caller.get('/capabilities')
     return json.data.capabilities.find(({ name }: { name: string }) => name === 'emailSubscriptionMapping')
   }
   await waitUntil(async () => (await findCapability()).available, 'the mapping is in force', 5_000)
-  await service.db.run(sql`delete from reference where service_id = ${shop.service.id} and reference_value_id = '4412'`)
+  await api.db.run(sql`delete from reference where service_id = ${caller.service.id} and reference_value_id = '4412'`)
   const reason = 'Value 4412 of the reference type newsletter not found. Import or sync the references first.'
   assert.deepEqual(await findCapability(), { name: 'emailSubscriptionMapping', available: false, reason })
 })
 
 test('a currency change needs confirmation if the service has amounts', async () => {
-  const shop = await service.createService({ currency: 'AUD' })
-  assert.equal((await put(shop, '/settings', { currency: 'EUR' })).json.meta, undefined, 'nothing to convert')
-  await fillShop(service.db, shop.service)
-  const rejected = await put(shop, '/settings', { currency: 'NZD', retailerName: 'Luma' })
-  assertProblem(rejected, 'invalid_field', service.baseUrl, '/settings')
+  const caller = await api.createService({ currency: 'AUD' })
+  assert.equal((await put(caller, '/settings', { currency: 'EUR' })).json.meta, undefined, 'nothing to convert')
+  await fillShop(api.db, caller.service)
+  const rejected = await put(caller, '/settings', { currency: 'NZD', retailerName: 'Luma' })
+  assertProblem(rejected, 'invalid_field', api.baseUrl, '/settings')
   assert.deepEqual([rejected.json.errors.length, rejected.json.errors[0].pointer], [1, '/currency'])
   assert.match(rejected.json.errors[0].detail, /has products\. No amount is converted.*`confirmCurrencyChange: true`/)
-  assert.equal((await settings(shop)).retailerName, 'Tillbridge')
-  assert.equal((await put(shop, '/settings', { currency: null })).status, 422, 'the default is another currency')
+  assert.equal((await settings(caller)).retailerName, 'Tillbridge')
+  assert.equal((await put(caller, '/settings', { currency: null })).status, 422, 'the default is another currency')
   for (const same of [{ currency: 'EUR' }, { confirmCurrencyChange: true }, { confirmCurrencyChange: false }])
-    assert.deepEqual((await put(shop, '/settings', same)).json, { data: await settings(shop) })
+    assert.deepEqual((await put(caller, '/settings', same)).json, { data: await settings(caller) })
   const body = { currency: 'NZD', confirmCurrencyChange: true }
-  const trial = await put(shop, '/settings', body, { prefer: 'tx=rollback' })
-  const changed = await put(shop, '/settings', body)
+  const trial = await put(caller, '/settings', body, { prefer: 'tx=rollback' })
+  const changed = await put(caller, '/settings', body)
   assert.equal(changed.status, 200)
   assert.deepEqual(trial.json, changed.json)
   const [warning] = changed.json.meta.warnings
   assert.equal(warning.code, 'amounts_not_converted')
   assert.match(warning.detail, /prices and rewards are shown in NZD, while orders, sales and vouchers keep EUR/)
-  assert.equal((await settings(shop)).currency, 'NZD')
+  assert.equal((await settings(caller)).currency, 'NZD')
 })
 
 test('the default return reason must be one of the configured reasons', async () => {
-  const shop = await startTenant()
-  await put(shop, '/settings', everything)
+  const caller = await startTenant()
+  await put(caller, '/settings', everything)
   const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
-  const response = await put(shop, '/settings', without)
-  assertProblem(response, 'invalid_field', service.baseUrl, '/settings')
+  const response = await put(caller, '/settings', without)
+  assertProblem(response, 'invalid_field', api.baseUrl, '/settings')
   assert.equal(response.json.errors[0].pointer, '/returnReasons')
-  assert.deepEqual(await settings(shop), everything)
-  assert.equal((await put(shop, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
+  assert.deepEqual(await settings(caller), everything)
+  assert.equal((await put(caller, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
 })
 
 test('a list of gateways replaces the previous list in the given order', async () => {
-  const shop = await service.createService()
-  await put(shop, '/settings', { gateways: ['visa', 'cash', 'Überweisung'] })
-  assert.deepEqual((await settings(shop)).gateways, ['cash', 'visa', 'Überweisung'])
-  await put(shop, '/settings', { gateways: ['paypal', 'cash'] })
-  assert.deepEqual((await shop.get('/payment-gateways')).json.data, ['cash', 'paypal'])
-  assert.deepEqual((await settings(service)).gateways, [], 'of another service')
+  const caller = await api.createService()
+  await put(caller, '/settings', { gateways: ['visa', 'cash', 'Überweisung'] })
+  assert.deepEqual((await settings(caller)).gateways, ['cash', 'visa', 'Überweisung'])
+  await put(caller, '/settings', { gateways: ['paypal', 'cash'] })
+  assert.deepEqual((await caller.get('/payment-gateways')).json.data, ['cash', 'paypal'])
+  assert.deepEqual((await settings(api)).gateways, [], 'of another service')
 })
 
 test('every error of a settings change is located and nothing is changed', async () => {
-  const shop = await startTenant()
+  const caller = await startTenant()
   const bad: [name: string, value: unknown, pointers?: string[]][] = [
     ['retailerName', ''],
     ['retailerName', 'x'.repeat(101)],
@@ -195,8 +195,8 @@ test('every error of a settings change is located and nothing is changed', async
     ['returnReasons', ['A', 'B', 'A'].map(code => ({ code, name: 'Faulty' })), ['/returnReasons/2/code']],
   ]
   for (const [name, value, pointers = [`/${name}`]] of bad) {
-    const response = await put(shop, '/settings', { [name]: value, requireFullRedemption: true })
-    assertProblem(response, 'invalid_field', service.baseUrl, '/settings')
+    const response = await put(caller, '/settings', { [name]: value, requireFullRedemption: true })
+    assertProblem(response, 'invalid_field', api.baseUrl, '/settings')
     assert.deepEqual(
       response.json.errors.map((fault: { pointer: string }) => fault.pointer),
       pointers,
@@ -218,8 +218,8 @@ test('every error of a settings change is located and nothing is changed', async
     ['subscriptionMapping', { post: {} }, '/subscriptionMapping/post'],
   ]
   for (const [name, value, pointer = `/${name}`] of misshapen) {
-    const response = await put(shop, '/settings', { [name]: value, currency: 'AUX' })
-    assertProblem(response, 'invalid_body', service.baseUrl, '/settings')
+    const response = await put(caller, '/settings', { [name]: value, currency: 'AUX' })
+    assertProblem(response, 'invalid_body', api.baseUrl, '/settings')
     assert.deepEqual(
       response.json.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
       [
@@ -229,13 +229,13 @@ test('every error of a settings change is located and nothing is changed', async
       JSON.stringify(value),
     )
   }
-  assert.deepEqual(await settings(shop), byDefault)
+  assert.deepEqual(await settings(caller), byDefault)
 })
 
 test('errors of single settings and of combined rules are reported together', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const pointersOf = async (change: object) =>
-    (await put(shop, '/settings', change)).json.errors.map(({ pointer }: { pointer: string }) => pointer)
+    (await put(caller, '/settings', change)).json.errors.map(({ pointer }: { pointer: string }) => pointer)
   const reasons = {
     returnReasons: [
       { code: 'A', name: 'a' },
@@ -254,48 +254,48 @@ test('errors of single settings and of combined rules are reported together', as
 
 test('only an admin can read or change settings', async () => {
   for (const role of ['visitor', 'maintainer'] as const) {
-    const other = await service.createAccount(role)
-    assertProblem(await other.get('/settings'), 'insufficient_role', service.baseUrl, '/settings')
-    assertProblem(await put(other, '/settings', { currency: 'AUD' }), 'insufficient_role', service.baseUrl, '/settings')
+    const other = await api.createAccount(role)
+    assertProblem(await other.get('/settings'), 'insufficient_role', api.baseUrl, '/settings')
+    assertProblem(await put(other, '/settings', { currency: 'AUD' }), 'insufficient_role', api.baseUrl, '/settings')
   }
-  assert.equal((await settings(service)).currency, 'USD')
+  assert.equal((await settings(api)).currency, 'USD')
 })
 
 test('a settings change requires the version named in If-Match', async () => {
-  const shop = await service.createService()
-  const { headers } = await shop.get('/settings')
-  const changed = await put(shop, '/settings', { gateways: ['cash'] }, { 'if-match': headers.etag })
+  const caller = await api.createService()
+  const { headers } = await caller.get('/settings')
+  const changed = await put(caller, '/settings', { gateways: ['cash'] }, { 'if-match': headers.etag })
   assert.equal(changed.status, 200)
   assert.notEqual(changed.headers.etag, headers.etag)
-  const stale = await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': headers.etag })
-  assertProblem(stale, 'precondition_failed', service.baseUrl, '/settings')
-  const again = await shop.get('/settings', { 'if-none-match': changed.headers.etag })
+  const stale = await put(caller, '/settings', { currency: 'AUD' }, { 'if-match': headers.etag })
+  assertProblem(stale, 'precondition_failed', api.baseUrl, '/settings')
+  const again = await caller.get('/settings', { 'if-none-match': changed.headers.etag })
   assert.equal(again.status, 304, 'the tag of the change is the tag of what is read')
-  assert.equal((await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '*' })).status, 200)
-  await put(shop, '/settings', { requireIfMatch: true })
+  assert.equal((await put(caller, '/settings', { currency: 'AUD' }, { 'if-match': '*' })).status, 200)
+  await put(caller, '/settings', { requireIfMatch: true })
   await waitUntil(
-    async () => (await put(shop, '/settings', { currency: 'NZD' })).status === 428,
+    async () => (await put(caller, '/settings', { currency: 'NZD' })).status === 428,
     'it is in force',
     5_000,
   )
-  assertProblem(await put(shop, '/settings', {}), 'precondition_required', service.baseUrl, '/settings')
-  const current = (await shop.get('/settings')).headers.etag
-  assert.equal((await put(shop, '/settings', { requireIfMatch: null }, { 'if-match': current })).status, 200)
+  assertProblem(await put(caller, '/settings', {}), 'precondition_required', api.baseUrl, '/settings')
+  const current = (await caller.get('/settings')).headers.etag
+  assert.equal((await put(caller, '/settings', { requireIfMatch: null }, { 'if-match': current })).status, 200)
 })
 
 test('only one of two changes with the same If-Match succeeds', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   for (let i = 0; i < 5; i++) {
-    const tag = (await shop.get('/settings')).headers.etag
+    const tag = (await caller.get('/settings')).headers.etag
     const responses = await Promise.all(
-      ['retailerName', 'voucherType'].map(name => put(shop, '/settings', { [name]: `${i}` }, { 'if-match': tag })),
+      ['retailerName', 'voucherType'].map(name => put(caller, '/settings', { [name]: `${i}` }, { 'if-match': tag })),
     )
     assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412])
   }
 })
 
 test('concurrent settings changes do not overwrite each other', async () => {
-  const shop = await startTenant()
+  const caller = await startTenant()
   const { timeZone: _, currency: __, ...quick } = everything
   const { returnReasons, defaultReturnReason, ...others } = quick
   const changes = [
@@ -303,22 +303,22 @@ test('concurrent settings changes do not overwrite each other', async () => {
     ...Object.entries(others).map(entry => Object.fromEntries([entry])),
   ]
   for (let i = 0; i < 3; i++) {
-    await put(shop, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))
-    const responses = await Promise.all(changes.map(change => put(shop, '/settings', change)))
+    await put(caller, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))
+    const responses = await Promise.all(changes.map(change => put(caller, '/settings', change)))
     assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
-    assert.deepEqual(await settings(shop), { ...byDefault, ...quick })
+    assert.deepEqual(await settings(caller), { ...byDefault, ...quick })
   }
 })
 
 test('gateways imported from a file can be sent back within the limits', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const names = Array.from({ length: 199 }, (_, i) => `gateway${i}`)
-  await put(shop, '/settings', { gateways: ['paypal', ...names] })
+  await put(caller, '/settings', { gateways: ['paypal', ...names] })
   const lines = ['name', 'x'.repeat(51), 'paypal', 'one too many'].join('\n')
-  const { path } = await importAndWait(shop, 'payment-gateways', `${lines}\n`)
-  const rejected = (await shop.get(`${path}/rejected`)).json.data
+  const { path } = await importAndWait(caller, 'payment-gateways', `${lines}\n`)
+  const rejected = (await caller.get(`${path}/rejected`)).json.data
   assert.deepEqual(rejected.flatMap(({ numbers }: { numbers: number[] }) => numbers).sort(), [2, 4])
-  const current = (await shop.get('/settings')).json.data
+  const current = (await caller.get('/settings')).json.data
   assert.equal(current.gateways.length, 200)
-  assert.equal((await put(shop, '/settings', current)).status, 200)
+  assert.equal((await put(caller, '/settings', current)).status, 200)
 })

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import type { Settings } from '../../../src/domain/tenancy/service-settings.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { createReturn, fillShop, placeOrder } from '../../support/order-shop.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 import { addVouchers, getValidationId, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 /** A shop with a record of each kind that can be named, and what they go by. */
-export async function shopOfNames(api: TestService, more: Partial<Settings> = {}) {
-  const shop = await api.createService({ ...voucherSettings, ...more })
-  await fillShop(api.db, shop.service)
-  await addVouchers(api, shop, { 'their-voucher': {} })
-  const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  const { json: returned } = await createReturn(shop, order.id, { 'HOOD-S': 1 })
-  const { json: customer } = await post(shop, '/customers', buildCustomer({ firstname: 'Canary' }))
-  const { json: hook } = await post(shop, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
+export async function shopOfNames(api: TestApi, more: Partial<Settings> = {}) {
+  const caller = await api.createService({ ...voucherSettings, ...more })
+  await fillShop(api.db, caller.service)
+  await addVouchers(api, caller, { 'their-voucher': {} })
+  const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
+  const { json: returned } = await createReturn(caller, order.id, { 'HOOD-S': 1 })
+  const { json: customer } = await post(caller, '/customers', buildCustomer({ firstname: 'Canary' }))
+  const { json: hook } = await post(caller, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
   const named = {
     customer: customer.data.id,
     email: customer.data.contact.email,
@@ -29,12 +29,12 @@ export async function shopOfNames(api: TestService, more: Partial<Settings> = {}
     return: returned.data.id,
     returnNumber: returned.data.returnNumber,
     voucher: 'their-voucher',
-    validation: await getValidationId(shop, 'their-voucher'),
+    validation: await getValidationId(caller, 'their-voucher'),
     webhook: hook.data.id,
-    username: shop.username,
+    username: caller.username,
   }
   for (const [kind, name] of Object.entries(named)) assert.equal(typeof name, 'string', kind)
-  return { shop, named }
+  return { shop: caller, named }
 }
 
 /** Returns the identifier of the record that a path is about. Returns undefined if the shop has no such record. */

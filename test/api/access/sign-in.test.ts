@@ -14,30 +14,30 @@ import {
   sendBytes,
   startSecondServer,
 } from '../../support/servers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 let other: Awaited<ReturnType<typeof startSecondServer>>
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
-  other = await startSecondServer(service)
+  api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+  other = await startSecondServer(api)
 })
 after(async () => {
   await other.stop()
-  await service.stop()
+  await api.stop()
 })
 
-const forget = () => service.db.run(sql`delete from failure`)
+const forget = () => api.db.run(sql`delete from failure`)
 
 async function rejected(authorization: string | undefined) {
-  const response = await service.get('/stores', { authorization })
-  assertProblem(response, 'invalid_credentials', service.baseUrl, '/stores')
+  const response = await api.get('/stores', { authorization })
+  assertProblem(response, 'invalid_credentials', api.baseUrl, '/stores')
   assert.equal(response.headers['www-authenticate'], 'Basic realm="Tillbridge", charset="UTF-8"')
   return response
 }
 
 test('a request with missing or malformed credentials gets a sign-in challenge', async () => {
-  const { username, password } = service
+  const { username, password } = api
   const right = Buffer.from(`${username}:${password}`).toString('base64')
   const unfit = [
     undefined,
@@ -84,8 +84,8 @@ test('the authentication scheme is case-insensitive', async () => {
   for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc', 'Basic '])
     assert.equal(
       (
-        await service.get('/stores', {
-          authorization: basicAuth(`${service.username}:${service.password}`).replace('Basic', scheme),
+        await api.get('/stores', {
+          authorization: basicAuth(`${api.username}:${api.password}`).replace('Basic', scheme),
         })
       ).status,
       200,
@@ -94,15 +94,15 @@ test('the authentication scheme is case-insensitive', async () => {
 
 test('the first colon ends the username; the password is compared as UTF-8', async () => {
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
-    const { authorization } = { authorization: buildAuthorization(service, password) }
+    const { authorization } = { authorization: buildAuthorization(api, password) }
     await rejected(authorization)
-    await rejected(basicAuth(Buffer.from(`${service.username}:${password}`, 'latin1')))
+    await rejected(basicAuth(Buffer.from(`${api.username}:${password}`, 'latin1')))
   }
   await forget()
 })
 
 test('a repeated single-value header is rejected, even with the same value', async () => {
-  const { authorization, 'x-service-name': name } = buildCredentials(service)
+  const { authorization, 'x-service-name': name } = buildCredentials(api)
   const lines = {
     host: 'Host: a',
     authorization: `Authorization: ${authorization}`,
@@ -111,7 +111,7 @@ test('a repeated single-value header is rejected, even with the same value', asy
   for (const [header, line] of Object.entries(lines))
     for (const second of [line, line.replace(/: .*/, ': other'), line.toLowerCase().replace(/:.*/, ':')]) {
       const all = [...Object.values(lines), second, 'Connection: close'].join('\r\n')
-      const response = await sendBytes(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
+      const response = await sendBytes(api, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
       assert.match(response, /^HTTP\/1.1 400 /)
       assert.match(response, /"code":"duplicate_header"/)
       assert.ok(response.includes(`The header \`${header}\` can't be sent twice.`))
@@ -123,15 +123,15 @@ test('an unknown username and a wrong password get the same response', async () 
     const { date: _, 'x-request-id': __, 'content-length': length, ...reported } = headers
     return { status, told: reported, length, json: { ...json, requestId: '' } }
   }
-  const wrong = stripped(await rejected(buildAuthorization(service, 'wrong')))
+  const wrong = stripped(await rejected(buildAuthorization(api, 'wrong')))
   const unknown = stripped(await rejected(basicAuth('nobody:wrong')))
   assert.deepEqual(unknown, wrong)
 })
 
 test('a second password is valid immediately; a third ends the first soon', async () => {
-  const colleague = await service.createAccount('visitor')
+  const colleague = await api.createAccount('visitor')
   const on = (password: string) => [
-    async () => (await service.get('/stores', { authorization: buildAuthorization(colleague, password) })).status,
+    async () => (await api.get('/stores', { authorization: buildAuthorization(colleague, password) })).status,
     async () =>
       (
         await other.ask('/stores', {
@@ -140,13 +140,13 @@ test('a second password is valid immediately; a third ends the first soon', asyn
       ).status,
   ]
   for (const status of on(colleague.password)) assert.equal(await status(), 200)
-  const second = await addPassword(service.db, service.keys, colleague.username)
+  const second = await addPassword(api.db, api.keys, colleague.username)
   for (const status of [...on(second), ...on(colleague.password)]) assert.equal(await status(), 200)
-  const third = await addPassword(service.db, service.keys, colleague.username)
+  const third = await addPassword(api.db, api.keys, colleague.username)
   for (const status of [...on(third), ...on(second)]) assert.equal(await status(), 200)
   for (const status of on(colleague.password)) await comesTo(401, status)
 
-  await revoke(service.db, colleague.username, { all: true })
+  await revoke(api.db, colleague.username, { all: true })
   for (const status of [...on(second), ...on(third)]) await comesTo(401, status)
   await forget()
 })
@@ -170,12 +170,12 @@ test('a rejection for a low role names the required role', async () => {
     ['maintainer', 403],
     ['admin', 200],
   ] as const) {
-    const caller = await service.createAccount(role)
+    const caller = await api.createAccount(role)
     assert.equal((await caller.get('/stores')).status, 200)
     const response = await caller.get('/settings')
     assert.equal(response.status, status)
     if (status === 403) {
-      assertProblem(response, 'insufficient_role', service.baseUrl, '/settings')
+      assertProblem(response, 'insufficient_role', api.baseUrl, '/settings')
       assert.equal(response.json.detail, 'This requires the role `admin`.')
     }
   }
@@ -183,8 +183,8 @@ test('a rejection for a low role names the required role', async () => {
 
 test('passwords, queries and header values never appear in logs', async () => {
   const kept = captureLog('trace')
-  const logged = await startSecondServer(service, { log: kept.log })
-  const { authorization, 'x-service-name': name } = buildCredentials(service)
+  const logged = await startSecondServer(api, { log: kept.log })
+  const { authorization, 'x-service-name': name } = buildCredentials(api)
   const own = { authorization, 'x-service-name': name, 'x-voucher-pin': 'canary-pin', cookie: 'canary-cookie' }
   try {
     for (const path of [
@@ -198,15 +198,15 @@ test('passwords, queries and header values never appear in logs', async () => {
     ])
       await logged.ask(path, { headers: own })
     await logged.ask('/stores', {
-      headers: { ...own, authorization: basicAuth(`${service.username}:canary-password`) },
+      headers: { ...own, authorization: basicAuth(`${api.username}:canary-password`) },
     })
     await logged.ask('/stores', {
       headers: { ...own, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
     })
-    await service.db.run(sql`alter table staff rename to staff_away`)
+    await api.db.run(sql`alter table staff rename to staff_away`)
     assert.equal((await logged.ask('/staff?email=canary%40example.com', { headers: own })).status, 500)
   } finally {
-    await service.db.run(sql`alter table if exists staff_away rename to staff`)
+    await api.db.run(sql`alter table if exists staff_away rename to staff`)
     await logged.stop()
   }
   const written = kept.text
@@ -217,6 +217,6 @@ test('passwords, queries and header values never appear in logs', async () => {
   assert.ok(lines.filter(({ msg }) => msg === 'request').length >= 9, 'a line for every request')
   assert.ok(lines.some(({ msg }) => msg === 'internal_error'))
   assert.doesNotMatch(written, /canary/)
-  for (const secret of [service.password, authorization.slice(6)]) assert.ok(!written.includes(secret))
+  for (const secret of [api.password, authorization.slice(6)]) assert.ok(!written.includes(secret))
   await forget()
 })

@@ -4,20 +4,17 @@ import { sql } from '../../../src/database/db.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { assertProblem, withoutRequestData } from '../../support/problem.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { fillWithCanaries } from './canaries.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 let shops: Caller[]
 before(async () => {
-  shops = [
-    service,
-    ...(await Promise.all(Array.from({ length: 5 }, () => service.createService({ readsPerMinute: 'off' })))),
-  ]
-  for (const [i, shop] of shops.entries()) await fillWithCanaries(service, shop, `canary-${i}-`)
+  shops = [api, ...(await Promise.all(Array.from({ length: 5 }, () => api.createService({ readsPerMinute: 'off' }))))]
+  for (const [i, caller] of shops.entries()) await fillWithCanaries(api, caller, `canary-${i}-`)
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** Paths of one record, by how the OpenAPI document writes them. Stock goes by its store and its SKU. */
 const pathOf = (documented: string, id: string) =>
@@ -25,7 +22,7 @@ const pathOf = (documented: string, id: string) =>
 
 test("reading another service's record returns the same 404 as an unknown record", async () => {
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
-  const { json: document } = await service.sendRaw('/openapi.json')
+  const { json: document } = await api.sendRaw('/openapi.json')
   // Vouchers are not found at all: an unknown number is what a wrong PIN is.
   const paths = Object.keys(document.paths).filter(
     path => /\{/.test(path) && document.paths[path].get && !/^\/(errors|vouchers)\//.test(path),
@@ -35,13 +32,13 @@ test("reading another service's record returns the same 404 as an unknown record
     assert.equal((await shops[1]?.get(pathOf(path, foreign)))?.status, 200, `${path} is there for its owner`)
     const [other, unknown] = [await own?.get(pathOf(path, foreign)), await own?.get(pathOf(path, 'no-such-id'))]
     assert.ok(other && unknown)
-    assertProblem(other, 'not_found', service.baseUrl, pathOf(path, foreign))
+    assertProblem(other, 'not_found', api.baseUrl, pathOf(path, foreign))
     assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
   }
 })
 
 test("writing another service's record returns the same 404 as an unknown record", async () => {
-  const [own, foreign] = [shops[0] ?? service, 'canary-1-id'] as const
+  const [own, foreign] = [shops[0] ?? api, 'canary-1-id'] as const
   const returned = { lines: [{ sku: `sku-${foreign}`, quantity: 1, reasonCode: 'SIZE' }] }
   for (const [write, path, body] of [
     [put, '/customers/{id}', { title: 'Mr' }],
@@ -61,7 +58,7 @@ test("writing another service's record returns the same 404 as an unknown record
       await write(own, pathOf(path, foreign), body),
       await write(own, pathOf(path, 'no-such-id'), body),
     ]
-    assertProblem(other, 'not_found', service.baseUrl, pathOf(path, foreign))
+    assertProblem(other, 'not_found', api.baseUrl, pathOf(path, foreign))
     assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
   }
 })
@@ -89,12 +86,12 @@ test("another service's codes and email addresses match nothing", async () => {
 })
 
 test('two services can use the same identifiers, codes and email addresses', async () => {
-  for (const [i, shop] of shops.entries()) {
-    assert.equal((await shop.get('/customers/1')).json.data.firstname, `canary-${i}-customer`)
-    assert.equal((await shop.get('/stores/1')).json.data.name, `canary-${i}-store`)
-    assert.equal((await shop.get('/staff?code=1')).json.data[0].surname, `canary-${i}-staff`)
-    assert.equal((await shop.get('/products?sku=sku-1')).json.data[0].name, `canary-${i}-product`)
-    assert.equal((await shop.get('/rewards/accounts/1')).json.data.programName, `canary-${i}-program`)
+  for (const [i, caller] of shops.entries()) {
+    assert.equal((await caller.get('/customers/1')).json.data.firstname, `canary-${i}-customer`)
+    assert.equal((await caller.get('/stores/1')).json.data.name, `canary-${i}-store`)
+    assert.equal((await caller.get('/staff?code=1')).json.data[0].surname, `canary-${i}-staff`)
+    assert.equal((await caller.get('/products?sku=sku-1')).json.data[0].name, `canary-${i}-product`)
+    assert.equal((await caller.get('/rewards/accounts/1')).json.data.programName, `canary-${i}-program`)
   }
 })
 
@@ -119,11 +116,11 @@ test('concurrent responses of several services never mix, even with errors', asy
   ]
   let answered = 0
   await Promise.all(
-    shops.flatMap((shop, i) =>
+    shops.flatMap((caller, i) =>
       Array.from({ length: 4 }, async (_, worker) => {
         for (let n = 0; n < 60; n++) {
           const path = paths[(n * 7 + worker) % paths.length] ?? ''
-          const { text, status } = await shop.get(path)
+          const { text, status } = await caller.get(path)
           const canaries = new Set(text.match(/canary-\d+-/g))
           if (status === 200 && !path.includes('inventory')) assert.deepEqual([...canaries], [`canary-${i}-`], path)
           else assert.ok(canaries.isSubsetOf(new Set([`canary-${i}-`])), path)
@@ -136,12 +133,12 @@ test('concurrent responses of several services never mix, even with errors', asy
 })
 
 test('an unassigned service and an unknown service get the same response', async () => {
-  const ask = (name: string) => service.get('/stores', { 'x-service-name': name })
+  const ask = (name: string) => api.get('/stores', { 'x-service-name': name })
   const unknown = await ask('no-such-service')
-  assertProblem(unknown, 'service_not_assigned', service.baseUrl, '/stores')
-  const own = service.service.name
+  assertProblem(unknown, 'service_not_assigned', api.baseUrl, '/stores')
+  const own = api.service.name
   for (const name of [
-    ...shops.slice(1).map(shop => shop.service.name),
+    ...shops.slice(1).map(caller => caller.service.name),
     own.toUpperCase(),
     `${own}x`,
     own.slice(0, -1),
@@ -151,18 +148,18 @@ test('an unassigned service and an unknown service get the same response', async
     "' or 1=1 --",
     '__proto__',
     'constructor',
-    String(service.service.id),
+    String(api.service.id),
   ])
     assert.deepEqual(withoutRequestData(await ask(name)), withoutRequestData(unknown), name)
-  assertProblem(await ask(''), 'service_name_required', service.baseUrl, '/stores')
-  assertProblem(await ask('  '), 'service_name_required', service.baseUrl, '/stores')
+  assertProblem(await ask(''), 'service_name_required', api.baseUrl, '/stores')
+  assertProblem(await ask('  '), 'service_name_required', api.baseUrl, '/stores')
 })
 
 test('one account can use several services with a role in each', async () => {
   const [first, second] = [shops[2], shops[3]]
   assert.ok(first && second)
-  const both = await service.createAccount('visitor', first.service)
-  await addAccount(service.db, service.keys, both.username, second.service, 'admin')
+  const both = await api.createAccount('visitor', first.service)
+  await addAccount(api.db, api.keys, both.username, second.service, 'admin')
   assert.equal((await both.get('/customers/1')).json.data.firstname, 'canary-2-customer')
   const other = { 'x-service-name': second.service.name }
   assert.equal((await both.get('/customers/1', other)).json.data.firstname, 'canary-3-customer')
@@ -173,7 +170,7 @@ test('one account can use several services with a role in each', async () => {
 test("a child record cannot reference another service's parent", async () => {
   const [from, to] = [shops[1]?.service.id, shops[0]?.service.id]
   const foreign = 'canary-1-id'
-  await upsertCustomers(service.db, service.service, [{ id: 'no account', firstname: 'Ann' }])
+  await upsertCustomers(api.db, api.service, [{ id: 'no account', firstname: 'Ann' }])
   const children = [
     sql`insert into colour (service_id, product_id, colour_id) values (${to}, ${foreign}, 'x')`,
     sql`insert into variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price) values (${to}, 'x', ${foreign}, ${foreign}, 'x', 'S', 1, 1)`,
@@ -185,5 +182,5 @@ test("a child record cannot reference another service's parent", async () => {
     sql`update product set service_id = ${to} where service_id = ${from} and product_id = ${foreign}`,
   ]
   for (const child of children)
-    await assert.rejects(service.db.run(child), ({ code }: { code: string }) => code === '23503', child.strings[0])
+    await assert.rejects(api.db.run(child), ({ code }: { code: string }) => code === '23503', child.strings[0])
 })

@@ -4,7 +4,7 @@ import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { newEmail } from '../../support/customer-bodies.ts'
 import { buildOrder, buildReturn, placeOrder } from '../../support/order-shop.ts'
 import { captureLog } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { clearFailures, gift, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { ask, operationsOf, placesIn } from './documented.ts'
 import { identifierOf, shopOfNames } from './shop-of-names.ts'
@@ -12,7 +12,7 @@ import { identifierOf, shopOfNames } from './shop-of-names.ts'
 // Every text field of every operation with a body, from the OpenAPI document, so new fields are tested automatically.
 
 const kept = captureLog('error')
-const api = await startTestService({
+const api = await startTestApi({
   settings: voucherSettings,
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
   log: kept.log,

@@ -47,9 +47,9 @@ const product = (id: string, name: string) => ({
 })
 
 test('a reader receives every change and tombstone despite late and killed writers', async () => {
-  const shop = await another()
-  const { service } = shop
-  await joinRewards(api, shop)
+  const caller = await another()
+  const { service } = caller
+  await joinRewards(api, caller)
   const [people, goods, team] = [numbered('c', 30), numbered('p', 10), numbered('s', 10)]
   const counts = { commits: 0, killed: 0, answers: 0, crashes: 0, expiries: 0, removals: 0 }
   const begun = performance.now()
@@ -104,9 +104,9 @@ test('a reader receives every change and tombstone despite late and killed write
       ids.map(id => ({ storeId: '1001', skuId: `k-${id}`, freeStock: turn })),
     )
   const buy = async (turn: number) => {
-    const order = await post(shop, '/orders', buildOrder([{ sku: 'HOOD-S', quantity: 2 }]))
-    const { json } = await createReturn(shop, order.json.data.id, { 'HOOD-S': 1 })
-    if (turn % 2) await cancelReturn({ db: slow }, shop, json.data.returnNumber)
+    const order = await post(caller, '/orders', buildOrder([{ sku: 'HOOD-S', quantity: 2 }]))
+    const { json } = await createReturn(caller, order.json.data.id, { 'HOOD-S': 1 })
+    if (turn % 2) await cancelReturn({ db: slow }, caller, json.data.returnNumber)
   }
 
   let over = false
@@ -131,7 +131,7 @@ test('a reader receives every change and tombstone despite late and killed write
     return one
   }
   const requested = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
-  const [swift, whole, sleepy, some] = requested.map(asking => follower(shop, asking)) as [
+  const [swift, whole, sleepy, some] = requested.map(asking => follower(caller, asking)) as [
     Follower,
     Follower,
     Follower,

@@ -44,20 +44,20 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
 const empty = () => api.createService({ readsPerMinute: 'off' })
 
 test('the change feed starts with all current records and their valid paths', async () => {
-  const shop = await another()
-  await joinRewards(api, shop)
-  await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
-  const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  await createReturn(shop, order.id, { 'HOOD-S': 1 })
-  await addShipment(api, shop, order.id)
-  const one = follower(shop, 'limit=5&records=true')
+  const caller = await another()
+  await joinRewards(api, caller)
+  await upsertStaff(db, caller.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
+  await createReturn(caller, order.id, { 'HOOD-S': 1 })
+  await addShipment(api, caller, order.id)
+  const one = follower(caller, 'limit=5&records=true')
   const changes = await readAll(one)
-  assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)))
+  assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service)))
   assert.deepEqual(new Set(changes.map(({ kind }) => kind)), new Set(changeKinds))
   const moments = changes.map(({ changedAt }) => changedAt)
   assert.deepEqual(moments, moments.toSorted(), 'in the order of their changes')
-  for (const { path = '', record } of changes) assert.deepEqual((await shop.get(path)).json.data, record, path)
-  const thin = await readAll(follower(shop, ''))
+  for (const { path = '', record } of changes) assert.deepEqual((await caller.get(path)).json.data, record, path)
+  const thin = await readAll(follower(caller, ''))
   assert.deepEqual(
     thin,
     changes.map(({ record: _, ...withoutRecord }) => withoutRecord),
@@ -65,71 +65,71 @@ test('the change feed starts with all current records and their valid paths', as
 })
 
 test('a resumed change feed returns each changed record once, as of now', async () => {
-  const shop = await another()
-  const one = follower(shop, '')
+  const caller = await another()
+  const one = follower(caller, '')
   await readAll(one)
   assert.deepEqual(await readAll(one), [])
-  for (const firstname of ['Bea', 'Eve', 'Zoe']) await upsertCustomers(db, shop.service, [{ id: '65432', firstname }])
-  await upsertCustomers(db, shop.service, [ann('1')])
-  await upsertCustomers(db, shop.service, [ann('1')])
+  for (const firstname of ['Bea', 'Eve', 'Zoe']) await upsertCustomers(db, caller.service, [{ id: '65432', firstname }])
+  await upsertCustomers(db, caller.service, [ann('1')])
+  await upsertCustomers(db, caller.service, [ann('1')])
   assert.deepEqual(names(await readAll(one)), ['customer 65432 changed', 'customer 1 changed'])
-  const order = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   assert.deepEqual(
     new Set((await readAll(one)).map(({ kind }) => kind)),
     new Set(['order', 'inventory', 'transaction']),
   )
-  const { id } = getCreated(await createReturn(shop, order.id, { 'HOOD-S': 1 }))
+  const { id } = getCreated(await createReturn(caller, order.id, { 'HOOD-S': 1 }))
   const kindsOfReturn = new Set((await readAll(one)).map(({ kind }) => kind))
   assert.deepEqual(kindsOfReturn, new Set(['order', 'return', 'transaction']))
-  assert.equal((await post(shop, `/returns/${id}/receive`, {})).status, 200)
+  assert.equal((await post(caller, `/returns/${id}/receive`, {})).status, 200)
   const kindsOfReceipt = new Set((await readAll(one)).map(({ kind }) => kind))
   assert.deepEqual(kindsOfReceipt, new Set(['return', 'inventory']))
 })
 
 test('an order, return or points entry that commits late is still delivered', async t => {
-  const shop = await another()
-  await joinRewards(api, shop)
-  const bought = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  const { id } = getCreated(await createReturn(shop, bought.id, { 'HOOD-S': 1 }))
-  const one = follower(shop, '')
+  const caller = await another()
+  await joinRewards(api, caller)
+  const bought = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
+  const { id } = getCreated(await createReturn(caller, bought.id, { 'HOOD-S': 1 }))
+  const one = follower(caller, '')
   await readAll(one)
   // The lock on stock blocks both writes in the middle of their transactions.
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const holding = db.transaction(async tx => {
-    await tx.run(sql`select from stock where service_id = ${shop.service.id} and sku_id = 'id-HOOD-S' for update`)
+    await tx.run(sql`select from stock where service_id = ${caller.service.id} and sku_id = 'id-HOOD-S' for update`)
     locked.resolve()
     await released.promise
   })
   t.after(() => released.resolve())
   await locked.promise
   const late = [
-    placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
-    post(shop, `/returns/${id}/receive`, {}),
+    placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
+    post(caller, `/returns/${id}/receive`, {}),
   ]
   const waiting = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
   while (((await db.row<{ count: number }>(waiting))?.count ?? 0) < 2) await delay(20)
-  await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
-  await upsertRewardAccounts(db, shop.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
+  await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
+  await upsertRewardAccounts(db, caller.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
   await readAll(one)
   released.resolve()
   await Promise.all([holding, ...late])
   await readAll(one)
-  assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)))
+  assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service)))
 })
 
 test('a removed record arrives as a tombstone until the record returns', async () => {
-  const shop = await another()
-  const one = follower(shop, 'records=true')
+  const caller = await another()
+  const one = follower(caller, 'records=true')
   await readAll(one)
-  await upsertCustomers(db, shop.service, [ann('1'), ann('2')])
+  await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
   await readAll(one)
-  await lose(shop, '1', '2')
-  await upsertCustomers(db, shop.service, [ann('2')])
+  await lose(caller, '1', '2')
+  await upsertCustomers(db, caller.service, [ann('2')])
   const [removed, ...others] = await readAll(one)
   assert.deepEqual({ ...removed, changedAt: '' }, { kind: 'customer', id: '1', action: 'removed', changedAt: '' })
   assert.deepEqual(names(others), ['customer 2 changed'])
-  assert.deepEqual(names(await readAll(follower(shop, 'kinds=customer'))).toSorted(), [
+  assert.deepEqual(names(await readAll(follower(caller, 'kinds=customer'))).toSorted(), [
     'customer 2 changed',
     'customer 65432 changed',
     'customer 65433 changed',
@@ -137,64 +137,64 @@ test('a removed record arrives as a tombstone until the record returns', async (
 })
 
 test('renaming a SKU removes its old inventory record and adds another', async () => {
-  const shop = await another()
-  const one = follower(shop, 'kinds=inventory')
+  const caller = await another()
+  const one = follower(caller, 'kinds=inventory')
   await readAll(one)
-  await mapSkus(db, shop.service, [{ skuId: 'id-TEE', ecommerceSku: 'T-SHIRT' }])
+  await mapSkus(db, caller.service, [{ skuId: 'id-TEE', ecommerceSku: 'T-SHIRT' }])
   assert.deepEqual(names(await readAll(one)).toSorted(), [
     'inventory 1002-T-SHIRT changed',
     'inventory 1002-TEE removed',
   ])
-  assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service, ['inventory'])))
-  assert.equal((await shop.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
-  assertProblem(await shop.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
+  assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service, ['inventory'])))
+  assert.equal((await caller.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
+  assertProblem(await caller.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
 })
 
 test('an initially empty record type is delivered completely after its initial load', async () => {
-  const shop = await empty()
-  const one = follower(shop, '')
+  const caller = await empty()
+  const one = follower(caller, '')
   assert.deepEqual(await readAll(one), [])
-  const load = await beginInitialLoad(db, shop.service, 'customer')
-  await upsertCustomers(db, shop.service, [{ ...ann('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
+  const load = await beginInitialLoad(db, caller.service, 'customer')
+  await upsertCustomers(db, caller.service, [{ ...ann('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
   assert.deepEqual(await readAll(one), [])
   await load?.end()
   assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
 })
 
 test('a reader during an initial load receives the remaining records afterwards', async () => {
-  const shop = await empty()
-  const one = follower(shop, '')
-  const load = await beginInitialLoad(db, shop.service, 'customer')
+  const caller = await empty()
+  const one = follower(caller, '')
+  const load = await beginInitialLoad(db, caller.service, 'customer')
   const old = (id: string) => ({ ...ann(id), updateTimeStamp: '2020-01-01 00:00:00' })
-  await upsertCustomers(db, shop.service, [old('1'), old('2')])
-  await lose(shop, '2')
+  await upsertCustomers(db, caller.service, [old('1'), old('2')])
+  await lose(caller, '2')
   assert.deepEqual(await readAll(one), [])
   await load?.end()
   assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
 })
 
 test('a cursor depends on service and types, not on order or limit', async () => {
-  const shop = await another()
-  const one = follower(shop, 'limit=2&kinds=customer,store')
+  const ownCaller = await another()
+  const one = follower(ownCaller, 'limit=2&kinds=customer,store')
   await readOn(one)
   const path = `/changes?after_cursor=${one.cursor}`
-  const rest = (await shop.get(`${path}&kinds=store,customer&records=true&limit=50`)).json.data
+  const rest = (await ownCaller.get(`${path}&kinds=store,customer&records=true&limit=50`)).json.data
   assert.equal(rest.length, 2)
   for (const [caller, query] of [
-    [shop, ''],
-    [shop, '&kinds=customer'],
+    [ownCaller, ''],
+    [ownCaller, '&kinds=customer'],
     [api, '&kinds=customer,store'],
   ] as const)
     assertProblem(await caller.get(path + query), 'invalid_cursor', api.baseUrl, '/changes')
-  const list = await shop.get('/customers/search?limit=1')
+  const list = await ownCaller.get('/customers/search?limit=1')
   assertProblem(
-    await shop.get(`/changes?after_cursor=${list.json.meta.endCursor}`),
+    await ownCaller.get(`/changes?after_cursor=${list.json.meta.endCursor}`),
     'invalid_cursor',
     api.baseUrl,
     '/changes',
   )
-  const all = await shop.get('/changes?limit=1')
-  const named = await shop.get(`/changes?kinds=${changeKinds.join()}&after_cursor=${all.json.meta.endCursor}`)
+  const all = await ownCaller.get('/changes?limit=1')
+  const named = await ownCaller.get(`/changes?kinds=${changeKinds.join()}&after_cursor=${all.json.meta.endCursor}`)
   assert.equal(named.status, 200, 'all kinds named are all kinds')
   for (const query of [
     'kinds=voucher',
@@ -204,26 +204,26 @@ test('a cursor depends on service and types, not on order or limit', async () =>
     'records=1',
     'updated_after=2024-01-01',
   ])
-    assertProblem(await shop.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
+    assertProblem(await ownCaller.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
 test('`asOf` follows the record type that lags most', async () => {
-  const shop = await another()
-  const { json } = await shop.get('/changes?kinds=customer,product')
+  const caller = await another()
+  const { json } = await caller.get('/changes?kinds=customer,product')
   const newest = (
     await db.row<{ at: string }>(sql`
     select least((select max(changed_at) from customer c where c.service_id = s.service_id), (select max(changed_at) from product p where p.service_id = s.service_id))::text as at
-      from service s where service_id = ${shop.service.id}`)
+      from service s where service_id = ${caller.service.id}`)
   )?.at
   assert.equal(Date.parse(json.meta.asOf), Date.parse(newest ?? ''))
   assert.equal(json.meta.timeZone, 'Australia/Melbourne')
-  assert.equal((await shop.get('/changes')).json.meta.asOf, '1970-01-01T00:00:00.000000Z', 'there are no orders')
+  assert.equal((await caller.get('/changes')).json.meta.asOf, '1970-01-01T00:00:00.000000Z', 'there are no orders')
 })
 
 test("an expired tombstone is purged unless it is its type's newest", async () => {
-  const shop = await api.createService({ tombstoneRetentionDays: 30 })
+  const caller = await api.createService({ tombstoneRetentionDays: 30 })
   const aged = (kind: string, id: string, days: number) => sql`
-    insert into tombstone select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
+    insert into tombstone select ${caller.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
   for (const [kind, id, days] of [
     ['customer', 'old', 31],
     ['customer', 'young', 29],
@@ -233,7 +233,7 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
     await db.run(aged(kind, id, days))
   await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as JobRun)
   const left = await db.rows(
-    sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind, id`,
+    sql`select kind, id from tombstone where service_id = ${caller.service.id} order by kind, id`,
   )
   assert.deepEqual(left, [
     { kind: 'customer', id: 'young' },
@@ -242,24 +242,24 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
 })
 
 test('a cursor returns 410 once a later tombstone is purged', async () => {
-  const shop = await another()
-  const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(shop, asking))
+  const caller = await another()
+  const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(caller, asking))
   assert.ok(away && midway && change && elsewhere)
-  await upsertCustomers(db, shop.service, [ann('1'), ann('2')])
+  await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
   for (const one of [away, change, elsewhere]) await readAll(one)
   while (!midway.copy.has('customer 1')) await readOn(midway)
-  await lose(shop, '1')
+  await lose(caller, '1')
   await readAll(change)
-  await lose(shop, '2')
+  await lose(caller, '2')
   const expiring = [away.cursor, midway.cursor]
-  const remembering = { ...shop.service.settings, tombstoneRetentionDays: 0 }
-  assert.equal(await purgeOldTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
+  const remembering = { ...caller.service.settings, tombstoneRetentionDays: 0 }
+  assert.equal(await purgeOldTombstones(db, { ...caller.service, settings: remembering }, () => false), 1)
   for (const cursor of expiring)
-    assertProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
+    assertProblem(await caller.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
   assert.deepEqual(names(await readAll(change)), ['customer 2 removed'])
   assert.deepEqual(await readAll(elsewhere), [])
   for (const one of [away, midway, change]) {
     await readAll(one)
-    assert.deepEqual(sorted(one.copy), sorted(await status(api, shop.service)), 'begun anew')
+    assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service)), 'begun anew')
   }
 })

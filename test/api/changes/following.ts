@@ -3,7 +3,7 @@ import { raw, sql } from '../../../src/database/db.ts'
 import { changeKinds, type Kind } from '../../../src/domain/changes.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { sources } from '../../../src/store/change-feed/sources.ts'
-import type { Caller, TestService } from '../../support/service.ts'
+import type { Caller, TestApi } from '../../support/service.ts'
 
 /** A change as the API returns it. */
 export interface ChangeItem {
@@ -17,7 +17,7 @@ export interface ChangeItem {
 
 /** A client that keeps a copy by following changes. */
 export interface Follower {
-  shop: Pick<Caller, 'get'>
+  caller: Pick<Caller, 'get'>
   /** Parameters, the cursor apart: `limit=3&kinds=customer`. */
   asking: string
   cursor: string | undefined
@@ -25,8 +25,8 @@ export interface Follower {
   copy: Map<string, string>
 }
 
-export const follower = (shop: Follower['shop'], asking: string): Follower => ({
-  shop,
+export const follower = (caller: Follower['caller'], asking: string): Follower => ({
+  caller,
   asking,
   cursor: undefined,
   copy: new Map(),
@@ -43,7 +43,7 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 /** Reads one page. Starts again if the cursor has expired. */
 export async function readOn(one: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
   const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
-  const { status: responseStatus, json } = await one.shop.get(`/changes?${one.asking}${after}`)
+  const { status: responseStatus, json } = await one.caller.get(`/changes?${one.asking}${after}`)
   if (responseStatus === 410) {
     assert.equal(json.code, 'cursor_expired')
     Object.assign(one, { cursor: undefined, copy: new Map() })
@@ -67,7 +67,7 @@ export async function readAll(one: Follower): Promise<ChangeItem[]> {
 
 /** Returns the current records of some types with their change timestamps: the expected copy. */
 export async function status(
-  { db }: Pick<TestService, 'db'>,
+  { db }: Pick<TestApi, 'db'>,
   service: Service,
   of: readonly Kind[] = changeKinds,
 ): Promise<Map<string, string>> {

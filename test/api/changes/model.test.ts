@@ -14,14 +14,14 @@ import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSku } from '../../../src/store/mappings/writes.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { follower, readAll, readOn, sorted, status } from './following.ts'
 
 // Random histories of records that are created, changed, renamed, deleted and created again. Readers with different
 // cursors read from time to time, and tombstones are purged. After every history each reader's copy equals the current
 // records.
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 const { db } = api
 
@@ -103,11 +103,11 @@ test(`the copies of readers equal the data after any history (${histories} histo
   let [responses, expiries, removals] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {
-      const shop = await api.createService({ readsPerMinute: 'off' })
-      const { service } = shop
+      const caller = await api.createService({ readsPerMinute: 'off' })
+      const { service } = caller
       await upsertStores(db, service, [{ storeId: '1-2', storeNumber: '12', name: 'Collins Street' }])
       await happenings.products(service, ['a', 'b', 'c', 'd'], -1, undefined)
-      const followers = readers.map(({ asking }) => follower(shop, asking))
+      const followers = readers.map(({ asking }) => follower(caller, asking))
       /** Readers that are up to date, so a purge can't affect them. */
       const upToDate = new Set<unknown>()
       const mayExpire = new Set<unknown>()

@@ -10,22 +10,22 @@ const { api, createShop: another } = await startOrderShop()
 after(() => api.stop())
 
 test('an order that waits for stock after its timestamp is still delivered', async () => {
-  const shop = await another()
+  const caller = await another()
   const read = async (from: string) => {
-    const { status, json, text } = await shop.get(`/changes?kinds=order&limit=1000&after_cursor=${from}`)
+    const { status, json, text } = await caller.get(`/changes?kinds=order&limit=1000&after_cursor=${from}`)
     assert.equal(status, 200, text)
     return { ids: json.data.map(({ id }: { id: string }) => id) as string[], cursor: json.meta.endCursor as string }
   }
   const order = (orderNumber: string, sku: string) =>
-    post(shop, '/orders', { ...buildOrder([{ sku, quantity: 1 }]), orderNumber })
-  const beginning = await shop.get('/changes?kinds=order&limit=1000')
+    post(caller, '/orders', { ...buildOrder([{ sku, quantity: 1 }]), orderNumber })
+  const beginning = await caller.get('/changes?kinds=order&limit=1000')
   let cursor: string = beginning.json.meta.endCursor
   let placing: Promise<TestResponse> = Promise.reject(new Error('nothing is placed yet'))
   placing.catch(() => {})
   let later = ''
   await api.db.transaction(async tx => {
     await tx.rows(sql`
-      select 1 as one from stock where service_id = ${shop.service.id} and sku_id = 'id-HOOD-S' for update`)
+      select 1 as one from stock where service_id = ${caller.service.id} and sku_id = 'id-HOOD-S' for update`)
     placing = order('waits', 'HOOD-S')
     const waits = sql`
       select 1 as one from pg_stat_activity

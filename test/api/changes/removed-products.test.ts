@@ -5,9 +5,9 @@ import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const { db } = api
 
@@ -27,20 +27,20 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
     const where = sql`product_id = any(${ids})`
     await removeRecords(tx, service, change, { list: 'product', id: sql`product_id`, where })
   })
-const list = async (shop: Caller, query: string) => (await shop.get(`/products?${query}`)).json
+const list = async (caller: Caller, query: string) => (await caller.get(`/products?${query}`)).json
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 
 test('a removed product is listed in change order only with `removed=true`', async () => {
-  const shop = await api.createService()
-  await bring(shop, 'a', 'b', 'c')
-  const { asOf } = (await list(shop, 'updated_after=2020-01-01&removed=true')).meta
-  await lose(shop, 'a')
-  await bring(shop, 'd')
-  await lose(shop, 'b', 'c')
-  await bring(shop, 'c')
-  await lose(shop, 'd')
+  const caller = await api.createService()
+  await bring(caller, 'a', 'b', 'c')
+  const { asOf } = (await list(caller, 'updated_after=2020-01-01&removed=true')).meta
+  await lose(caller, 'a')
+  await bring(caller, 'd')
+  await lose(caller, 'b', 'c')
+  await bring(caller, 'c')
+  await lose(caller, 'd')
   const since = `updated_after=${asOf}`
-  const { data, meta } = await list(shop, `${since}&removed=true`)
+  const { data, meta } = await list(caller, `${since}&removed=true`)
   assert.deepEqual(idsOf({ data }), ['a', 'b', 'c', 'd'])
   assert.deepEqual(
     data.map(({ removed = false }) => removed),
@@ -49,19 +49,19 @@ test('a removed product is listed in change order only with `removed=true`', asy
   assert.deepEqual(Object.keys(data[0]), ['id', 'removed', 'updateTimeStamp'])
   assert.match(data[0].updateTimeStamp, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   assert.equal(meta.warnings, undefined)
-  assert.deepEqual(idsOf(await list(shop, since)), ['c'])
-  assert.deepEqual(await list(shop, `updated_after=${meta.asOf}&removed=true`).then(idsOf), [], 'the next poll')
+  assert.deepEqual(idsOf(await list(caller, since)), ['c'])
+  assert.deepEqual(await list(caller, `updated_after=${meta.asOf}&removed=true`).then(idsOf), [], 'the next poll')
 })
 
 test('tombstones are paginated and belong to one service', async () => {
-  const [shop, other] = [await api.createService(), await api.createService()]
-  for (const each of [shop, other]) await bring(each, 'a', 'b', 'c')
+  const [caller, other] = [await api.createService(), await api.createService()]
+  for (const each of [caller, other]) await bring(each, 'a', 'b', 'c')
   const query = 'updated_after=2020-01-01&removed=true&limit=1'
-  await lose(shop, 'a', 'c')
-  await bring(shop, 'd')
+  await lose(caller, 'a', 'c')
+  await bring(caller, 'd')
   const seen: string[] = []
   for (let cursor = ''; ; ) {
-    const { data, meta } = await list(shop, query + cursor)
+    const { data, meta } = await list(caller, query + cursor)
     seen.push(...idsOf({ data }))
     if (!meta.hasNextPage) break
     cursor = `&after_cursor=${meta.endCursor}`
@@ -73,9 +73,9 @@ test('tombstones are paginated and belong to one service', async () => {
 test('`removed` requires `updated_after` and warns about possibly purged tombstones', async () => {
   for (const query of ['removed=true', 'removed=true&updated_after=2025-12-31&code=a'])
     assertProblem(await api.get(`/products?${query}`), 'invalid_parameter', api.baseUrl, '/products')
-  const shop = await api.createService()
-  await db.run(sql`insert into tombstone_purge values (${shop.service.id}, 'product', '2026-01-01T00:00:00Z')`)
-  const [{ code }] = (await list(shop, 'updated_after=2025-12-31&removed=true')).meta.warnings
+  const caller = await api.createService()
+  await db.run(sql`insert into tombstone_purge values (${caller.service.id}, 'product', '2026-01-01T00:00:00Z')`)
+  const [{ code }] = (await list(caller, 'updated_after=2025-12-31&removed=true')).meta.warnings
   assert.equal(code, 'removals_forgotten')
-  assert.equal((await list(shop, 'updated_after=2026-01-02&removed=true')).meta.warnings, undefined)
+  assert.equal((await list(caller, 'updated_after=2026-01-02&removed=true')).meta.warnings, undefined)
 })

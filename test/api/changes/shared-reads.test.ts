@@ -5,12 +5,12 @@ import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import type { ChangeItem } from './following.ts'
 
 // Clients that wait in one process share one poll. Clients with the same cursor share one read and one rendered text.
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const { db } = api
 
@@ -28,15 +28,15 @@ const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
 const idsIn = (changes: readonly ChangeItem[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
 
 test('readers served together receive the same changes as single readers', async () => {
-  const shop = await api.createService({ readsPerMinute: 'off' })
+  const caller = await api.createService({ readsPerMinute: 'off' })
   const elsewhere = await api.createService({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
-  const colleague = await api.createAccount('visitor', shop.service)
-  await write(shop, 'Ann')
+  const colleague = await api.createAccount('visitor', caller.service)
+  await write(caller, 'Ann')
   await write(elsewhere, 'Ann')
   const asking = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
   const ways = [...asking.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
   const readers = await Promise.all(
-    [shop, colleague, elsewhere].flatMap(who =>
+    [caller, colleague, elsewhere].flatMap(who =>
       ways.map(async ([how, limit]) => ({ who, how, limit, at: await endOf(who, how) })),
     ),
   )
@@ -53,7 +53,7 @@ test('readers served together receive the same changes as single readers', async
     await delay(400)
     await db.transaction(async tx => {
       const inTx = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
-      for (const { service } of [shop, elsewhere]) {
+      for (const { service } of [caller, elsewhere]) {
         const people = ['1', '2'].map(id => ({ id, firstname: `${turn} of ${service.name}` }))
         await upsertCustomers(inTx, service, people)
         await upsertStaff(inTx, service, [{ id: '1', code: turn, surname: 'Lee' }])
@@ -104,21 +104,21 @@ test('a caught-up reader waits with the others and causes no query', async () =>
 })
 
 test('a slow reader delays no other reader and receives everything in order', async () => {
-  const shop = await api.createService({ readsPerMinute: 'off' })
-  const open = () => openEvents({ at: api, caller: shop, path: '/changes/stream?records=true&kinds=customer' })
+  const caller = await api.createService({ readsPerMinute: 'off' })
+  const open = () => openEvents({ at: api, caller: caller, path: '/changes/stream?records=true&kinds=customer' })
   const [slow, ...others] = await Promise.all([open(), open(), open()])
   slow.pause()
   const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`)
   const isTold = ({ events }: EventStream, id: string) => events.some(({ data = '' }) => JSON.parse(data).id === id)
   // In total more than can be buffered for a client that doesn't read.
   for (let turn = 0; turn < 4; turn++) {
-    await write(shop, `${turn}`.repeat(4_000), [...ids, `last of ${turn}`])
+    await write(caller, `${turn}`.repeat(4_000), [...ids, `last of ${turn}`])
     for (const other of others) await waitUntil(() => isTold(other, `last of ${turn}`), 'the others are told', 20_000)
   }
   slow.resume()
   await waitUntil(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
-  const { json } = await shop.get('/changes?kinds=customer&limit=1000')
-  const { json: rest } = await shop.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
+  const { json } = await caller.get('/changes?kinds=customer&limit=1000')
+  const { json: rest } = await caller.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
   const status = new Map([...json.data, ...rest.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))
   for (const { events, close } of [slow, ...others]) {
     const change = events.map(({ data = '' }) => JSON.parse(data) as ChangeItem)

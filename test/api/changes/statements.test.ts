@@ -5,9 +5,9 @@ import { sql } from '../../../src/database/db.ts'
 import { changeKinds } from '../../../src/domain/changes.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 const { db } = api
 
@@ -15,8 +15,8 @@ const { db } = api
 const empty = () => api.createService({ readsPerMinute: 'off' })
 
 test('PostgreSQL keeps few prepared statements, whatever readers follow', async () => {
-  const shop = await empty()
-  await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  const caller = await empty()
+  await upsertStaff(db, caller.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   // Statements are kept per connection, and any connection of the pool can serve a request.
   const countPrepared = sql`select count(*)::integer as count from pg_prepared_statements where statement like '%tombstone_purge%'`
   const prepared = async () => {
@@ -26,22 +26,22 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
   const before = await prepared()
   for (let subset = 1; subset < 2 ** changeKinds.length; subset += 3) {
     const requested = changeKinds.filter((_, i) => subset & (2 ** i)).join()
-    const { meta } = (await shop.get(`/changes?kinds=${requested}`)).json
-    await shop.get(`/changes?kinds=${requested}&after_cursor=${meta.endCursor}`)
+    const { meta } = (await caller.get(`/changes?kinds=${requested}`)).json
+    await caller.get(`/changes?kinds=${requested}&after_cursor=${meta.endCursor}`)
   }
   const kept = (await prepared()) - before
   assert.ok(kept > 1 && kept <= 1 + changeKinds.length, String(kept))
 })
 
 test('a record removed again during a tombstone purge keeps its new tombstone', async () => {
-  const shop = await api.createService({ tombstoneRetentionDays: 30 })
-  const mine = sql`service_id = ${shop.service.id}`
+  const caller = await api.createService({ tombstoneRetentionDays: 30 })
+  const mine = sql`service_id = ${caller.service.id}`
   await db.run(sql`
-    insert into tombstone select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
+    insert into tombstone select ${caller.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
   let forgetting: Promise<unknown> = Promise.resolve()
   await db.transaction(async tx => {
     await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
-    forgetting = purgeOldTombstones(db, shop.service, () => false)
+    forgetting = purgeOldTombstones(db, caller.service, () => false)
     const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     while (!(await db.run(waiting))) await delay(20)
   })

@@ -9,10 +9,10 @@ import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { type Event, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startSecondServer } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { type ChangeItem, follower, sorted, status, take } from './following.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 const other = await startSecondServer(api, { environment: { HTTP2: 'true' } })
 after(async () => {
   await other.stop()

@@ -8,9 +8,9 @@ import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, startSecondServer, tlsTo } from '../../support/servers.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 const withHttp2 = await startSecondServer(api, { environment: { HTTP2: 'true' } })
 after(async () => {
   await withHttp2.stop()
@@ -27,11 +27,11 @@ const empty = () => api.createService({ readsPerMinute: 'off' })
 
 for (const http2 of [false, true])
   test(`a stream over HTTP/${http2 ? 2 : '1.1'} sends each change with its cursor`, async () => {
-    const shop = await empty()
-    await write('1', 'Ann', shop)
+    const caller = await empty()
+    await write('1', 'Ann', caller)
     const stream = await openEvents({
       at: withHttp2,
-      caller: shop,
+      caller: caller,
       path: '/changes/stream?kinds=customer&records=true',
       http2,
     })
@@ -40,39 +40,39 @@ for (const http2 of [false, true])
     assert.deepEqual([stream.headers['x-accel-buffering'], stream.headers['cache-control']], ['no', 'no-store'])
     await delay(300)
     assert.deepEqual(stream.events, [], 'it begins now')
-    const [committed] = [performance.now(), await write('2', 'Bea', shop)]
+    const [committed] = [performance.now(), await write('2', 'Bea', caller)]
     const event = await stream.next()
     assert.ok(performance.now() - committed < 5_000, `${performance.now() - committed} ms`)
     assert.equal(event.event, 'change')
-    const listed = await shop.get('/changes?kinds=customer&records=true')
+    const listed = await caller.get('/changes?kinds=customer&records=true')
     assert.deepEqual(JSON.parse(event.data ?? ''), listed.json.data[1])
     assert.equal(event.id, listed.json.meta.endCursor)
-    await write('3', 'Zoe', shop)
-    const { json } = await shop.get(`/changes?kinds=customer&wait=20&after_cursor=${event.id}`)
+    await write('3', 'Zoe', caller)
+    const { json } = await caller.get(`/changes?kinds=customer&wait=20&after_cursor=${event.id}`)
     assert.equal((await toldIn(stream)).id, json.data[0].id)
     stream.close()
   })
 
 test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cursor`', async () => {
-  const shop = await empty()
-  for (const id of ['1', '2', '3']) await write(id, 'Ann', shop)
+  const caller = await empty()
+  for (const id of ['1', '2', '3']) await write(id, 'Ann', caller)
   const [first, second] = await Promise.all(
-    [1, 2].map(async limit => (await shop.get(`/changes?limit=${limit}`)).json.meta.endCursor),
+    [1, 2].map(async limit => (await caller.get(`/changes?limit=${limit}`)).json.meta.endCursor),
   )
   const path = `/changes/stream?after_cursor=${first}`
-  const streams = [await open(path, shop), await open(path, shop, { 'last-event-id': second })]
+  const streams = [await open(path, caller), await open(path, caller, { 'last-event-id': second })]
   assert.equal((await toldIn(streams[0] as EventStream)).id, '2')
   assert.equal((await toldIn(streams[1] as EventStream)).id, '3')
   for (const stream of streams) stream.close()
-  const begun = await open(path, shop, { 'last-event-id': '' })
+  const begun = await open(path, caller, { 'last-event-id': '' })
   assert.equal((await toldIn(begun)).id, '2', 'an empty one is none')
   begun.close()
   // Nothing has happened since it was opened: it goes on from there all the same.
-  const quiet = await open('/changes/stream', shop)
+  const quiet = await open('/changes/stream', caller)
   await delay(200)
   quiet.close()
-  await write('4', 'Ann', shop)
-  const next = await open('/changes/stream', shop, { 'last-event-id': quiet.lastId })
+  await write('4', 'Ann', caller)
+  const next = await open('/changes/stream', caller, { 'last-event-id': quiet.lastId })
   assert.equal((await toldIn(next)).id, '4')
   next.close()
 })
@@ -99,11 +99,11 @@ test('an invalid stream request is rejected before the first byte', async () => 
 })
 
 test('a cursor that expires during a stream ends it with `error`', async () => {
-  const shop = await empty()
-  await write('1', 'Ann', shop)
-  const stream = await open('/changes/stream', shop)
-  await db.run(sql`insert into tombstone_purge values (${shop.service.id}, 'customer', now() + interval '1 day')`)
-  await write('2', 'Ann', shop)
+  const caller = await empty()
+  await write('1', 'Ann', caller)
+  const stream = await open('/changes/stream', caller)
+  await db.run(sql`insert into tombstone_purge values (${caller.service.id}, 'customer', now() + interval '1 day')`)
+  await write('2', 'Ann', caller)
   const { event, data = '' } = await stream.next()
   assert.deepEqual([event, JSON.parse(data).code], ['error', 'cursor_expired'])
   assert.equal(JSON.parse(data).requestId, stream.headers['x-request-id'])
@@ -111,25 +111,25 @@ test('a cursor that expires during a stream ends it with `error`', async () => {
 })
 
 test('an account can have ten streams; closing one makes room', async () => {
-  const shop = await empty()
-  const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
-  const response = await shop.get('/changes/stream')
+  const caller = await empty()
+  const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', caller)))
+  const response = await caller.get('/changes/stream')
   assertProblem(response, 'too_many_streams', api.baseUrl, '/changes/stream')
   assert.ok(Number(response.headers['retry-after']) > 0)
-  const other = await open('/changes/stream', await api.createAccount('visitor', shop.service))
+  const other = await open('/changes/stream', await api.createAccount('visitor', caller.service))
   assert.equal(other.status, 200)
   streams[0]?.close()
   await delay(200)
   for (let i = 0; i < 3; i++)
-    assert.equal((await shop.request('/changes/stream', { method: 'HEAD' })).headers['x-accel-buffering'], 'no')
-  const eleventh = await open('/changes/stream', shop)
+    assert.equal((await caller.request('/changes/stream', { method: 'HEAD' })).headers['x-accel-buffering'], 'no')
+  const eleventh = await open('/changes/stream', caller)
   assert.equal(eleventh.status, 200)
   for (const stream of [...streams, other, eleventh]) stream.close()
 })
 
 test('a client that leaves before the stream starts leaves no open stream', async () => {
-  const shop = await empty()
-  const { authorization, 'x-service-name': name } = buildCredentials(shop)
+  const caller = await empty()
+  const { authorization, 'x-service-name': name } = buildCredentials(caller)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
   const sockets = await Promise.all(Array.from({ length: 20 }, () => tlsTo(api)))
   // They have gone by the time that the password is found to be right.
@@ -137,19 +137,19 @@ test('a client that leaves before the stream starts leaves no open stream', asyn
   await delay(10)
   for (const socket of sockets) socket.destroy()
   await waitUntil(async () => {
-    const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
+    const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', caller)))
     for (const stream of streams) stream.close()
     return streams.every(({ status }) => status === 200)
   }, 'as many streams open as an account may have')
 })
 
 test('a stream counts as one request', async () => {
-  const shop = await api.createService({ readsPerMinute: 2 })
-  const stream = await open('/changes/stream', shop)
-  await write('1', 'Ann', shop)
-  await write('2', 'Ann', shop)
+  const caller = await api.createService({ readsPerMinute: 2 })
+  const stream = await open('/changes/stream', caller)
+  await write('1', 'Ann', caller)
+  await write('2', 'Ann', caller)
   await Promise.all([stream.next(), stream.next()])
-  assert.match((await shop.get('/changes')).headers.ratelimit?.toString() ?? '', /r=0;/)
+  assert.match((await caller.get('/changes')).headers.ratelimit?.toString() ?? '', /r=0;/)
   stream.close()
 })
 
@@ -178,11 +178,11 @@ test('all streams end immediately at shutdown', async () => {
 // At the same time: all of it is waiting.
 describe('streams over time', { concurrency: true }, () => {
   test('a revoked account loses its stream within 5 seconds, even if idle', async () => {
-    const shop = await empty()
-    const stream = await open('/changes/stream', shop)
+    const caller = await empty()
+    const stream = await open('/changes/stream', caller)
     await delay(1_000)
     const from = performance.now()
-    await revoke(db, shop.username, { all: true })
+    await revoke(db, caller.username, { all: true })
     await stream.ended
     assert.ok(performance.now() - from < 5_000, `${performance.now() - from} ms`)
     assert.equal(JSON.parse((await stream.next()).data ?? '').code, 'invalid_credentials')
@@ -199,13 +199,13 @@ describe('streams over time', { concurrency: true }, () => {
   })
 
   test('a client that does not read is disconnected and buffered within bounds', async () => {
-    const shop = await empty()
+    const caller = await empty()
     const rows = Array.from({ length: 20_000 }, (_, i) => ({ id: `c${i}`, firstname: 'x'.repeat(100) }))
-    const { endCursor } = (await shop.get('/changes')).json.meta
-    for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, shop.service, rows.slice(i, i + 5_000))
+    const { endCursor } = (await caller.get('/changes')).json.meta
+    for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, caller.service, rows.slice(i, i + 5_000))
     const socket = await tlsTo(api, { ALPNProtocols: ['http/1.1'] })
     socket.pause()
-    const head = Object.entries(buildCredentials(shop)).map(([name, value]) => `${name}: ${value}\r\n`)
+    const head = Object.entries(buildCredentials(caller)).map(([name, value]) => `${name}: ${value}\r\n`)
     const path = `/changes/stream?records=true&after_cursor=${endCursor}`
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${head.join('')}\r\n`)
     // Longer than a client may leave anything unread.

@@ -5,17 +5,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const { db } = api
 
 const write = (id: string, firstname: string, service = api.service) =>
   upsertCustomers(db, service, [{ id, firstname }])
 /** Returns the cursor of a client that is up to date. */
-const endOf = async (shop: Pick<typeof api, 'get'> = api, asking = '') =>
-  (await shop.get(`/changes?limit=1000${asking}`)).json.meta.endCursor
+const endOf = async (reader: Pick<typeof api, 'get'> = api, asking = '') =>
+  (await reader.get(`/changes?limit=1000${asking}`)).json.meta.endCursor
 
 /** Maximum statements of a waiting process per second. A poll takes eight. */
 const few = 2
@@ -52,16 +52,16 @@ test('a response waits only if it is empty and `wait` is set', async () => {
 })
 
 test('a reader from the beginning receives everything despite tombstones and waiting readers', async () => {
-  const shop = await api.createService()
-  for (const id of ['1', '2', '3', '4']) await write(id, 'Ann', shop.service)
-  assert.equal((await shop.request('/customers/4', { method: 'DELETE' })).status, 200)
+  const caller = await api.createService()
+  for (const id of ['1', '2', '3', '4']) await write(id, 'Ann', caller.service)
+  assert.equal((await caller.request('/customers/4', { method: 'DELETE' })).status, 200)
   // So that what is newest is known here.
-  const end = await endOf(shop)
-  const others = shop.get(`/changes?wait=5&after_cursor=${end}`)
+  const end = await endOf(caller)
+  const others = caller.get(`/changes?wait=5&after_cursor=${end}`)
   await delay(600)
   const change: string[] = []
   for (let cursor = ''; ; ) {
-    const { data, meta } = (await shop.get(`/changes?limit=1&wait=1&kinds=customer${cursor}`)).json
+    const { data, meta } = (await caller.get(`/changes?limit=1&wait=1&kinds=customer${cursor}`)).json
     change.push(...data.map(({ id }: { id: string }) => id))
     if (!meta.hasNextPage && !data.length) break
     cursor = `&after_cursor=${meta.endCursor}`
@@ -71,10 +71,10 @@ test('a reader from the beginning receives everything despite tombstones and wai
 })
 
 test('a request that waits on an empty service returns the first record', async () => {
-  const shop = await api.createService()
-  const waiting = shop.get('/changes?wait=20')
+  const caller = await api.createService()
+  const waiting = caller.get('/changes?wait=20')
   await delay(300)
-  await write('1', 'Ann', shop.service)
+  await write('1', 'Ann', caller.service)
   assert.equal((await waiting).json.data[0].id, '1')
 })
 

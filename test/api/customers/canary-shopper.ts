@@ -7,7 +7,7 @@ import { raw, sql } from '../../../src/database/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { buildOrder, type OrderLine } from '../../support/order-shop.ts'
-import type { Caller, TestResponse, TestService } from '../../support/service.ts'
+import type { Caller, TestApi, TestResponse } from '../../support/service.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 
@@ -24,7 +24,7 @@ const inOrder = { ...address, contactName: 'Canary Contact', companyName: 'Canar
 let created = 0
 
 /** Creates a customer whose every text is a canary and who does everything that a shopper can. Returns its records. */
-export async function canaryShopper(api: TestService, caller: Caller = api) {
+export async function canaryShopper(api: TestApi, caller: Caller = api) {
   const n = ++created
   const email = `canary${n}@canary.example`
   const bodies = {
@@ -94,7 +94,7 @@ async function done(answering: Promise<TestResponse>) {
 }
 
 /** Sales of a till, so many of them. */
-export const tillSales = (api: TestService, { service }: Caller, customerId: string, many: number) =>
+export const tillSales = (api: TestApi, { service }: Caller, customerId: string, many: number) =>
   upsertTransactions(
     api.db,
     service,
@@ -105,7 +105,7 @@ export const tillSales = (api: TestService, { service }: Caller, customerId: str
   )
 
 /** Returns the tables and columns that contain a text. Searches the whole database. */
-export async function tablesWith({ db }: TestService, text: string): Promise<string[]> {
+export async function tablesWith({ db }: TestApi, text: string): Promise<string[]> {
   const tables = await db.rows<{ name: string }>(
     sql`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
   )

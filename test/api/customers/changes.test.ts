@@ -15,12 +15,12 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 test('a change keeps all fields it omits, including nested ones', async () => {
-  const { id } = await createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
-  let expected = (await shop.get(`/customers/${id}`)).json.data
+  const { id } = await createCustomer(api, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
+  let expected = (await api.get(`/customers/${id}`)).json.data
   const steps: [object, (customer: typeof expected) => void][] = [
     [{ title: 'Ms' }, c => (c.title = 'Ms')],
     [{ firstname: 'Jane' }, c => (c.firstname = 'Jane')],
@@ -37,22 +37,22 @@ test('a change keeps all fields it omits, including nested ones', async () => {
     [{ contact: {} }, () => {}],
   ]
   for (const [change, apply] of steps) {
-    const data = await updateCustomer(shop, id, change)
+    const data = await updateCustomer(api, id, change)
     apply(expected)
     expected = { ...expected, updateTimeStamp: data.updateTimeStamp }
     assert.deepEqual(data, expected, JSON.stringify(change))
-    assert.deepEqual((await shop.get(`/customers/${id}`)).json.data, expected)
+    assert.deepEqual((await api.get(`/customers/${id}`)).json.data, expected)
   }
 })
 
 test('null clears optional fields, one by one or as a whole', async () => {
-  const full = () => createCustomer(shop, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
+  const full = () => createCustomer(api, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
   const { id } = await full()
   for (const name of ['title', 'dateOfBirth'] as const)
-    assert.equal((await updateCustomer(shop, id, { [name]: null }))[name], null)
-  assert.equal((await updateCustomer(shop, id, { mobile: null })).contact.phones.mobile, null)
-  assert.equal((await updateCustomer(shop, id, { privacy: null })).privacy, true)
-  assert.deepEqual((await updateCustomer(shop, id, { address: null })).address, {
+    assert.equal((await updateCustomer(api, id, { [name]: null }))[name], null)
+  assert.equal((await updateCustomer(api, id, { mobile: null })).contact.phones.mobile, null)
+  assert.equal((await updateCustomer(api, id, { privacy: null })).privacy, true)
+  assert.deepEqual((await updateCustomer(api, id, { address: null })).address, {
     addressLine1: null,
     addressLine2: null,
     city: null,
@@ -60,20 +60,20 @@ test('null clears optional fields, one by one or as a whole', async () => {
     postcode: null,
     country: null,
   })
-  const cleared = await updateCustomer(shop, id, { contact: { phones: null } })
+  const cleared = await updateCustomer(api, id, { contact: { phones: null } })
   assert.deepEqual(cleared.contact.phones, { home: null, mobile: null, work: null })
   assert.equal(cleared.firstname, allCustomerFields.firstname)
   assert.ok(cleared.contact.email)
 })
 
 test('a change without effect keeps the change timestamp, ETag and lists', async () => {
-  const created = await createCustomer(shop, {
+  const created = await createCustomer(api, {
     ...allCustomerFields,
     contact: { email: newEmail(), phones: allPhones },
   })
   const timestamp = async () =>
-    (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${created.id}`))?.at
-  const [before, read] = [await timestamp(), await shop.get(`/customers/${created.id}`)]
+    (await api.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${created.id}`))?.at
+  const [before, read] = [await timestamp(), await api.get(`/customers/${created.id}`)]
   const { title, firstname, surname, dateOfBirth, privacy, contact, address, references } = created
   for (const same of [
     {},
@@ -82,40 +82,35 @@ test('a change without effect keeps the change timestamp, ETag and lists', async
     { title, firstname, surname, dateOfBirth, privacy, contact, address, references, mobile: contact.phones.mobile },
     { emailSubscription: false },
   ]) {
-    const response = await put(shop, `/customers/${created.id}`, same)
+    const response = await put(api, `/customers/${created.id}`, same)
     assert.deepEqual([response.status, response.json.data], [200, created], response.text)
     assert.equal(response.headers.etag, read.headers.etag)
   }
   assert.equal(await timestamp(), before)
-  await updateCustomer(shop, created.id, { firstname: 'Other' })
+  await updateCustomer(api, created.id, { firstname: 'Other' })
   assert.notEqual(await timestamp(), before)
 })
 
 test('a change with `If-Match` applies only to the named version', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const path = `/customers/${id}`
-  const { headers } = await shop.get(path)
+  const { headers } = await api.get(path)
   const tag = String(headers.etag)
-  assertRejected(shop, await put(shop, path, { title: 'Dr' }, { 'if-match': '"other"' }), 'precondition_failed')
-  const first = await put(shop, path, { title: 'Dr' }, { 'if-match': tag })
+  assertRejected(api, await put(api, path, { title: 'Dr' }, { 'if-match': '"other"' }), 'precondition_failed')
+  const first = await put(api, path, { title: 'Dr' }, { 'if-match': tag })
   assert.equal(first.status, 200)
-  assert.equal(first.headers.etag, (await shop.get(path)).headers.etag)
-  assertRejected(shop, await put(shop, path, { title: 'Mr' }, { 'if-match': tag }), 'precondition_failed')
-  assert.equal((await put(shop, path, { title: 'Mr' }, { 'if-match': `"x", ${first.headers.etag}` })).status, 200)
-  assert.equal((await put(shop, path, { title: 'Ms' }, { 'if-match': '*' })).status, 200)
-  assertProblem(
-    await put(shop, '/customers/none', {}, { 'if-match': tag }),
-    'not_found',
-    shop.baseUrl,
-    '/customers/none',
-  )
+  assert.equal(first.headers.etag, (await api.get(path)).headers.etag)
+  assertRejected(api, await put(api, path, { title: 'Mr' }, { 'if-match': tag }), 'precondition_failed')
+  assert.equal((await put(api, path, { title: 'Mr' }, { 'if-match': `"x", ${first.headers.etag}` })).status, 200)
+  assert.equal((await put(api, path, { title: 'Ms' }, { 'if-match': '*' })).status, 200)
+  assertProblem(await put(api, '/customers/none', {}, { 'if-match': tag }), 'not_found', api.baseUrl, '/customers/none')
 })
 
 test('a service can require `If-Match` for every change', async () => {
-  const strict = await shop.createService({ requireIfMatch: true })
+  const strict = await api.createService({ requireIfMatch: true })
   const response = await post(strict, '/customers', buildCustomer())
   const path = String(response.headers.location)
-  assertRejected(shop, await put(strict, path, { title: 'Dr' }), 'precondition_required')
+  assertRejected(api, await put(strict, path, { title: 'Dr' }), 'precondition_required')
   assert.equal((await put(strict, path, { title: 'Dr' }, { 'if-match': String(response.headers.etag) })).status, 200)
 })
 
@@ -164,13 +159,13 @@ function merged(record: Record<string, unknown>, change: object): Record<string,
 test('sequential changes keep omitted fields, clear nulls and store values', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 6 }), async steps => {
-      let expected = await createCustomer(shop, buildCustomer({ contact: { email: newEmail() } }))
+      let expected = await createCustomer(api, buildCustomer({ contact: { email: newEmail() } }))
       for (const change of steps) {
-        const data = await updateCustomer(shop, expected.id, change)
+        const data = await updateCustomer(api, expected.id, change)
         expected = { ...merged(expected, change), updateTimeStamp: data.updateTimeStamp }
         assert.deepEqual(data, expected)
       }
-      assert.deepEqual((await shop.get(`/customers/${expected.id}`)).json.data, expected)
+      assert.deepEqual((await api.get(`/customers/${expected.id}`)).json.data, expected)
     }),
     { numRuns: 60 },
   )
@@ -179,9 +174,9 @@ test('sequential changes keep omitted fields, clear nulls and store values', asy
 test('any two concurrent changes end like a sequence of both', async () => {
   await fc.assert(
     fc.asyncProperty(changes, changes, async (one, other) => {
-      const before = await createCustomer(shop)
-      await Promise.all([updateCustomer(shop, before.id, one), updateCustomer(shop, before.id, other)])
-      const { updateTimeStamp: _, ...data } = (await shop.get(`/customers/${before.id}`)).json.data
+      const before = await createCustomer(api)
+      await Promise.all([updateCustomer(api, before.id, one), updateCustomer(api, before.id, other)])
+      const { updateTimeStamp: _, ...data } = (await api.get(`/customers/${before.id}`)).json.data
       const { updateTimeStamp: __, ...first } = merged(merged(before, one), other)
       const { updateTimeStamp: ___, ...second } = merged(merged(before, other), one)
       const shown = JSON.stringify(data)

@@ -8,9 +8,9 @@ import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { startCustomerShop, waitForBlockedConnections } from '../../support/customer-bodies.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
-const { db, service } = shop
+const api = await startCustomerShop()
+after(() => api.stop())
+const { db, service } = api
 
 const running = { type: 'interest', referenceValueId: '12', code: 'RUN', name: 'Running' }
 const collins = { storeId: '1001', storeNumber: '101', code: 'COL', name: 'Collins Street' }
@@ -35,11 +35,11 @@ async function renamedWhile(
     await holder.query('begin')
     await holder.query(`insert into ${into} ${columns[into]}`, [service.id])
     const merging = merge()
-    await waitForBlockedConnections(shop, 1)
+    await waitForBlockedConnections(api, 1)
     const renaming = renameRow()
     const hasWaited = await Promise.race([
       renaming.then(() => false),
-      waitForBlockedConnections(shop, 2).then(() => true),
+      waitForBlockedConnections(api, 2).then(() => true),
     ])
     await holder.query('rollback')
     await Promise.all([merging, renaming])
@@ -54,11 +54,11 @@ const rename = () => upsertReferences(db, service, [{ ...running, name: 'Trail r
 test('a new customer shows names changed during its creation', async () => {
   const rows = (...ids: string[]) => ids.map(id => ({ id, referenceValues: { interest: '12' }, joinedStoreId: '1001' }))
   await renamedWhile('customer', () => upsertCustomers(db, service, rows('1', '9')), rename)
-  assert.equal((await shop.get('/customers/1')).json.data.references.interest.name, 'Trail running')
+  assert.equal((await api.get('/customers/1')).json.data.references.interest.name, 'Trail running')
   await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
   const renameStore = () => upsertStores(db, service, [{ ...collins, code: 'NEW' }])
   await renamedWhile('customer', () => upsertCustomers(db, service, rows('2', '9')), renameStore)
-  assert.equal((await shop.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
+  assert.equal((await api.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
 })
 
 test('a person written by an Apparel21 write shows a value renamed concurrently', async () => {
@@ -66,7 +66,7 @@ test('a person written by an Apparel21 write shows a value renamed concurrently'
   const row = { id: '9', firstname: 'Ann', privacy: true, referenceValues: { interest: '12' } }
   const person = { row, references: [] } as unknown as PreparedPerson
   assert.ok(await renamedWhile('customer', () => db.transaction(tx => storePerson(tx, service, person)), rename))
-  assert.equal((await shop.get('/customers/9')).json.data.references.interest.name, 'Trail running')
+  assert.equal((await api.get('/customers/9')).json.data.references.interest.name, 'Trail running')
 })
 
 test('a new product shows a value renamed during its import', async () => {
@@ -76,6 +76,6 @@ test('a new product shows a value renamed during its import', async () => {
     variant: { productId, colourId: 'BLK', skuId: productId, sizeCode: '-', price: '1.00' },
   })
   assert.ok(await renamedWhile('product', () => upsertProducts(db, service, [part('1'), part('9')]), rename))
-  const [product] = (await shop.get('/products')).json.data
+  const [product] = (await api.get('/products')).json.data
   assert.equal(product.references.interest.name, 'Trail running')
 })

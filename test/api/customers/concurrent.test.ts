@@ -14,22 +14,22 @@ import {
 } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 test('one of twenty concurrent creates with the same email succeeds', async () => {
   for (let round = 0; round < 3; round++) {
     const email = newEmail()
-    const before = await countCustomers(shop)
+    const before = await countCustomers(api)
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        post(shop, '/customers', buildCustomer({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
+        post(api, '/customers', buildCustomer({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
       ),
     )
     const [winner, ...others] = responses.filter(({ status }) => status === 201)
-    assert.deepEqual([others.length, await countCustomers(shop)], [0, before + 1])
+    assert.deepEqual([others.length, await countCustomers(api)], [0, before + 1])
     for (const response of responses.filter(each => each !== winner)) {
-      assertRejected(shop, response, 'email_taken', '/contact/email')
+      assertRejected(api, response, 'email_taken', '/contact/email')
       assert.ok(response.json.detail.includes(winner?.json.data.id))
     }
   }
@@ -37,22 +37,22 @@ test('one of twenty concurrent creates with the same email succeeds', async () =
 
 test('two customers who swap emails concurrently end up with one email each', async () => {
   for (let round = 0; round < 5; round++) {
-    const [a, b] = await Promise.all([createCustomer(shop), createCustomer(shop)])
+    const [a, b] = await Promise.all([createCustomer(api), createCustomer(api)])
     const responses = await Promise.all([
-      put(shop, `/customers/${a.id}`, { contact: { email: b.contact.email } }),
-      put(shop, `/customers/${b.id}`, { contact: { email: a.contact.email } }),
+      put(api, `/customers/${a.id}`, { contact: { email: b.contact.email } }),
+      put(api, `/customers/${b.id}`, { contact: { email: a.contact.email } }),
     ])
     for (const response of responses) assert.equal(response.json.code, 'email_taken', response.text)
     const expected = newEmail()
     const both = await Promise.all(
-      [a, b].map(({ id }) => put(shop, `/customers/${id}`, { contact: { email: expected } })),
+      [a, b].map(({ id }) => put(api, `/customers/${id}`, { contact: { email: expected } })),
     )
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
   }
 })
 
 test('two concurrent changes lose no field of each other', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   for (let round = 0; round < 40; round++) {
     const said = `round ${round}`
     const number = `${1000 + round}`
@@ -64,12 +64,12 @@ test('two concurrent changes lose no field of each other', async () => {
       { address: { city: said } },
       { address: { addressLine2: said } },
     ].slice(round % 5, (round % 5) + 2)
-    const responses = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
+    const responses = await Promise.all(changes.map(change => put(api, `/customers/${id}`, change)))
     assert.deepEqual(
       responses.map(({ status }) => status),
       [200, 200],
     )
-    const { data } = (await shop.get(`/customers/${id}`)).json
+    const { data } = (await api.get(`/customers/${id}`)).json
     for (const { mobile, ...change } of changes as { mobile?: string }[]) {
       if (mobile !== undefined) assert.equal(data.contact.phones.mobile, mobile)
       assert.partialDeepStrictEqual(data, change)
@@ -80,7 +80,7 @@ test('two concurrent changes lose no field of each other', async () => {
 })
 
 test('ten concurrent changes of ten fields are all stored', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const changes = [
     ...['title', 'firstname', 'surname'].map(name => ({ [name]: `new ${name}` })),
     ...['addressLine1', 'addressLine2', 'city', 'state', 'country'].map(name => ({
@@ -88,17 +88,17 @@ test('ten concurrent changes of ten fields are all stored', async () => {
     })),
     ...['home', 'work'].map((name, i) => ({ contact: { phones: { [name]: `555${i}` } } })),
   ]
-  const responses = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
+  const responses = await Promise.all(changes.map(change => put(api, `/customers/${id}`, change)))
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
-  const { data } = (await shop.get(`/customers/${id}`)).json
+  const { data } = (await api.get(`/customers/${id}`)).json
   for (const change of changes) assert.partialDeepStrictEqual(data, change)
 })
 
 test('an import that overlaps a change loses no field of it', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const change = { surname: 'Changed', mobile: '0400 999 999' }
-  const data = await updateCustomerDuring(shop, id, change, () =>
-    upsertCustomers(shop.db, shop.service, [{ id, ecommerceAdminId: 'gid://shop/Customer/1' }]),
+  const data = await updateCustomerDuring(api, id, change, () =>
+    upsertCustomers(api.db, api.service, [{ id, ecommerceAdminId: 'gid://shop/Customer/1' }]),
   )
   assert.deepEqual(
     [data.surname, data.contact.phones.mobile, data.ecommerceAdminId],
@@ -112,19 +112,19 @@ test('an import that overlaps a change loses no field of it', async () => {
  */
 async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: string }[]) => Promise<unknown>) {
   let merging: Promise<unknown> | undefined
-  await shop.db.transaction(async tx => {
+  await api.db.transaction(async tx => {
     const written = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
-    await mergeCustomers(tx, shop.service, [written])
+    await mergeCustomers(tx, api.service, [written])
     merging = merge(['0', id, `${id}0`].map(each => ({ id: each, surname: 'Pulled' })))
-    await waitForBlockedConnections(shop, 1)
+    await waitForBlockedConnections(api, 1)
   })
   await merging
-  for (const other of ['0', `${id}0`]) assert.equal((await shop.get(`/customers/${other}`)).json.data.surname, 'Pulled')
-  return (await shop.get(`/customers/${id}`)).json.data
+  for (const other of ['0', `${id}0`]) assert.equal((await api.get(`/customers/${other}`)).json.data.surname, 'Pulled')
+  return (await api.get(`/customers/${id}`)).json.data
 }
 
 test('an import keeps the fields that a concurrent create has just set', async () => {
-  const data = await mergedBesideNew('123', rows => upsertCustomers(shop.db, shop.service, rows))
+  const data = await mergedBesideNew('123', rows => upsertCustomers(api.db, api.service, rows))
   assert.deepEqual(
     [data.firstname, data.surname, data.ecommerceAdminId, data.emailSubscription],
     ['John', 'Pulled', 'gid://1', true],
@@ -134,27 +134,27 @@ test('an import keeps the fields that a concurrent create has just set', async (
 test('a sync updates a new customer only if its query came later', async () => {
   const newer: string[] = []
   const onNewer = (id: string) => newer.push(id)
-  const before = await databaseNow(shop.db)
+  const before = await databaseNow(api.db)
   const left = await mergedBesideNew('124', rows =>
-    upsertCustomersUnlessNewer(shop.db, shop.service, rows, { requestedAt: before, onNewer }),
+    upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: before, onNewer }),
   )
   assert.deepEqual([left.surname, left.ecommerceAdminId], ['Written', 'gid://1'])
   assert.deepEqual(newer, ['124'])
   const later = await mergedBesideNew('125', async rows =>
-    upsertCustomersUnlessNewer(shop.db, shop.service, rows, { requestedAt: await databaseNow(shop.db), onNewer }),
+    upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: await databaseNow(api.db), onNewer }),
   )
   assert.deepEqual([later.firstname, later.surname, later.ecommerceAdminId], ['John', 'Pulled', 'gid://1'])
   assert.deepEqual(newer, ['124'])
 })
 
 test('one of two concurrent changes with the same If-Match is rejected', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const path = `/customers/${id}`
   for (let round = 0; round < 10; round++) {
-    const match = { 'if-match': String((await shop.get(path)).headers.etag) }
+    const match = { 'if-match': String((await api.get(path)).headers.etag) }
     const responses = await Promise.all([
-      put(shop, path, { firstname: `A${round}` }, match),
-      put(shop, path, { surname: `B${round}` }, match),
+      put(api, path, { firstname: `A${round}` }, match),
+      put(api, path, { surname: `B${round}` }, match),
     ])
     assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412])
   }
@@ -162,12 +162,12 @@ test('one of two concurrent changes with the same If-Match is rejected', async (
 
 test('one of several concurrent requests with the same key creates a customer', async () => {
   const body = buildCustomer()
-  const before = await countCustomers(shop)
+  const before = await countCustomers(api)
   const responses = await Promise.all(
-    Array.from({ length: 8 }, () => post(shop, '/customers', body, { 'idempotency-key': 'at-once' })),
+    Array.from({ length: 8 }, () => post(api, '/customers', body, { 'idempotency-key': 'at-once' })),
   )
   const ids = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
-  assert.deepEqual([ids.size, await countCustomers(shop)], [1, before + 1])
+  assert.deepEqual([ids.size, await countCustomers(api)], [1, before + 1])
   for (const { status, json } of responses)
     assert.ok(status === 201 || json.code === 'idempotency_in_progress', JSON.stringify(json))
 })

@@ -16,8 +16,8 @@ import {
 import type { Caller } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 const flagsOf = ({ privacy, emailSubscription, smsSubscription }: Consent) => [
   privacy,
@@ -28,9 +28,9 @@ const flagsOf = ({ privacy, emailSubscription, smsSubscription }: Consent) => [
 const unmapped = 'subscription_not_mapped'
 
 /** The consent record of a customer: channel, old, new. */
-const recorded = async (id: string, { service }: Caller = shop) =>
+const recorded = async (id: string, { service }: Caller = api) =>
   (
-    await shop.db.rows<{ line: string }>(sql`
+    await api.db.rows<{ line: string }>(sql`
       select concat_ws(' ', channel, coalesce(old_value::text, 'null'), new_value::text) as line
         from consent_change where service_id = ${service.id} and customer_id = ${id} order by change_number`)
   ).map(({ line }) => line)
@@ -42,11 +42,11 @@ test('a new subscription overrides privacy, whatever the body contains', async (
       { smsSubscription: true },
       { emailSubscription: true, smsSubscription: true },
     ]) {
-      const data = await createCustomer(shop, buildCustomer({ ...flags, privacy }))
+      const data = await createCustomer(api, buildCustomer({ ...flags, privacy }))
       assert.equal(data.privacy, false)
-      const plain = await createCustomer(shop)
+      const plain = await createCustomer(api)
       assert.equal(plain.privacy, true)
-      assert.equal((await updateCustomer(shop, plain.id, { ...flags, privacy })).privacy, false)
+      assert.equal((await updateCustomer(api, plain.id, { ...flags, privacy })).privacy, false)
     }
 })
 
@@ -58,21 +58,21 @@ test('privacy follows the body without a subscription and defaults to true', asy
     [undefined, true],
   ] as const)
     for (const emailSubscription of [false, null, undefined])
-      assert.deepEqual(flagsOf(await createCustomer(shop, buildCustomer({ privacy, emailSubscription }))), [
+      assert.deepEqual(flagsOf(await createCustomer(api, buildCustomer({ privacy, emailSubscription }))), [
         expected,
         false,
         false,
       ])
-  const { id } = await createCustomer(shop)
-  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { privacy: false })), [false, false, false])
-  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { title: 'Dr' })), [false, false, false])
-  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { privacy: true })), [true, false, false])
+  const { id } = await createCustomer(api)
+  assert.deepEqual(flagsOf(await updateCustomer(api, id, { privacy: false })), [false, false, false])
+  assert.deepEqual(flagsOf(await updateCustomer(api, id, { title: 'Dr' })), [false, false, false])
+  assert.deepEqual(flagsOf(await updateCustomer(api, id, { privacy: true })), [true, false, false])
 })
 
 test('privacy ends both subscriptions in the response and the consent record', async () => {
   for (const privacy of [true, null]) {
-    const { id } = await createCustomer(shop, buildCustomer({ emailSubscription: true, smsSubscription: true }))
-    const left = await put(shop, `/customers/${id}`, { privacy })
+    const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
+    const left = await put(api, `/customers/${id}`, { privacy })
     assert.equal(left.status, 200)
     assert.deepEqual(flagsOf(left.json.data), [true, false, false])
     assert.deepEqual(getWarningCodes(left.json), ['subscriptions_ended'])
@@ -82,22 +82,22 @@ test('privacy ends both subscriptions in the response and the consent record', a
 })
 
 test('a subscription ended by the request causes no warning', async () => {
-  const { id } = await createCustomer(shop, buildCustomer({ emailSubscription: true, smsSubscription: true }))
+  const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
   const body = { privacy: true, emailSubscription: false }
-  const left = await put(shop, `/customers/${id}`, body)
+  const left = await put(api, `/customers/${id}`, body)
   assert.deepEqual(flagsOf(left.json.data), [true, false, false])
   assert.deepEqual(getWarningCodes(left.json), [unmapped, 'subscriptions_ended'])
   assert.doesNotMatch(left.json.meta.warnings[1].detail, /emailSubscription/)
-  await updateCustomer(shop, id, { smsSubscription: true })
-  const overridden = await put(shop, `/customers/${id}`, { privacy: true, emailSubscription: true })
+  await updateCustomer(api, id, { smsSubscription: true })
+  const overridden = await put(api, `/customers/${id}`, { privacy: true, emailSubscription: true })
   assert.deepEqual(flagsOf(overridden.json.data), [false, true, true])
   assert.deepEqual(getWarningCodes(overridden.json), [unmapped, 'privacy_overridden'])
 })
 
 test('ending a subscription does not change privacy', async () => {
-  const { id } = await createCustomer(shop, buildCustomer({ emailSubscription: true, smsSubscription: true }))
-  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { emailSubscription: false })), [false, false, true])
-  assert.deepEqual(flagsOf(await updateCustomer(shop, id, { smsSubscription: null })), [false, false, false])
+  const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
+  assert.deepEqual(flagsOf(await updateCustomer(api, id, { emailSubscription: false })), [false, false, true])
+  assert.deepEqual(flagsOf(await updateCustomer(api, id, { smsSubscription: null })), [false, false, false])
 })
 
 const flag = fc.option(fc.boolean(), { nil: null })
@@ -133,11 +133,11 @@ test('the consent record always leads to the stored state', async () => {
   await fc.assert(
     fc.asyncProperty(said, fc.array(said, { maxLength: 4 }), async (first, more) => {
       let consent: Consent = applyConsent(noConsent, first)
-      const { id, ...data } = await createCustomer(shop, buildCustomer(first))
+      const { id, ...data } = await createCustomer(api, buildCustomer(first))
       assert.deepEqual(flagsOf(data), flagsOf(consent))
       for (const request of more) {
         consent = applyConsent(consent, request)
-        assert.deepEqual(flagsOf(await updateCustomer(shop, id, request)), flagsOf(consent))
+        assert.deepEqual(flagsOf(await updateCustomer(api, id, request)), flagsOf(consent))
       }
       const lines = (await recorded(id)).map(line => line.split(' '))
       const last = Object.fromEntries(lines.map(([channel, , value]) => [channel, value === 'true']))
@@ -161,19 +161,19 @@ test('the consent record always leads to the stored state', async () => {
 
 test('each consent change is recorded with account, time and request', async () => {
   const headers = { 'x-request-id': 'sign-up-7' }
-  const { data } = (await post(shop, '/customers', buildCustomer({ emailSubscription: true }), headers)).json
+  const { data } = (await post(api, '/customers', buildCustomer({ emailSubscription: true }), headers)).json
   assert.deepEqual(await recorded(data.id), ['marketing null true', 'email null true', 'sms null false'])
-  await updateCustomer(shop, data.id, { title: 'Dr', emailSubscription: true })
-  const other = await shop.createAccount('maintainer')
+  await updateCustomer(api, data.id, { title: 'Dr', emailSubscription: true })
+  const other = await api.createAccount('maintainer')
   await put(other, `/customers/${data.id}`, { emailSubscription: false, privacy: true }, { 'x-request-id': 'left-8' })
   assert.deepEqual((await recorded(data.id)).slice(3), ['marketing true false', 'email true false'])
-  const lines = await shop.db.rows<{ username: string; request_id: string; ago: number }>(sql`
+  const lines = await api.db.rows<{ username: string; request_id: string; ago: number }>(sql`
     select username, request_id, extract(epoch from now() - changed_at)::float as ago from consent_change where customer_id = ${data.id} order by change_number`)
   const by = (username: string, id: string) => ({ username, request_id: id })
   assert.deepEqual(
     lines.map(({ ago, ...line }) => line),
     [
-      ...Array.from({ length: 3 }, () => by(shop.username, 'sign-up-7')),
+      ...Array.from({ length: 3 }, () => by(api.username, 'sign-up-7')),
       by(other.username, 'left-8'),
       by(other.username, 'left-8'),
     ],
@@ -184,18 +184,17 @@ test('each consent change is recorded with account, time and request', async () 
 test('a rejected or repeated request records no consent change', async () => {
   const key = { 'idempotency-key': 'consent-1' }
   const body = buildCustomer({ smsSubscription: true })
-  const { id } = (await post(shop, '/customers', body, key)).json.data
-  await post(shop, '/customers', body, key)
+  const { id } = (await post(api, '/customers', body, key)).json.data
+  await post(api, '/customers', body, key)
   assert.equal((await recorded(id)).length, 3)
   const late = { smsSubscription: false, dateOfBirth: '1066-10-14' }
-  assertRejected(shop, await put(shop, `/customers/${id}`, late), 'invalid_field', '/dateOfBirth')
+  assertRejected(api, await put(api, `/customers/${id}`, late), 'invalid_field', '/dateOfBirth')
   assert.equal((await recorded(id)).length, 3)
-  const total = async () =>
-    (await shop.db.row<{ n: number }>(sql`select count(*)::integer as n from consent_change`))?.n
+  const total = async () => (await api.db.row<{ n: number }>(sql`select count(*)::integer as n from consent_change`))?.n
   const before = await total()
   assertRejected(
-    shop,
-    await post(shop, '/customers', { ...buildCustomer(), contact: body.contact }),
+    api,
+    await post(api, '/customers', { ...buildCustomer(), contact: body.contact }),
     'email_taken',
     '/contact/email',
   )
@@ -203,25 +202,25 @@ test('a rejected or repeated request records no consent change', async () => {
 })
 
 test('opposite concurrent consent changes are recorded in order', async () => {
-  const { id } = await createCustomer(shop)
-  await Promise.all(Array.from({ length: 12 }, (_, i) => updateCustomer(shop, id, { smsSubscription: i % 2 === 0 })))
+  const { id } = await createCustomer(api)
+  await Promise.all(Array.from({ length: 12 }, (_, i) => updateCustomer(api, id, { smsSubscription: i % 2 === 0 })))
   const lines = (await recorded(id)).filter(line => line.startsWith('sms')).slice(1)
   for (const [i, line] of lines.entries()) assert.equal(line, i % 2 ? 'sms true false' : 'sms false true')
-  const { data } = (await shop.get(`/customers/${id}`)).json
+  const { data } = (await api.get(`/customers/${id}`)).json
   assert.equal(data.smsSubscription, lines.at(-1) === 'sms false true')
 })
 
 test('the consent record is append-only and is deleted with its service', async () => {
-  const other = await shop.createService()
+  const other = await api.createService()
   const { id } = await createCustomer(other, buildCustomer({ emailSubscription: true }))
   const mine = sql`service_id = ${other.service.id}`
-  await assert.rejects(shop.db.run(sql`update consent_change set new_value = false where ${mine}`), /append-only/)
-  await assert.rejects(shop.db.run(sql`delete from consent_change where ${mine}`), /append-only/)
+  await assert.rejects(api.db.run(sql`update consent_change set new_value = false where ${mine}`), /append-only/)
+  await assert.rejects(api.db.run(sql`delete from consent_change where ${mine}`), /append-only/)
   // A customer that goes leaves behind what was agreed.
-  await shop.db.run(sql`delete from customer where ${mine}`)
+  await api.db.run(sql`delete from customer where ${mine}`)
   assert.equal((await recorded(id, other)).length, 3)
-  await lockService(shop.db, other.service)
-  await startPurge(shop.db, other.service)
-  await purgeRows(shop.db, other.service, () => {}, AbortSignal.timeout(60_000))
+  await lockService(api.db, other.service)
+  await startPurge(api.db, other.service)
+  await purgeRows(api.db, other.service, () => {}, AbortSignal.timeout(60_000))
   assert.deepEqual(await recorded(id, other), [])
 })

@@ -9,13 +9,13 @@ import { fillShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { captureLog } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { canaryShopper, mailFolder, tablesWith, tillSales } from './canary-shopper.ts'
 
 const logged = captureLog('trace')
-const api = await startTestService({ settings: voucherSettings, log: logged.log })
+const api = await startTestApi({ settings: voucherSettings, log: logged.log })
 await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
 const mail = mailFolder()

@@ -4,12 +4,12 @@ import { Check } from 'typebox/value'
 import { PersonalData } from '../../../src/domain/privacy/personal-data.ts'
 import { fillShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { put, remove } from '../../support/write.ts'
 import { canaryShopper, tablesWith, tillSales } from './canary-shopper.ts'
 
-const api = await startTestService({ settings: voucherSettings })
+const api = await startTestApi({ settings: voucherSettings })
 await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
 after(() => api.stop())

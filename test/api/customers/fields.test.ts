@@ -9,11 +9,11 @@ import {
 } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 test('read-only and unknown fields are rejected by name', async () => {
-  const { id, ...record } = await createCustomer(shop)
+  const { id, ...record } = await createCustomer(api)
   const kept = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
   const unknown = ['updateTimeStamp', 'nope', 'contacts', '__proto__', 'constructor']
   for (const name of ['id', ...kept, ...unknown]) {
@@ -21,51 +21,51 @@ test('read-only and unknown fields are rejected by name', async () => {
       unknown.includes(name) ? (Object.getOwnPropertyDescriptor(record, name)?.value ?? 'x') : 'x',
     )
     const text = name === 'startDate' ? '"2001-01-01 00:00:00"' : own
-    const change = await put(shop, `/customers/${id}`, `{${JSON.stringify(name)}:${text}}`)
-    assertRejected(shop, change, 'invalid_body', `/${name}`)
+    const change = await put(api, `/customers/${id}`, `{${JSON.stringify(name)}:${text}}`)
+    assertRejected(api, change, 'invalid_body', `/${name}`)
     assert.ok(change.json.detail.includes(`\`${name}\``), change.text)
     const body = `${JSON.stringify(buildCustomer()).slice(0, -1)},${JSON.stringify(name)}:${own}}`
-    assertRejected(shop, await post(shop, '/customers', body), 'invalid_body', `/${name}`)
+    assertRejected(api, await post(api, '/customers', body), 'invalid_body', `/${name}`)
   }
   const several = { id: '1', code: null, updateTimeStamp: 'x' }
-  assertRejected(shop, await put(shop, `/customers/${id}`, several), 'invalid_body', '/updateTimeStamp')
-  assertRejected(shop, await put(shop, `/customers/${id}`, { id: '1', code: null }), 'invalid_body', '/id', '/code')
-  assertRejected(shop, await put(shop, `/customers/${id}`, { contact: { fax: '1' } }), 'invalid_body', '/contact/fax')
+  assertRejected(api, await put(api, `/customers/${id}`, several), 'invalid_body', '/updateTimeStamp')
+  assertRejected(api, await put(api, `/customers/${id}`, { id: '1', code: null }), 'invalid_body', '/id', '/code')
+  assertRejected(api, await put(api, `/customers/${id}`, { contact: { fax: '1' } }), 'invalid_body', '/contact/fax')
   assertRejected(
-    shop,
-    await put(shop, `/customers/${id}`, { address: { street: '1' } }),
+    api,
+    await put(api, `/customers/${id}`, { address: { street: '1' } }),
     'invalid_body',
     '/address/street',
   )
 })
 
 test('all missing fields and wrong types are reported at once', async () => {
-  assertRejected(shop, await post(shop, '/customers', {}), 'invalid_body', '/firstname', '/surname', '/contact')
-  assertRejected(shop, await post(shop, '/customers', buildCustomer({ contact: {} })), 'invalid_body', '/contact/email')
+  assertRejected(api, await post(api, '/customers', {}), 'invalid_body', '/firstname', '/surname', '/contact')
+  assertRejected(api, await post(api, '/customers', buildCustomer({ contact: {} })), 'invalid_body', '/contact/email')
   const wrong = { firstname: null, surname: 5, contact: { email: null, phones: [] }, title: true, privacy: 'false' }
   const places = ['/firstname', '/surname', '/contact/email', '/contact/phones', '/title', '/privacy']
-  assertRejected(shop, await post(shop, '/customers', wrong), 'invalid_body', ...places)
-  const { id } = await createCustomer(shop)
+  assertRejected(api, await post(api, '/customers', wrong), 'invalid_body', ...places)
+  const { id } = await createCustomer(api)
   const numbers = { ecommerceAdminId: 1, ecommerceLegacyId: 6477890125896 }
   assertRejected(
-    shop,
-    await put(shop, `/customers/${id}`, numbers),
+    api,
+    await put(api, `/customers/${id}`, numbers),
     'invalid_body',
     '/ecommerceAdminId',
     '/ecommerceLegacyId',
   )
   const inPut = places.filter(place => !['/firstname', '/contact/email'].includes(place))
-  assertRejected(shop, await put(shop, `/customers/${id}`, wrong), 'invalid_body', ...inPut)
+  assertRejected(api, await put(api, `/customers/${id}`, wrong), 'invalid_body', ...inPut)
   const cleared = { firstname: null, surname: '', contact: { email: '' } }
   const required = ['/firstname', '/surname', '/contact/email']
-  assertRejected(shop, await put(shop, `/customers/${id}`, cleared), 'invalid_field', ...required)
-  assertRejected(shop, await put(shop, `/customers/${id}`, { contact: null }), 'invalid_body', '/contact')
+  assertRejected(api, await put(api, `/customers/${id}`, cleared), 'invalid_field', ...required)
+  assertRejected(api, await put(api, `/customers/${id}`, { contact: null }), 'invalid_body', '/contact')
   for (const references of [{ a: 5 }, { a: [] }, { a: { referenceValueId: 5 } }])
-    assert.equal((await put(shop, `/customers/${id}`, { references })).json.code, 'invalid_body')
+    assert.equal((await put(api, `/customers/${id}`, { references })).json.code, 'invalid_body')
 })
 
 test('a length is counted in code points and an excess is rejected', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const limits: [number, (text: string) => object, string][] = [
     [50, firstname => ({ firstname }), '/firstname'],
     [50, surname => ({ surname }), '/surname'],
@@ -82,35 +82,35 @@ test('a length is counted in code points and an excess is rejected', async () =>
     [10, postcode => ({ address: { postcode } }), '/address/postcode'],
   ]
   for (const [most, body, pointer] of limits) {
-    const data = await updateCustomer(shop, id, body('😀'.repeat(most)))
+    const data = await updateCustomer(api, id, body('😀'.repeat(most)))
     assert.ok(JSON.stringify(data).includes('😀'.repeat(most)), pointer)
-    assertRejected(shop, await put(shop, `/customers/${id}`, body('😀'.repeat(most + 1))), 'invalid_field', pointer)
+    assertRejected(api, await put(api, `/customers/${id}`, body('😀'.repeat(most + 1))), 'invalid_field', pointer)
   }
   const email = (length: number) =>
     `${'a'.repeat(60)}@${`${'b'.repeat(59)}.`.repeat(4)}`.slice(0, length - 4).concat('.com')
   assert.equal(email(250).length, 250)
-  await updateCustomer(shop, id, { contact: { email: email(250) } })
+  await updateCustomer(api, id, { contact: { email: email(250) } })
   assertRejected(
-    shop,
-    await put(shop, `/customers/${id}`, { contact: { email: email(251) } }),
+    api,
+    await put(api, `/customers/${id}`, { contact: { email: email(251) } }),
     'invalid_field',
     '/contact/email',
   )
   const blank = { firstname: ' ', surname: '  ' }
-  assertRejected(shop, await put(shop, `/customers/${id}`, blank), 'invalid_field', '/firstname', '/surname')
+  assertRejected(api, await put(api, `/customers/${id}`, blank), 'invalid_field', '/firstname', '/surname')
 })
 
 test('a date of birth must be between 1900 and today', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const today = Temporal.Now.plainDateISO('Australia/Melbourne')
   for (const day of ['1910-08-13', '1900-01-01', '2000-02-29', today.subtract({ days: 1 }).toString()])
-    assert.equal((await updateCustomer(shop, id, { dateOfBirth: day })).dateOfBirth, day)
+    assert.equal((await updateCustomer(api, id, { dateOfBirth: day })).dateOfBirth, day)
   const impossible = ['2023-02-30', '1900-02-29', '0001-01-01', '1899-12-31', '0000-01-01', '13/08/1910', '1910-8-13']
   for (const day of [...impossible, '1910-08-13T00:00:00', today.add({ days: 2 }).toString(), '9999-12-31']) {
-    assertRejected(shop, await put(shop, `/customers/${id}`, { dateOfBirth: day }), 'invalid_field', '/dateOfBirth')
+    assertRejected(api, await put(api, `/customers/${id}`, { dateOfBirth: day }), 'invalid_field', '/dateOfBirth')
     assertRejected(
-      shop,
-      await post(shop, '/customers', buildCustomer({ dateOfBirth: day })),
+      api,
+      await post(api, '/customers', buildCustomer({ dateOfBirth: day })),
       'invalid_field',
       '/dateOfBirth',
     )
@@ -118,18 +118,18 @@ test('a date of birth must be between 1900 and today', async () => {
 })
 
 test("a birth date of tomorrow depends on the service's time zone", async () => {
-  const east = await shop.createService({ timeZone: 'Pacific/Kiritimati' })
-  const west = await shop.createService({ timeZone: 'Pacific/Niue' })
+  const east = await api.createService({ timeZone: 'Pacific/Kiritimati' })
+  const west = await api.createService({ timeZone: 'Pacific/Niue' })
   // Their clocks are 25 hours apart: it is never the same day.
   const dateOfBirth = Temporal.Now.plainDateISO('Pacific/Kiritimati').toString()
   assert.equal((await createCustomer(east, buildCustomer({ dateOfBirth }))).dateOfBirth, dateOfBirth)
-  assertRejected(shop, await post(west, '/customers', buildCustomer({ dateOfBirth })), 'invalid_field', '/dateOfBirth')
+  assertRejected(api, await post(west, '/customers', buildCustomer({ dateOfBirth })), 'invalid_field', '/dateOfBirth')
 })
 
 test('a telephone number contains digits and separators only', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   for (const number of ['112', '+44 7700 900123', '(03) 9123-4567', '03.9123/4567', '1'.repeat(20)]) {
-    const { contact } = await updateCustomer(shop, id, {
+    const { contact } = await updateCustomer(api, id, {
       contact: { phones: { home: number, mobile: number, work: number } },
     })
     assert.deepEqual(contact.phones, { home: number, mobile: number, work: number })
@@ -148,28 +148,28 @@ test('a telephone number contains digits and separators only', async () => {
   for (const number of none) {
     const phones = { home: number, mobile: number, work: number }
     const places = ['/contact/phones/home', '/contact/phones/mobile', '/contact/phones/work']
-    assertRejected(shop, await put(shop, `/customers/${id}`, { contact: { phones } }), 'invalid_field', ...places)
-    assertRejected(shop, await post(shop, '/customers', buildCustomer({ mobile: number })), 'invalid_field', '/mobile')
+    assertRejected(api, await put(api, `/customers/${id}`, { contact: { phones } }), 'invalid_field', ...places)
+    assertRejected(api, await post(api, '/customers', buildCustomer({ mobile: number })), 'invalid_field', '/mobile')
   }
 })
 
 test('two different mobile numbers in one request are rejected in both fields', async () => {
-  const { id } = await createCustomer(shop, buildCustomer({ mobile: '0400 000 000' }))
+  const { id } = await createCustomer(api, buildCustomer({ mobile: '0400 000 000' }))
   const both = ['/mobile', '/contact/phones/mobile']
   const twice = { mobile: '0400 123 456', contact: { phones: { mobile: '0400 123 457' } } }
-  assertRejected(shop, await put(shop, `/customers/${id}`, twice), 'invalid_field', ...both)
-  assertRejected(shop, await put(shop, `/customers/${id}`, { ...twice, mobile: null }), 'invalid_field', ...both)
+  assertRejected(api, await put(api, `/customers/${id}`, twice), 'invalid_field', ...both)
+  assertRejected(api, await put(api, `/customers/${id}`, { ...twice, mobile: null }), 'invalid_field', ...both)
   const cleared = { mobile: '0400 123 456', contact: { phones: null } }
-  assertRejected(shop, await put(shop, `/customers/${id}`, cleared), 'invalid_field', '/mobile', '/contact/phones')
+  assertRejected(api, await put(api, `/customers/${id}`, cleared), 'invalid_field', '/mobile', '/contact/phones')
   const body = buildCustomer()
   const fresh = { ...body, mobile: '111', contact: { ...body.contact, phones: { mobile: '112' } } }
-  assertRejected(shop, await post(shop, '/customers', fresh), 'invalid_field', ...both)
-  assert.equal((await shop.get(`/customers/${id}`)).json.data.contact.phones.mobile, '0400 000 000')
-  await updateCustomer(shop, id, { mobile: null, contact: { phones: null } })
+  assertRejected(api, await post(api, '/customers', fresh), 'invalid_field', ...both)
+  assert.equal((await api.get(`/customers/${id}`)).json.data.contact.phones.mobile, '0400 000 000')
+  await updateCustomer(api, id, { mobile: null, contact: { phones: null } })
 })
 
 test('an email address must be deliverable without quotes', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const local = 'a'.repeat(64)
   const good = [
     "o'neill+news@example.com",
@@ -179,8 +179,8 @@ test('an email address must be deliverable without quotes', async () => {
     `${local}@example.com`,
   ]
   for (const email of [...good, '用户@例子.广告', 'x!#$%&*/=?^_`{|}~-@example.com']) {
-    assert.equal((await updateCustomer(shop, id, { contact: { email } })).contact.email, email)
-    const found = await shop.get(`/customers?email=${encodeURIComponent(email)}`)
+    assert.equal((await updateCustomer(api, id, { contact: { email } })).contact.email, email)
+    const found = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
       found.json.data.map((each: { id: string }) => each.id),
       [id],
@@ -213,10 +213,10 @@ test('an email address must be deliverable without quotes', async () => {
     'a@example.com,b@example.com',
   ]
   for (const email of [...bad, ...more, ...odd, 'a@exa\u0000mple.com', 'a\ud800@example.com', ' a@example.com']) {
-    assertRejected(shop, await put(shop, `/customers/${id}`, { contact: { email } }), 'invalid_field', '/contact/email')
+    assertRejected(api, await put(api, `/customers/${id}`, { contact: { email } }), 'invalid_field', '/contact/email')
     assertRejected(
-      shop,
-      await post(shop, '/customers', buildCustomer({ contact: { email } })),
+      api,
+      await post(api, '/customers', buildCustomer({ contact: { email } })),
       'invalid_field',
       '/contact/email',
     )

@@ -13,8 +13,8 @@ import {
 } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 const mapping = {
   email: { type: 'newsletter', yes: '4411', no: '4412' },
@@ -30,30 +30,30 @@ const references = [
 ]
 
 /** A shop whose subscriptions stand for references. */
-const mapped = await shop.createService({ writesPerMinute: 'off', readsPerMinute: 'off', subscriptionMapping: mapping })
-for (const { service } of [shop, mapped]) await upsertReferences(shop.db, service, references)
+const mapped = await api.createService({ writesPerMinute: 'off', readsPerMinute: 'off', subscriptionMapping: mapping })
+for (const { service } of [api, mapped]) await upsertReferences(api.db, service, references)
 
 const unmapped = 'subscription_not_mapped'
 
 test('a change without a mapping warns about each mentioned flag', async () => {
-  const response = await post(shop, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: false }))
+  const response = await post(api, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: false }))
   assert.deepEqual(getWarningCodes(response.json), [unmapped, unmapped])
   assert.deepEqual(response.json.data.references, {})
   const [first, second] = response.json.meta.warnings
   assert.match(first.detail, /`emailSubscription`/)
   assert.match(second.detail, /`smsSubscription`/)
   const path = `/customers/${response.json.data.id}`
-  assert.equal((await put(shop, path, { title: 'Dr' })).json.meta, undefined)
-  assert.deepEqual(getWarningCodes((await put(shop, path, { smsSubscription: false })).json), [unmapped])
-  const half = await shop.createService({ subscriptionMapping: { email: mapping.email } })
+  assert.equal((await put(api, path, { title: 'Dr' })).json.meta, undefined)
+  assert.deepEqual(getWarningCodes((await put(api, path, { smsSubscription: false })).json), [unmapped])
+  const half = await api.createService({ subscriptionMapping: { email: mapping.email } })
   const both = await post(half, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: true }))
   assert.deepEqual(getWarningCodes(both.json), [unmapped])
   assert.equal(both.json.data.references.newsletter.referenceValueId, '4411')
 })
 
 test("a warning does not affect the record's ETag", async () => {
-  const response = await post(shop, '/customers', buildCustomer({ emailSubscription: true }))
-  const read = await shop.get(`/customers/${response.json.data.id}`)
+  const response = await post(api, '/customers', buildCustomer({ emailSubscription: true }))
+  const read = await api.get(`/customers/${response.json.data.id}`)
   assert.deepEqual(
     [read.headers.etag, read.json.data, read.json.meta],
     [response.headers.etag, response.json.data, undefined],
@@ -95,11 +95,11 @@ test('a reference mapped to a subscription follows its flag', async () => {
     { emailSubscription: null, references: { newsletter: null } },
   ]) {
     const response = await put(mapped, path, change)
-    assertRejected(shop, response, 'invalid_field', place)
+    assertRejected(api, response, 'invalid_field', place)
     assert.match(response.json.detail, /`emailSubscription`/)
   }
   assertRejected(
-    shop,
+    api,
     await post(mapped, '/customers', buildCustomer({ references: { newsletter: '4411' } })),
     'invalid_field',
     place,
@@ -115,7 +115,7 @@ test('a reference mapped to a subscription follows its flag', async () => {
 
 test('an imported reference that contradicts its flag can be kept or corrected', async () => {
   const row = { id: 'astray', firstname: 'Ann', emailSubscription: false, referenceValues: { newsletter: '4411' } }
-  await upsertCustomers(shop.db, mapped.service, [row])
+  await upsertCustomers(api.db, mapped.service, [row])
   const same = await updateCustomer(mapped, 'astray', { references: { newsletter: '4411' } })
   assert.deepEqual([same.emailSubscription, same.references.newsletter.referenceValueId], [false, '4411'])
   const right = await updateCustomer(mapped, 'astray', { references: { newsletter: '4412' } })
@@ -125,7 +125,7 @@ test('an imported reference that contradicts its flag can be kept or corrected',
 test('a reference can be set by value or in the response form', async () => {
   const collins = { code: 'CBD', name: 'Collins Street', referenceValueId: '1' }
   const bourke = { code: null, name: 'Bourke Street', referenceValueId: '2' }
-  const { id } = await createCustomer(shop, buildCustomer({ references: { favouriteStore: '1', interest: null } }))
+  const { id } = await createCustomer(api, buildCustomer({ references: { favouriteStore: '1', interest: null } }))
   const steps: [object | null, object][] = [
     [{}, { favouriteStore: collins }],
     [{ favouriteStore: { referenceValueId: '2' } }, { favouriteStore: bourke }],
@@ -139,15 +139,11 @@ test('a reference can be set by value or in the response form', async () => {
     [null, {}],
   ]
   for (const [input, expected] of steps)
-    assert.deepEqual(
-      (await updateCustomer(shop, id, { references: input })).references,
-      expected,
-      JSON.stringify(input),
-    )
+    assert.deepEqual((await updateCustomer(api, id, { references: input })).references, expected, JSON.stringify(input))
 })
 
 test('a reference must exist in the cache', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const path = `/customers/${id}`
   const cases: [object, string][] = [
     [{ favouriteStore: '9' }, '/references/favouriteStore'],
@@ -165,35 +161,35 @@ test('a reference must exist in the cache', async () => {
     [Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`type${i}`, '1'])), '/references'],
   ]
   for (const [input, place] of cases)
-    assertRejected(shop, await put(shop, path, { references: input }), 'invalid_field', place)
+    assertRejected(api, await put(api, path, { references: input }), 'invalid_field', place)
   assertRejected(
-    shop,
-    await put(shop, path, '{"references":{"__proto__":"1"}}'),
+    api,
+    await put(api, path, '{"references":{"__proto__":"1"}}'),
     'invalid_field',
     '/references/__proto__',
   )
   const many = { dateOfBirth: '1066-10-14', references: { favouriteStore: '9', interest: '13' } }
   const places = ['/dateOfBirth', '/references/favouriteStore', '/references/interest']
-  assertRejected(shop, await put(shop, path, many), 'invalid_field', ...places)
-  assertRejected(shop, await post(shop, '/customers', buildCustomer(many)), 'invalid_field', ...places)
-  assert.deepEqual((await shop.get(path)).json.data.references, {})
+  assertRejected(api, await put(api, path, many), 'invalid_field', ...places)
+  assertRejected(api, await post(api, '/customers', buildCustomer(many)), 'invalid_field', ...places)
+  assert.deepEqual((await api.get(path)).json.data.references, {})
 })
 
 test('a reference of another service is unknown', async () => {
-  const other = await shop.createService()
+  const other = await api.createService()
   const response = await post(other, '/customers', buildCustomer({ references: { favouriteStore: '1' } }))
-  assertRejected(shop, response, 'invalid_field', '/references/favouriteStore')
+  assertRejected(api, response, 'invalid_field', '/references/favouriteStore')
 })
 
 test('a service can restrict the references of a customer', async () => {
-  const few = await shop.createService({ referenceTypes: ['interest'] })
-  await upsertReferences(shop.db, few.service, references)
-  await upsertCustomers(shop.db, few.service, [
+  const few = await api.createService({ referenceTypes: ['interest'] })
+  await upsertReferences(api.db, few.service, references)
+  await upsertCustomers(api.db, few.service, [
     { id: 'old', firstname: 'Ann', referenceValues: { favouriteStore: '1', gone: '7' } },
   ])
   assert.ok((await updateCustomer(few, 'old', { references: { interest: '12' } })).references.interest)
   assertRejected(
-    shop,
+    api,
     await put(few, '/customers/old', { references: { favouriteStore: '2' } }),
     'invalid_field',
     '/references/favouriteStore',
@@ -208,17 +204,17 @@ test('a service can restrict the references of a customer', async () => {
 })
 
 test('a value renamed while it is assigned shows its new name', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const value = { type: 'interest', referenceValueId: '12', name: 'Trail running' }
-  const rename = () => upsertReferences(shop.db, shop.service, [value])
-  const { references: stored } = await updateCustomerDuring(shop, id, { references: { interest: '12' } }, rename)
+  const rename = () => upsertReferences(api.db, api.service, [value])
+  const { references: stored } = await updateCustomerDuring(api, id, { references: { interest: '12' } }, rename)
   assert.equal(stored.interest.name, 'Trail running')
 })
 
 test('a customer change loses nothing if a reference value is renamed concurrently', async () => {
-  const { id } = await createCustomer(shop, buildCustomer({ references: { favouriteStore: '2' } }))
+  const { id } = await createCustomer(api, buildCustomer({ references: { favouriteStore: '2' } }))
   const value = { type: 'favouriteStore', referenceValueId: '2', name: 'Bourke St' }
-  const rename = () => upsertReferences(shop.db, shop.service, [value])
-  const { surname, references: stored } = await updateCustomerDuring(shop, id, { surname: 'Changed' }, rename)
+  const rename = () => upsertReferences(api.db, api.service, [value])
+  const { surname, references: stored } = await updateCustomerDuring(api, id, { surname: 'Changed' }, rename)
   assert.deepEqual([surname, stored.favouriteStore.name], ['Changed', 'Bourke St'])
 })

@@ -13,12 +13,12 @@ import {
 } from '../../support/customer-bodies.ts'
 import { put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 test('a record can be sent back as read, without its timestamp', async () => {
-  const bare = await shop.createService({ timeZone: 'Australia/Melbourne' })
-  await upsertCustomers(shop.db, bare.service, [
+  const bare = await api.createService({ timeZone: 'Australia/Melbourne' })
+  await upsertCustomers(api.db, bare.service, [
     {
       id: '7',
       loyaltyCode: '99',
@@ -29,11 +29,11 @@ test('a record can be sent back as read, without its timestamp', async () => {
   ])
   for (const [caller, id] of [
     [bare, '7'],
-    [shop, (await createCustomer(shop, buildCustomer(allCustomerFields))).id],
+    [api, (await createCustomer(api, buildCustomer(allCustomerFields))).id],
   ] as const) {
     const { updateTimeStamp, ...record } = (await caller.get(`/customers/${id}`)).json.data
     assertRejected(
-      shop,
+      api,
       await put(caller, `/customers/${id}`, { ...record, updateTimeStamp }),
       'invalid_body',
       '/updateTimeStamp',
@@ -44,8 +44,8 @@ test('a record can be sent back as read, without its timestamp', async () => {
 })
 
 test('a stored value that a body cannot introduce can be sent back', async () => {
-  const bare = await shop.createService({ timeZone: 'Australia/Melbourne' })
-  await upsertCustomers(shop.db, bare.service, [
+  const bare = await api.createService({ timeZone: 'Australia/Melbourne' })
+  await upsertCustomers(api.db, bare.service, [
     {
       id: '8',
       firstname: '\u202eJo',
@@ -71,26 +71,26 @@ test('a stored value that a body cannot introduce can be sent back', async () =>
     address: { ...address, city: 'y'.repeat(60) },
   }
   assertRejected(
-    shop,
+    api,
     await put(bare, '/customers/8', change),
     'invalid_field',
     ...['/surname', '/contact/email', '/contact/phones/home', '/contact/phones/work', '/address/city'],
   )
-  assertRejected(shop, await put(bare, '/customers/8', { dateOfBirth: '1899-12-31' }), 'invalid_field', '/dateOfBirth')
-  assertRejected(shop, await put(bare, '/customers/8', { ...record, code: 7 }), 'invalid_body', '/code')
-  assertRejected(shop, await put(bare, '/customers/9', { dateOfBirth: '1899' }), 'invalid_field', '/dateOfBirth')
+  assertRejected(api, await put(bare, '/customers/8', { dateOfBirth: '1899-12-31' }), 'invalid_field', '/dateOfBirth')
+  assertRejected(api, await put(bare, '/customers/8', { ...record, code: 7 }), 'invalid_body', '/code')
+  assertRejected(api, await put(bare, '/customers/9', { dateOfBirth: '1899' }), 'invalid_field', '/dateOfBirth')
 })
 
 test('an empty string in an optional field becomes null', async () => {
   const none = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
   const phones = { home: '', mobile: '', work: '' }
   const fresh = buildCustomer(none)
-  const created = await createCustomer(shop, { ...fresh, contact: { ...fresh.contact, phones } })
+  const created = await createCustomer(api, { ...fresh, contact: { ...fresh.contact, phones } })
   const { id } = await createCustomer(
-    shop,
+    api,
     buildCustomer({ ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } }),
   )
-  const cleared = await updateCustomer(shop, id, { ...none, contact: { phones } })
+  const cleared = await updateCustomer(api, id, { ...none, contact: { phones } })
   for (const data of [created, cleared]) {
     assert.deepEqual(
       [data.title, data.dateOfBirth, data.address.city, data.address.addressLine2],

@@ -11,8 +11,8 @@ import {
 import { getErrorDetails } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 /** A change that puts a text into every field that takes any text. */
 const everywhere = (text: string) => ({
@@ -90,37 +90,37 @@ const odd = [
 ]
 
 test('names of people and places are stored byte for byte', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   for (const text of [...real, ...odd]) {
     const change = everywhere(text)
-    assert.partialDeepStrictEqual(await updateCustomer(shop, id, change), change, text)
-    const read = await shop.get(`/customers/${id}`)
+    assert.partialDeepStrictEqual(await updateCustomer(api, id, change), change, text)
+    const read = await api.get(`/customers/${id}`)
     assert.partialDeepStrictEqual(read.json.data, change, text)
-    const { data } = (await shop.get(`/customers?email=${encodeURIComponent(read.json.data.contact.email)}`)).json
+    const { data } = (await api.get(`/customers?email=${encodeURIComponent(read.json.data.contact.email)}`)).json
     assert.partialDeepStrictEqual(data[0], change, text)
     // Sent as escapes, it is the same text.
     const escaped = JSON.stringify(change).replace(
       /[\u007f-\uffff]/g,
       unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )
-    assert.deepEqual((await put(shop, `/customers/${id}`, escaped)).json.data, read.json.data, text)
+    assert.deepEqual((await put(api, `/customers/${id}`, escaped)).json.data, read.json.data, text)
   }
-  assert.ok(await createCustomer(shop), 'the table is still there')
+  assert.ok(await createCustomer(api), 'the table is still there')
 })
 
 test('composed and decomposed characters stay distinct', async () => {
   const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308']
-  const { id } = await createCustomer(shop, buildCustomer({ firstname: composed }))
-  const { firstname } = await updateCustomer(shop, id, { firstname: decomposed })
+  const { id } = await createCustomer(api, buildCustomer({ firstname: composed }))
+  const { firstname } = await updateCustomer(api, id, { firstname: decomposed })
   assert.deepEqual(Buffer.from(firstname), Buffer.from(decomposed))
   assert.deepEqual(
-    Buffer.from((await updateCustomer(shop, id, { firstname: composed })).firstname),
+    Buffer.from((await updateCustomer(api, id, { firstname: composed })).firstname),
     Buffer.from(composed),
   )
 })
 
 test('control characters, lone surrogates and bidi marks are rejected in every field', async () => {
-  const { id, ...before } = await createCustomer(shop)
+  const { id, ...before } = await createCustomer(api)
   const rejected = [
     'a\u0000b',
     'a\r\nX-Injected: 1',
@@ -135,10 +135,10 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
   ]
   for (const text of [...rejected, '\ud800', 'a\udfff', '\udc00\ud800']) {
     const change = { ...everywhere(text), address: { ...everywhere(text).address, postcode: text } }
-    assertRejected(shop, await put(shop, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
-    const response = await post(shop, '/customers', buildCustomer(change))
+    assertRejected(api, await put(api, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
+    const response = await post(api, '/customers', buildCustomer(change))
     assertRejected(
-      shop,
+      api,
       response,
       'invalid_field',
       '/firstname',
@@ -148,12 +148,12 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
       '/address/postcode',
     )
   }
-  assert.deepEqual((await shop.get(`/customers/${id}`)).json.data, { id, ...before })
+  assert.deepEqual((await api.get(`/customers/${id}`)).json.data, { id, ...before })
 })
 
 test('the error names the forbidden character and its place', async () => {
-  const { id } = await createCustomer(shop)
-  const detailOf = async (change: object) => getErrorDetails(await put(shop, `/customers/${id}`, change))
+  const { id } = await createCustomer(api)
+  const detailOf = async (change: object) => getErrorDetails(await put(api, `/customers/${id}`, change))
   for (const [text, character] of [
     ['Ann\nMarie', 'a line break (character 4)'],
     ['\r\n', 'a line break (character 1)'],
@@ -166,8 +166,8 @@ test('the error names the forbidden character and its place', async () => {
     assert.deepEqual(await detailOf({ firstname: text }), [`\`firstname\` can't contain ${character}.`], text)
   const address = { addressLine1: '1 Main St\nLevel 2', postcode: '30\t00' }
   assertRejected(
-    shop,
-    await put(shop, `/customers/${id}`, { address }),
+    api,
+    await put(api, `/customers/${id}`, { address }),
     'invalid_field',
     '/address/addressLine1',
     '/address/postcode',
@@ -195,11 +195,11 @@ test('the error names the forbidden character and its place', async () => {
 })
 
 test('typographic spaces and hyphens in telephone numbers and post codes become plain', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   for (const space of ['\u00a0', '\u2009', '\u202f', '\u2007', '\u3000', '\ufeff'])
     for (const hyphen of ['\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212', '\uff0d']) {
       const number = `+61${space}400${hyphen}123${hyphen}456`
-      const data = await updateCustomer(shop, id, {
+      const data = await updateCustomer(api, id, {
         contact: { phones: { home: number, mobile: number, work: number } },
         address: { postcode: `SW1${space}${hyphen}1A` },
       })
@@ -208,7 +208,7 @@ test('typographic spaces and hyphens in telephone numbers and post codes become 
       assert.equal(data.address.postcode, 'SW1 -1A')
     }
   assert.equal(
-    (await updateCustomer(shop, id, { mobile: '0400\u00a0123\u2011456' })).contact.phones.mobile,
+    (await updateCustomer(api, id, { mobile: '0400\u00a0123\u2011456' })).contact.phones.mobile,
     '0400 123-456',
   )
 })
@@ -226,27 +226,27 @@ test('a body with invalid UTF-8 or invalid JSON creates no customer', async () =
     '[]'.repeat(2),
     'null x',
   ])
-    assertRejected(shop, await post(shop, '/customers', bytes), 'malformed_json')
+    assertRejected(api, await post(api, '/customers', bytes), 'malformed_json')
   for (const value of ['null', '[]', '"x"', '5', 'true'])
-    assertRejected(shop, await post(shop, '/customers', value), 'invalid_body', '')
+    assertRejected(api, await post(api, '/customers', value), 'invalid_body', '')
   // A byte order mark must be one of the text.
-  assert.equal((await post(shop, '/customers', `\ufeff${body}`)).status, 201)
+  assert.equal((await post(api, '/customers', `\ufeff${body}`)).status, 201)
 })
 
 test('random strings in every field are stored unchanged or rejected', async () => {
-  const { id } = await createCustomer(shop)
+  const { id } = await createCustomer(api)
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 }))
   await fc.assert(
     fc.asyncProperty(text, async value => {
-      const response = await put(shop, `/customers/${id}`, {
+      const response = await put(api, `/customers/${id}`, {
         ...everywhere(value),
         contact: { phones: { home: value } },
       })
       assert.ok(response.status === 200 || response.status === 422, response.text)
       const change = everywhere(value)
-      const again = await put(shop, `/customers/${id}`, change)
+      const again = await put(api, `/customers/${id}`, change)
       assert.ok(again.status === 200 || again.status === 422, again.text)
-      if (again.status === 200) assert.partialDeepStrictEqual((await shop.get(`/customers/${id}`)).json.data, change)
+      if (again.status === 200) assert.partialDeepStrictEqual((await api.get(`/customers/${id}`)).json.data, change)
     }),
     { numRuns: 120 },
   )

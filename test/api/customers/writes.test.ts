@@ -15,12 +15,12 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
-const shop = await startCustomerShop()
-after(() => shop.stop())
+const api = await startCustomerShop()
+after(() => api.stop())
 
 test('a name and an email are enough to create a customer', async () => {
   const body = buildCustomer()
-  const response = await post(shop, '/customers', body)
+  const response = await post(api, '/customers', body)
   assert.equal(response.status, 201, response.text)
   const { id, code, startDate, updateTimeStamp, contact, ...rest } = response.json.data
   assert.deepEqual(rest, {
@@ -50,20 +50,20 @@ test('a name and an email are enough to create a customer', async () => {
   assert.ok(Math.abs(now.until(updateTimeStamp).total('seconds')) < 60)
 
   assert.equal(response.headers.location, `/customers/${id}`)
-  const read = await shop.get(`/customers/${id}`)
+  const read = await api.get(`/customers/${id}`)
   assert.deepEqual([read.text, read.headers.etag], [response.text, response.headers.etag])
-  const { json } = await shop.get('/customers/search?updated_after=2020-01-01')
+  const { json } = await api.get('/customers/search?updated_after=2020-01-01')
   assert.ok(json.data.some((each: { id: string }) => each.id === id))
 })
 
 test('every customer field can be set and read back', async () => {
   const email = newEmail()
-  const { id } = await createCustomer(shop, { ...allCustomerFields, contact: { email, phones: allPhones } })
-  const { data } = (await shop.get(`/customers/${id}`)).json
+  const { id } = await createCustomer(api, { ...allCustomerFields, contact: { email, phones: allPhones } })
+  const { data } = (await api.get(`/customers/${id}`)).json
   const { mobile, ...rest } = allCustomerFields
   for (const [name, value] of Object.entries(rest)) assert.deepEqual(data[name], value, name)
   assert.deepEqual(data.contact, { email, phones: allPhones })
-  const { data: brief } = (await post(shop, '/customers', buildCustomer({ mobile }))).json
+  const { data: brief } = (await post(api, '/customers', buildCustomer({ mobile }))).json
   assert.deepEqual(brief.contact.phones, { home: null, mobile, work: null })
 })
 
@@ -76,65 +76,65 @@ test('null in a new customer means the field is omitted', async () => {
   )
   const phones = { home: null, mobile: '0400 123 456', work: null }
   const body = buildCustomer({ ...nothing, mobile: null })
-  const data = await createCustomer(shop, { ...body, contact: { ...body.contact, phones } })
+  const data = await createCustomer(api, { ...body, contact: { ...body.contact, phones } })
   assert.deepEqual([data.title, data.privacy, data.emailSubscription, data.references], [null, true, false, {}])
   assert.deepEqual(data.contact.phones, phones)
 })
 
 test('an email belongs to one customer, however it is written', async () => {
-  const { id } = await createCustomer(shop, buildCustomer({ contact: { email: 'José.One@Example.com' } }))
+  const { id } = await createCustomer(api, buildCustomer({ contact: { email: 'José.One@Example.com' } }))
   const forms = ['José.One@Example.com', 'josé.one@example.com', 'JOSÉ.ONE@EXAMPLE.COM', 'Jose\u0301.One@Example.com']
-  const other = await createCustomer(shop)
-  const before = await countCustomers(shop)
+  const other = await createCustomer(api)
+  const before = await countCustomers(api)
   for (const email of forms) {
-    const create = await post(shop, '/customers', buildCustomer({ contact: { email } }))
-    assertRejected(shop, create, 'email_taken', '/contact/email')
+    const create = await post(api, '/customers', buildCustomer({ contact: { email } }))
+    assertRejected(api, create, 'email_taken', '/contact/email')
     assert.ok(create.json.detail.includes(id), create.json.detail)
-    const change = await put(shop, `/customers/${other.id}`, { title: 'Dr', contact: { email } })
-    assertRejected(shop, change, 'email_taken', '/contact/email')
-    const found = await shop.get(`/customers?email=${encodeURIComponent(email)}`)
+    const change = await put(api, `/customers/${other.id}`, { title: 'Dr', contact: { email } })
+    assertRejected(api, change, 'email_taken', '/contact/email')
+    const found = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
       found.json.data.map((each: { id: string }) => each.id),
       [id],
     )
   }
-  assert.equal(await countCustomers(shop), before)
-  assert.deepEqual((await shop.get(`/customers/${other.id}`)).json.data, other)
+  assert.equal(await countCustomers(api), before)
+  assert.deepEqual((await api.get(`/customers/${other.id}`)).json.data, other)
   // The address of one customer is rejected for another, and is available again after it is removed.
-  assert.equal((await updateCustomer(shop, id, { contact: { email: forms[2] } })).contact.email, forms[2])
-  await updateCustomer(shop, id, { contact: { email: newEmail() } })
-  await updateCustomer(shop, other.id, { contact: { email: forms[3] } })
-  const elsewhere = await shop.createService()
+  assert.equal((await updateCustomer(api, id, { contact: { email: forms[2] } })).contact.email, forms[2])
+  await updateCustomer(api, id, { contact: { email: newEmail() } })
+  await updateCustomer(api, other.id, { contact: { email: forms[3] } })
+  const elsewhere = await api.createService()
   await createCustomer(elsewhere, buildCustomer({ contact: { email: forms[3] } }))
 })
 
 test('a customer of another service is not found and stays unchanged', async () => {
-  const mine = await createCustomer(shop)
-  const other = await shop.createService()
+  const mine = await createCustomer(api)
+  const other = await api.createService()
   const [foreign, unknown] = [
     await put(other, `/customers/${mine.id}`, { firstname: 'Stolen' }),
     await put(other, '/customers/none', { firstname: 'Stolen' }),
   ]
   for (const { status, json } of [foreign, unknown])
     assert.deepEqual([status, json.code, json.detail], [404, 'not_found', 'Customer not found.'])
-  assert.deepEqual((await shop.get(`/customers/${mine.id}`)).json.data, mine)
+  assert.deepEqual((await api.get(`/customers/${mine.id}`)).json.data, mine)
 })
 
 test('a visitor cannot create or change a customer', async () => {
-  const visitor = await shop.createAccount('visitor')
-  const { id } = await createCustomer(shop)
-  assertProblem(await post(visitor, '/customers', buildCustomer()), 'insufficient_role', shop.baseUrl, '/customers')
-  assertProblem(await put(visitor, `/customers/${id}`, {}), 'insufficient_role', shop.baseUrl, `/customers/${id}`)
+  const visitor = await api.createAccount('visitor')
+  const { id } = await createCustomer(api)
+  assertProblem(await post(visitor, '/customers', buildCustomer()), 'insufficient_role', api.baseUrl, '/customers')
+  assertProblem(await put(visitor, `/customers/${id}`, {}), 'insufficient_role', api.baseUrl, `/customers/${id}`)
 })
 
 test('a repeat with the same key returns the first response', async () => {
   const key = { 'idempotency-key': '"new-customer-1"' }
   const body = buildCustomer()
-  const first = await post(shop, '/customers', body, key)
-  const total = await countCustomers(shop)
+  const first = await post(api, '/customers', body, key)
+  const total = await countCustomers(api)
   const reordered = Object.fromEntries(Object.entries(body).reverse())
   for (const again of [body, reordered]) {
-    const response = await post(shop, '/customers', again, key)
+    const response = await post(api, '/customers', again, key)
     assert.deepEqual([response.status, response.text], [201, first.text])
     for (const name of ['etag', 'location']) assert.equal(response.headers[name], first.headers[name])
     assert.deepEqual(
@@ -142,9 +142,9 @@ test('a repeat with the same key returns the first response', async () => {
       [undefined, 'true'],
     )
   }
-  assertRejected(shop, await post(shop, '/customers', { ...body, title: 'Dr' }, key), 'idempotency_key_reused')
-  assert.equal(await countCustomers(shop), total)
-  const other = await shop.createService()
+  assertRejected(api, await post(api, '/customers', { ...body, title: 'Dr' }, key), 'idempotency_key_reused')
+  assert.equal(await countCustomers(api), total)
+  const other = await api.createService()
   const elsewhere = await post(other, '/customers', body, key)
   assert.equal(elsewhere.status, 201)
   assert.notEqual(elsewhere.json.data.id, first.json.data.id)
@@ -152,31 +152,31 @@ test('a repeat with the same key returns the first response', async () => {
 
 test('a rejected customer leaves its key unused', async () => {
   const key = { 'idempotency-key': 'new-customer-2' }
-  const accepted = await createCustomer(shop)
+  const accepted = await createCustomer(api)
   assertRejected(
-    shop,
-    await post(shop, '/customers', buildCustomer({ contact: accepted.contact }), key),
+    api,
+    await post(api, '/customers', buildCustomer({ contact: accepted.contact }), key),
     'email_taken',
     '/contact/email',
   )
-  assert.equal((await post(shop, '/customers', buildCustomer(), key)).status, 201)
+  assert.equal((await post(api, '/customers', buildCustomer(), key)).status, 201)
 })
 
 test('an audit entry of a customer names fields without their values', async () => {
   const lines = async () =>
-    (await shop.db.rows<{ record: string }>(sql`select record from audit order by changed_at`)).map(({ record }) =>
+    (await api.db.rows<{ record: string }>(sql`select record from audit order by changed_at`)).map(({ record }) =>
       JSON.parse(record),
     )
   const before = (await lines()).length
   const secret = 'Rumpelstiltskin'
   const data = await createCustomer(
-    shop,
+    api,
     buildCustomer({ firstname: secret, address: { city: secret }, mobile: '0400 777 777' }),
   )
-  await updateCustomer(shop, data.id, { surname: secret, contact: { phones: { home: null } } })
+  await updateCustomer(api, data.id, { surname: secret, contact: { phones: { home: null } } })
   assertRejected(
-    shop,
-    await put(shop, `/customers/${data.id}`, { dateOfBirth: '1066-10-14' }),
+    api,
+    await put(api, `/customers/${data.id}`, { dateOfBirth: '1066-10-14' }),
     'invalid_field',
     '/dateOfBirth',
   )
@@ -184,7 +184,7 @@ test('an audit entry of a customer names fields without their values', async () 
   assert.deepEqual(more, [])
   assert.deepEqual([create.operation, change.operation], ['POST /customers', 'PUT /customers/:id'])
   for (const line of [create, change]) {
-    assert.deepEqual([line.subject, line.username], [`/customers/${data.id}`, shop.username])
+    assert.deepEqual([line.subject, line.username], [`/customers/${data.id}`, api.username])
     assert.doesNotMatch(JSON.stringify(line), /Rumpel|0400 777|1066-10-14|example\.com/)
   }
   assert.deepEqual(create.fields, ['firstname', 'surname', 'contact.email', 'address.city', 'mobile'])
@@ -199,7 +199,7 @@ test('a customer code uses the Latin letters of the name', async () => {
     ['Zoë', 'شمس', 'ZOE'],
   ] as const)
     assert.match(
-      (await createCustomer(shop, buildCustomer({ firstname, surname }))).code,
+      (await createCustomer(api, buildCustomer({ firstname, surname }))).code,
       new RegExp(`^${start}\\d\\d$`),
     )
 })

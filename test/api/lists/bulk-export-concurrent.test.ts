@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { openLines } from './lines.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 
 test('consecutive bulk exports miss and repeat nothing despite late commits', async () => {

@@ -9,21 +9,21 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { ndjson, openLines, recordsIn } from './lines.ts'
 
-const shop = await startTestService({ database: await cloneDemoDatabase() })
-after(() => shop.stop())
+const api = await startTestApi({ database: await cloneDemoDatabase() })
+after(() => api.stop())
 
 const startExport = (path: string, headers: Record<string, string> = {}) =>
-  openLines({ at: shop, caller: shop, path, headers })
+  openLines({ at: api, caller: api, path, headers })
 
 /** All pages of a list, as their records and the moment of the walk. */
 async function paged(path: string, limit = 100) {
   // biome-ignore lint/suspicious/noExplicitAny: records of any list
   const records: any[] = []
   const ask = async (afterCursor: string) =>
-    (await shop.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${afterCursor}`)).json
+    (await api.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${afterCursor}`)).json
   let page = await ask('')
   for (;;) {
     records.push(...page.data)
@@ -32,25 +32,25 @@ async function paged(path: string, limit = 100) {
   }
 }
 
-const [customer] = (await shop.get('/customers/search?limit=1')).json.data
-const [product] = (await shop.get('/products?limit=1')).json.data
+const [customer] = (await api.get('/customers/search?limit=1')).json.data
+const [product] = (await api.get('/products?limit=1')).json.data
 const sku = product.colours[0].sizes[0].ecommerceSku
 // The demo's sales end on 31 October.
 const recent = '2026-09-01'
-const [{ customerId: buyer }] = (await shop.get(`/orders/transactions/search?sold_after=${recent}`)).json.data.filter(
+const [{ customerId: buyer }] = (await api.get(`/orders/transactions/search?sold_after=${recent}`)).json.data.filter(
   (sale: { customerId: string | null }) => sale.customerId,
 )
 
-const { id: service } = shop.service
+const { id: service } = api.service
 for (const subject of ['stock', 'stores'])
-  await raiseAlert(shop.db, service, { kind: 'sync_failing', subject, detail: '500' })
+  await raiseAlert(api.db, service, { kind: 'sync_failing', subject, detail: '500' })
 for (const name of ['first', 'second']) {
-  const { rows } = shop.db
+  const { rows } = api.db
   await rows(sql`insert into sync_run (service_id, sync, is_full, ended_at) values (${service}, 'stock', true, now())`)
   await rows(sql`
     insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id)
     values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
-  await addLogEntries(shop.db, shop.service, [
+  await addLogEntries(api.db, api.service, [
     { requestId: name, username: 'ann', operation: 'GET /tour', path: '/tour' },
   ])
 }
@@ -89,7 +89,7 @@ for (const path of [
         bulkExport.headers['x-as-of'],
         bulkExport.headers['x-time-zone'],
       ],
-      [200, ndjson, asOf, shop.service.settings.timeZone],
+      [200, ndjson, asOf, api.service.settings.timeZone],
     )
     assert.deepEqual(await bulkExport.records(), records)
   })
@@ -118,7 +118,7 @@ for (const asking of ['&kinds=store,product,staff,reward-account', '&kinds=custo
       [200, asOf, endCursor],
     )
     assert.deepEqual(await bulkExport.records(), records)
-    const { json } = await shop.get(`${path}&after_cursor=${bulkExport.headers['x-end-cursor']}`)
+    const { json } = await api.get(`${path}&after_cursor=${bulkExport.headers['x-end-cursor']}`)
     assert.deepEqual(json.data, [])
   })
 
@@ -145,12 +145,12 @@ test('a bulk export is compressed only on request, with gzip or zstd', async () 
       undefined,
       acceptEncoding,
     )
-  const page = await shop.get('/customers/search', { 'accept-encoding': 'gzip, zstd' })
+  const page = await api.get('/customers/search', { 'accept-encoding': 'gzip, zstd' })
   assert.deepEqual([page.headers['content-encoding'], page.json.data.length], [undefined, 100])
 })
 
 test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async () => {
-  const { endCursor } = (await shop.get('/customers/search')).json.meta
+  const { endCursor } = (await api.get('/customers/search')).json.meta
   const acceptEncoding = { accept: ndjson }
   for (const [path, parameter] of [
     ['/customers/search?limit=100', 'limit'],
@@ -158,14 +158,14 @@ test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async 
     ['/changes?limit=1000', 'limit'],
     ['/changes?wait=3', 'wait'],
   ] as const) {
-    const response = await shop.get(path, acceptEncoding)
-    assertProblem(response, 'invalid_parameter', shop.baseUrl, path)
+    const response = await api.get(path, acceptEncoding)
+    assertProblem(response, 'invalid_parameter', api.baseUrl, path)
     assert.deepEqual(
       response.json.errors.map((fault: { parameter: string }) => fault.parameter),
       [parameter],
     )
   }
-  assertProblem(await shop.get('/inventory?sku=none', acceptEncoding), 'not_found', shop.baseUrl)
+  assertProblem(await api.get('/inventory?sku=none', acceptEncoding), 'not_found', api.baseUrl)
 })
 
 test('a client that accepts both gets a page unless it prefers NDJSON', async () => {
@@ -177,7 +177,7 @@ test('a client that accepts both gets a page unless it prefers NDJSON', async ()
     ['application/x-ndjson, */*;q=0.1', ndjson],
   ] as const)
     assert.equal(
-      (await shop.request('/stores', { method: 'HEAD', headers: { accept } })).headers['content-type'],
+      (await api.request('/stores', { method: 'HEAD', headers: { accept } })).headers['content-type'],
       type,
       accept,
     )
@@ -187,24 +187,24 @@ test('a client that accepts both gets a page unless it prefers NDJSON', async ()
     ['/capabilities', ndjson],
     [`/customers/${customer.id}`, ndjson],
   ] as const)
-    assertProblem(await shop.get(path, { accept }), 'not_acceptable', shop.baseUrl)
+    assertProblem(await api.get(path, { accept }), 'not_acceptable', api.baseUrl)
 })
 
 test('a bulk export sends warnings and head metadata as headers', async () => {
-  const old = await shop.createService({ backOfficeVersion: '2021.3' })
+  const old = await api.createService({ backOfficeVersion: '2021.3' })
   const path = '/customers?updated_after=2024-05-10'
   const page = await old.get(path)
-  const bulkExport = await openLines({ at: shop, caller: old, path })
+  const bulkExport = await openLines({ at: api, caller: old, path })
   assert.deepEqual(JSON.parse(bulkExport.headers['x-warnings']), page.json.meta.warnings)
   assert.deepEqual(await bulkExport.records(), [])
-  const head = await shop.request('/customers/search', { method: 'HEAD', headers: { accept: ndjson } })
+  const head = await api.request('/customers/search', { method: 'HEAD', headers: { accept: ndjson } })
   assert.deepEqual([head.status, head.headers['content-type'], head.text], [200, ndjson, ''])
   assert.match(String(head.headers['x-as-of']), /^\d{4}-.*Z$/)
 })
 
 test('a record is always one line, whatever it contains', async () => {
   const firstname = 'Zoë "Q" \\ \u2028 O’Hara 🛒'
-  await upsertCustomers(shop.db, shop.service, [{ id: 'zoe', firstname, surname: 'line\nbreak' }])
+  await upsertCustomers(api.db, api.service, [{ id: 'zoe', firstname, surname: 'line\nbreak' }])
   const last = recordsIn((await buffer((await startExport('/customers/search')).body)).toString()).at(-1)
   assert.deepEqual([last.id, last.firstname, last.surname], ['zoe', firstname, 'line\nbreak'])
 })

@@ -11,13 +11,13 @@ import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { buildCustomers, paginate, pollSince, withTimestamps } from '../../support/paginate.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 
-const service = await startTestService()
-const writersDb = openDatabase(service.database.connection, { max: 10 })
+const api = await startTestApi()
+const writersDb = openDatabase(api.database.connection, { max: 10 })
 after(async () => {
   await writersDb.close()
-  await service.stop()
+  await api.stop()
 })
 
 const beginning = '1970-01-01T00:00:00.000000Z'
@@ -35,17 +35,17 @@ const slow: Database = {
 }
 
 const stored = ({ service: { id } }: Caller) =>
-  service.db.rows<{ id: string; firstname: string }>(
+  api.db.rows<{ id: string; firstname: string }>(
     sql`select id, firstname from customer where service_id = ${id} order by id`,
   )
 
 /** Follows `asOf` from the beginning until `isOver`, and once more. */
-async function follow(shop: Caller, isOver: () => boolean, limit: number) {
+async function follow(caller: Caller, isOver: () => boolean, limit: number) {
   const seen = new Map<string, string>()
   let asOf = beginning
   let polls = 0
   for (let last = false; ; last = isOver()) {
-    const polled = await pollSince(shop, asOf, limit)
+    const polled = await pollSince(caller, asOf, limit)
     for (const { id, firstname } of polled.records) seen.set(id, firstname)
     asOf = polled.asOf
     polls++
@@ -54,12 +54,12 @@ async function follow(shop: Caller, isOver: () => boolean, limit: number) {
 }
 
 /** Has a process begin a first load, and kills it when some of it is there. */
-async function killLoader(shop: Caller) {
-  const input = { database: service.database.connection, service: shop.service }
+async function killLoader(caller: Caller) {
+  const input = { database: api.database.connection, service: caller.service }
   const program = fileURLToPath(new URL('load.ts', import.meta.url))
   const child = spawn(process.execPath, [program, JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
-  while ((await stored(shop)).length < 30 && child.exitCode === null) await delay(20)
+  while ((await stored(caller)).length < 30 && child.exitCode === null) await delay(20)
   child.kill('SIGKILL')
   assert.equal((await exited)[1], 'SIGKILL')
 }
@@ -74,10 +74,10 @@ const removeSome = (db: Database, { service: tenant }: Caller) =>
   })
 
 test('a reader misses nothing despite killed initial loads, late arrivals and tombstones', async () => {
-  const shop = await service.createService({ readsPerMinute: 'off' })
-  await killLoader(shop)
-  assert.ok((await stored(shop)).length > 0)
-  assert.deepEqual((await paginate(shop, '/customers/search')).ids, [], 'what was loaded is not shown')
+  const caller = await api.createService({ readsPerMinute: 'off' })
+  await killLoader(caller)
+  assert.ok((await stored(caller)).length > 0)
+  assert.deepEqual((await paginate(caller, '/customers/search')).ids, [], 'what was loaded is not shown')
 
   const ids = buildCustomers(1, 60).map(({ id }) => id)
   const some = (name: string) => ids.filter(() => Math.random() < 0.08).map(id => ({ id, firstname: name }))
@@ -99,9 +99,9 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
   const writer = async (work: (turn: number) => Promise<unknown>) => {
     for (let turn = 0; goesOn(); turn++) await put(() => work(turn))
   }
-  const upsert = (rows: readonly object[]) => upsertCustomers(slow, shop.service, rows)
+  const upsert = (rows: readonly object[]) => upsertCustomers(slow, caller.service, rows)
   const loader = async () => {
-    await withInitialLoad(service.db, shop.service, 'customer', async () => {
+    await withInitialLoad(api.db, caller.service, 'customer', async () => {
       for (let batch = 0; batch < 30; batch++)
         await put(() => upsert(withTimestamps(buildCustomers(5_000 + batch * 10, 10, 'Loaded'))))
     })
@@ -114,7 +114,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
     polled[reader] = (polled[reader] ?? 0) + 1
     return over
   }
-  const readers = [3, 50].map((limit, reader) => follow(shop, () => isOver(reader), limit))
+  const readers = [3, 50].map((limit, reader) => follow(caller, () => isOver(reader), limit))
   await Promise.all([
     loader(),
     writer(turn => upsert(withTimestamps(some(`sync${turn}`)))),
@@ -122,19 +122,19 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
     writer(turn => upsert(some(`api${turn}`))),
     writer(async () => {
       await delay(200)
-      await removeSome(slow, shop)
+      await removeSome(slow, caller)
     }),
   ]).finally(() => {
     over = true
   })
-  const final = (await stored(shop)).map(({ id, firstname }) => `${id} ${firstname}`)
+  const final = (await stored(caller)).map(({ id, firstname }) => `${id} ${firstname}`)
   for (const { seen, asOf, polls } of await Promise.all(readers)) {
     assert.deepEqual(
       final.filter(record => record !== `${record.slice(0, 6)} ${seen.get(record.slice(0, 6))}`),
       [],
     )
     assert.ok(polls > 20, String(polls))
-    assert.deepEqual((await pollSince(shop, asOf)).ids, [], 'and then it is quiet')
+    assert.deepEqual((await pollSince(caller, asOf)).ids, [], 'and then it is quiet')
   }
   assert.ok(counts.commits > 100 && counts.killed > 10, JSON.stringify(counts))
 })

@@ -6,17 +6,17 @@ import { type Database, type Db, openDatabase, sql } from '../../../src/database
 import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { buildCustomers, paginate, pollSince } from '../../support/paginate.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 
-const service = await startTestService()
-const writersDb = openDatabase(service.database.connection, { max: 10 })
+const api = await startTestApi()
+const writersDb = openDatabase(api.database.connection, { max: 10 })
 after(async () => {
   await writersDb.close()
-  await service.stop()
+  await api.stop()
 })
 
 /** A tenant whose reads are not counted. */
-const busy = () => service.createService({ readsPerMinute: 'off' })
+const busy = () => api.createService({ readsPerMinute: 'off' })
 
 /** A database whose transactions do their work, and then wait for `mayCommit`. */
 const locked = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
@@ -55,48 +55,48 @@ async function open(t: TestContext, { service: tenant }: Caller, rows: readonly 
 
 const newestChange = async ({ service: tenant }: Caller) =>
   (
-    await service.db.row<{ at: string }>(
+    await api.db.row<{ at: string }>(
       sql`select max(changed_at)::text as at from customer where service_id = ${tenant.id}`,
     )
   )?.at
 
 const changedAfter = (caller: Caller, moment: string | undefined) =>
-  service.db.rows<{ id: string }>(
+  api.db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${caller.service.id} and changed_at > ${moment}::timestamptz`,
   )
 
 test('the next poll returns a change that began first and committed last', async t => {
-  const shop = await busy()
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 3))
-  const begun = await paginate(shop, '/customers/search')
-  const late = await open(t, shop, [{ id: 'late', firstname: 'Ann' }])
+  const caller = await busy()
+  await upsertCustomers(api.db, caller.service, buildCustomers(1, 3))
+  const begun = await paginate(caller, '/customers/search')
+  const late = await open(t, caller, [{ id: 'late', firstname: 'Ann' }])
   const seen: string[] = []
   let { asOf } = begun
   for (let i = 0; i < 5; i++) {
-    await upsertCustomers(service.db, shop.service, [{ id: `swift${i}`, firstname: 'Ann' }])
-    const polled = await pollSince(shop, asOf)
+    await upsertCustomers(api.db, caller.service, [{ id: `swift${i}`, firstname: 'Ann' }])
+    const polled = await pollSince(caller, asOf)
     seen.push(...polled.ids)
     asOf = polled.asOf
   }
-  const naive = await newestChange(shop)
+  const naive = await newestChange(caller)
   await late.commit()
   assert.ok(
-    !(await changedAfter(shop, naive)).some(({ id }) => id === 'late'),
+    !(await changedAfter(caller, naive)).some(({ id }) => id === 'late'),
     'a reader that goes on from the newest change it saw would have lost it',
   )
-  seen.push(...(await pollSince(shop, asOf)).ids)
+  seen.push(...(await pollSince(caller, asOf)).ids)
   assert.deepEqual(new Set(seen), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))
 })
 
 test('a change committed during a pagination session appears in the next poll', async t => {
-  const shop = await busy()
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 30))
-  const late = await open(t, shop, [{ id: '000015', firstname: 'Late' }])
-  await upsertCustomers(service.db, shop.service, [{ id: '000020', firstname: 'Swift' }])
-  const first = await paginate(shop, '/customers/search?limit=5', async page => {
+  const caller = await busy()
+  await upsertCustomers(api.db, caller.service, buildCustomers(1, 30))
+  const late = await open(t, caller, [{ id: '000015', firstname: 'Late' }])
+  await upsertCustomers(api.db, caller.service, [{ id: '000020', firstname: 'Swift' }])
+  const first = await paginate(caller, '/customers/search?limit=5', async page => {
     if (page === 2) await late.commit()
   })
-  const next = await pollSince(shop, first.asOf)
+  const next = await pollSince(caller, first.asOf)
   const last = new Map([...first.records, ...next.records].map(({ id, firstname }) => [id, firstname]))
   assert.equal(last.size, 30)
   assert.equal(last.get('000015'), 'Late')
@@ -104,18 +104,18 @@ test('a change committed during a pagination session appears in the next poll', 
 })
 
 test('a rolled back transaction leaves nothing behind and delays no list', async () => {
-  const shop = await busy()
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
+  const caller = await busy()
+  await upsertCustomers(api.db, caller.service, buildCustomers(1, 2))
   await assert.rejects(
     upsertCustomers(
       locked(() => Promise.reject(new Error('the till is closed'))),
-      shop.service,
+      caller.service,
       buildCustomers(1, 9, 'Never'),
     ),
     /the till is closed/,
   )
-  await upsertCustomers(service.db, shop.service, [{ id: 'then', firstname: 'Ann' }])
-  const { records } = await paginate(shop, '/customers/search')
+  await upsertCustomers(api.db, caller.service, [{ id: 'then', firstname: 'Ann' }])
+  const { records } = await paginate(caller, '/customers/search')
   assert.deepEqual(records.map(({ id, firstname }) => `${id} ${firstname}`).sort(), [
     '000001 Ann',
     '000002 Ann',
@@ -125,10 +125,10 @@ test('a rolled back transaction leaves nothing behind and delays no list', async
 
 test('an open transaction of one service does not delay other services', async t => {
   const [slow, quick] = [await busy(), await busy()]
-  await upsertCustomers(service.db, slow.service, buildCustomers(1, 1))
+  await upsertCustomers(api.db, slow.service, buildCustomers(1, 1))
   const late = await open(t, slow, [{ id: 'late', firstname: 'Ann' }])
-  await upsertCustomers(service.db, quick.service, [{ id: 'now', firstname: 'Ann' }])
-  await upsertCustomers(service.db, slow.service, [{ id: 'now', firstname: 'Ann' }])
+  await upsertCustomers(api.db, quick.service, [{ id: 'now', firstname: 'Ann' }])
+  await upsertCustomers(api.db, slow.service, [{ id: 'now', firstname: 'Ann' }])
   assert.deepEqual((await paginate(quick, '/customers/search')).ids, ['now'])
   assert.deepEqual((await paginate(slow, '/customers/search')).ids, ['000001'], 'its own lists wait for it')
   await late.commit()
@@ -136,10 +136,10 @@ test('an open transaction of one service does not delay other services', async t
 })
 
 test('a polling reader misses nothing from eight writers committing out of order', async () => {
-  const shop = await busy()
+  const caller = await busy()
   const ids = buildCustomers(1, 80).map(({ id }) => id)
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 20))
-  const start = await paginate(shop, '/customers/search?limit=7')
+  await upsertCustomers(api.db, caller.service, buildCustomers(1, 20))
+  const start = await paginate(caller, '/customers/search?limit=7')
   const last = new Map(start.records.map(({ id, firstname }) => [id, firstname]))
   const counts = { commits: 0, rollbacks: 0, polls: 0 }
   const begun = performance.now()
@@ -161,7 +161,7 @@ test('a polling reader misses nothing from eight writers committing out of order
               await delay(waits)
               if (rollback) throw new Error('rolled back')
             }),
-            shop.service,
+            caller.service,
             rows,
           ),
         )
@@ -174,10 +174,10 @@ test('a polling reader misses nothing from eight writers committing out of order
   }
 
   // A client without `asOf` would continue from the newest change that it has seen.
-  const naive = { at: await newestChange(shop), last: new Map<string, string>() }
+  const naive = { at: await newestChange(caller), last: new Map<string, string>() }
   const naiveReader = async () => {
-    const rows = await service.db.rows<{ id: string; firstname: string; at: string }>(
-      sql`select id, firstname, changed_at::text as at from customer where service_id = ${shop.service.id} and changed_at > ${naive.at}::timestamptz order by changed_at, id`,
+    const rows = await api.db.rows<{ id: string; firstname: string; at: string }>(
+      sql`select id, firstname, changed_at::text as at from customer where service_id = ${caller.service.id} and changed_at > ${naive.at}::timestamptz order by changed_at, id`,
     )
     for (const row of rows) naive.last.set(row.id, row.firstname)
     naive.at = rows.at(-1)?.at ?? naive.at
@@ -185,7 +185,7 @@ test('a polling reader misses nothing from eight writers committing out of order
 
   let { asOf } = start
   const pollOnce = async () => {
-    const polled = await pollSince(shop, asOf, 7)
+    const polled = await pollSince(caller, asOf, 7)
     asOf = polled.asOf
     counts.polls++
     for (const { id, firstname } of polled.records) last.set(id, firstname)
@@ -200,8 +200,8 @@ test('a polling reader misses nothing from eight writers committing out of order
     Promise.all(Array.from({ length: 8 }, (_, name) => writer(name))).finally(() => over.abort()),
   ])
 
-  const final = await service.db.rows<{ id: string; firstname: string }>(
-    sql`select id, firstname from customer where service_id = ${shop.service.id}`,
+  const final = await api.db.rows<{ id: string; firstname: string }>(
+    sql`select id, firstname from customer where service_id = ${caller.service.id}`,
   )
   assert.deepEqual(
     Object.fromEntries([...last].sort()),
@@ -210,26 +210,26 @@ test('a polling reader misses nothing from eight writers committing out of order
   assert.ok(counts.commits > 100 && counts.rollbacks > 20 && counts.polls > 20, JSON.stringify(counts))
   const lost = final.filter(row => row.firstname !== 'Ann' && naive.last.get(row.id) !== row.firstname)
   assert.ok(lost.length > 0, 'the same run loses changes for a reader who goes by the newest change alone')
-  assert.deepEqual((await pollSince(shop, asOf)).ids, [], 'and then it is quiet')
+  assert.deepEqual((await pollSince(caller, asOf)).ids, [], 'and then it is quiet')
 })
 
 // Up to a second, readers wait for the clock. Otherwise the clock of lists is corrected, and changes are visible at once.
 for (const offset of ['800 ms', '1 hour'])
   test(`a poll misses nothing if change timestamps are ${offset} ahead of the clock`, async () => {
-    const shop = await busy()
-    await upsertCustomers(service.db, shop.service, buildCustomers(1, 2))
-    await service.db.run(
-      sql`update customer set changed_at = clock_timestamp() + ${offset}::interval where service_id = ${shop.service.id} and id = '000002'`,
+    const caller = await busy()
+    await upsertCustomers(api.db, caller.service, buildCustomers(1, 2))
+    await api.db.run(
+      sql`update customer set changed_at = clock_timestamp() + ${offset}::interval where service_id = ${caller.service.id} and id = '000002'`,
     )
-    const ahead = await newestChange(shop)
-    const start = await paginate(shop, '/customers/search')
-    await upsertCustomers(service.db, shop.service, [{ id: 'new', firstname: 'Ann' }])
-    assert.deepEqual(await changedAfter(shop, ahead), [{ id: 'new' }])
+    const ahead = await newestChange(caller)
+    const start = await paginate(caller, '/customers/search')
+    await upsertCustomers(api.db, caller.service, [{ id: 'new', firstname: 'Ann' }])
+    assert.deepEqual(await changedAfter(caller, ahead), [{ id: 'new' }])
     const seen = new Set(start.ids)
     let { asOf } = start
     const deadline = performance.now() + 5_000
     do {
-      const found = await pollSince(shop, asOf)
+      const found = await pollSince(caller, asOf)
       asOf = found.asOf
       for (const id of found.ids) seen.add(id)
       await delay(50)
@@ -238,10 +238,10 @@ for (const offset of ['800 ms', '1 hour'])
   })
 
 test('a look-up shows committed data despite an older open transaction', async t => {
-  const shop = await busy()
-  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann', email: 'ann@example.com' }])
-  await open(t, shop, [{ id: 'late', firstname: 'Zoe' }])
-  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Anna' }])
-  const { json } = await shop.get('/customers?email=ann@example.com')
+  const caller = await busy()
+  await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Ann', email: 'ann@example.com' }])
+  await open(t, caller, [{ id: 'late', firstname: 'Zoe' }])
+  await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Anna' }])
+  const { json } = await caller.get('/customers?email=ann@example.com')
   assert.equal(json.data[0]?.firstname, 'Anna')
 })

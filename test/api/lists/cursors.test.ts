@@ -3,19 +3,19 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { buildCustomers } from '../../support/paginate.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
-  await fill(service)
+  api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+  await fill(api)
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** Three customers, the first two with three transactions each. */
 async function fill({ service: tenant }: Caller) {
-  await upsertCustomers(service.db, tenant, buildCustomers(1, 3))
-  await service.db.run(sql`
+  await upsertCustomers(api.db, tenant, buildCustomers(1, 3))
+  await api.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
     select ${tenant.id}, n::text, lpad((1 + n % 2)::text, 6, '0'), '2024-05-26', now(), json_build_object('id', n::text)::text
       from generate_series(1, 6) n`)
@@ -30,7 +30,7 @@ async function cursorOf(caller: Pick<Caller, 'get'>, path: string): Promise<stri
 const withCursor = (path: string, cursor: string) =>
   `${path}${path.includes('?') ? '&' : '?'}after_cursor=${encodeURIComponent(cursor)}`
 
-async function rejected(path: string, cursor: string, caller: Pick<Caller, 'get'> = service) {
+async function rejected(path: string, cursor: string, caller: Pick<Caller, 'get'> = api) {
   const { status, json } = await caller.get(withCursor(path, cursor))
   const shown = `${path} ${JSON.stringify(cursor.slice(0, 60))}`
   assert.equal(status, 400, shown)
@@ -42,8 +42,8 @@ async function rejected(path: string, cursor: string, caller: Pick<Caller, 'get'
 }
 
 test('a cursor continues after the page that returned it', async () => {
-  const cursor = await cursorOf(service, '/customers/search')
-  const { json } = await service.get(withCursor('/customers/search', cursor))
+  const cursor = await cursorOf(api, '/customers/search')
+  const { json } = await api.get(withCursor('/customers/search', cursor))
   assert.deepEqual(
     json.data.map(({ id }: { id: string }) => id),
     ['000002', '000003'],
@@ -51,7 +51,7 @@ test('a cursor continues after the page that returned it', async () => {
 })
 
 test('a cursor with any changed byte or character is rejected', async () => {
-  const cursor = await cursorOf(service, '/customers/search')
+  const cursor = await cursorOf(api, '/customers/search')
   const bytes = Buffer.from(cursor, 'base64url')
   for (let i = 0; i < bytes.length; i++) {
     const flipped = Buffer.from(bytes)
@@ -63,8 +63,8 @@ test('a cursor with any changed byte or character is rejected', async () => {
 })
 
 test('a truncated, extended or reassembled cursor is rejected', async () => {
-  const cursor = await cursorOf(service, '/customers/search')
-  const other = await cursorOf(service, '/customers/search?updated_after=2020-01-01')
+  const cursor = await cursorOf(api, '/customers/search')
+  const other = await cursorOf(api, '/customers/search?updated_after=2020-01-01')
   for (let length = 0; length < cursor.length; length++) await rejected('/customers/search', cursor.slice(0, length))
   const [bytes, others] = [Buffer.from(cursor, 'base64url'), Buffer.from(other, 'base64url')]
   for (const text of [
@@ -79,7 +79,7 @@ test('a truncated, extended or reassembled cursor is rejected', async () => {
 })
 
 test('only the canonical spelling of a cursor is accepted', async () => {
-  const cursor = await cursorOf(service, '/customers/search')
+  const cursor = await cursorOf(api, '/customers/search')
   const standard = cursor.replaceAll('-', '+').replaceAll('_', '/')
   for (const text of [
     `${cursor}=`,
@@ -99,17 +99,17 @@ test('only the canonical spelling of a cursor is accepted', async () => {
 })
 
 test('a cursor belongs to its service', async () => {
-  const other = await service.createService({ readsPerMinute: 'off' })
+  const other = await api.createService({ readsPerMinute: 'off' })
   await fill(other)
   for (const path of ['/customers/search', '/orders/transactions/search', '/customers/000001/transactions']) {
-    await rejected(path, await cursorOf(service, path), other)
+    await rejected(path, await cursorOf(api, path), other)
     await rejected(path, await cursorOf(other, path))
   }
 })
 
 test("a cursor of one account is valid for the service's other accounts", async () => {
-  const colleague = await service.createAccount('visitor')
-  const { status } = await colleague.get(withCursor('/customers/search', await cursorOf(service, '/customers/search')))
+  const colleague = await api.createAccount('visitor')
+  const { status } = await colleague.get(withCursor('/customers/search', await cursorOf(api, '/customers/search')))
   assert.equal(status, 200)
 })
 
@@ -121,12 +121,12 @@ test('a cursor belongs to its list', async () => {
     '/customers/000002/transactions',
   ]
   for (const from of lists) {
-    const cursor = await cursorOf(service, from)
+    const cursor = await cursorOf(api, from)
     for (const to of [...lists, '/stores', '/staff', '/inventory', '/products'])
       if (to !== from) await rejected(to, cursor)
   }
   const byChange = '/customers?updated_after=2020-01-01'
-  await rejected(byChange, await cursorOf(service, '/customers/search?updated_after=2020-01-01'))
+  await rejected(byChange, await cursorOf(api, '/customers/search?updated_after=2020-01-01'))
 })
 
 test('a cursor belongs to its filters', async () => {
@@ -141,21 +141,21 @@ test('a cursor belongs to its filters', async () => {
     `${search}?updated_after=2020-01-01&asc=true`,
   ]
   for (const from of walks) {
-    const cursor = await cursorOf(service, from)
+    const cursor = await cursorOf(api, from)
     for (const to of walks)
-      if (to === from) assert.equal((await service.get(withCursor(to, cursor))).status, 200)
+      if (to === from) assert.equal((await api.get(withCursor(to, cursor))).status, 200)
       else await rejected(to, cursor)
   }
 })
 
 test('a cursor does not depend on filter order, spelling or limit', async () => {
-  const cursor = await cursorOf(service, '/orders/transactions/search?updated_after=2020-01-01&asc=true')
+  const cursor = await cursorOf(api, '/orders/transactions/search?updated_after=2020-01-01&asc=true')
   for (const query of [
     'asc=true&updated_after=2020-01-01',
     'asc=true&updated_after=2020-01-01T00:00:00Z',
     'limit=2&updated_after=2020-01-01T01:00:00%2B01:00&asc=true',
   ]) {
-    const { status, text } = await service.get(withCursor(`/orders/transactions/search?${query}`, cursor))
+    const { status, text } = await api.get(withCursor(`/orders/transactions/search?${query}`, cursor))
     assert.equal(status, 200, text)
   }
 })
@@ -189,16 +189,16 @@ test('any string that was never a cursor is rejected', async () => {
 })
 
 test('a cursor of 64 KB is rejected before it is decoded', async () => {
-  const { status, json } = await service.get(withCursor('/customers/search', 'A'.repeat(65_536)))
+  const { status, json } = await api.get(withCursor('/customers/search', 'A'.repeat(65_536)))
   assert.equal(status, 431)
   assert.equal(json.code, 'headers_too_large')
-  const nearly = await service.get(withCursor('/customers/search', 'A'.repeat(9_000)))
+  const nearly = await api.get(withCursor('/customers/search', 'A'.repeat(9_000)))
   assert.equal(nearly.status, 414)
 })
 
 test('a repeated cursor parameter is rejected', async () => {
-  const cursor = await cursorOf(service, '/customers/search')
-  const { status, json } = await service.get(`/customers/search?after_cursor=${cursor}&after_cursor=${cursor}`)
+  const cursor = await cursorOf(api, '/customers/search')
+  const { status, json } = await api.get(`/customers/search?after_cursor=${cursor}&after_cursor=${cursor}`)
   assert.equal(status, 400)
   assert.equal(json.errors[0].parameter, 'after_cursor')
 })

@@ -5,34 +5,34 @@ import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { buildCustomers, paginate, pollSince } from '../../support/paginate.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** A tenant with customers that were all changed by one transaction. */
 async function withCustomers(count: number) {
-  const shop = await service.createService({ readsPerMinute: 'off' })
-  if (count) await upsertCustomers(service.db, shop.service, buildCustomers(1, count))
-  return shop
+  const caller = await api.createService({ readsPerMinute: 'off' })
+  if (count) await upsertCustomers(api.db, caller.service, buildCustomers(1, count))
+  return caller
 }
 
 const stamps = async ({ service: tenant }: Caller) =>
   (
-    await service.db.row<{ stamps: number }>(
+    await api.db.row<{ stamps: number }>(
       sql`select count(distinct changed_at)::integer as stamps from customer where service_id = ${tenant.id}`,
     )
   )?.stamps
 
 test('5,000 records with one change timestamp appear once at any page size', async () => {
-  const shop = await withCustomers(5_000)
-  assert.equal(await stamps(shop), 1)
+  const caller = await withCustomers(5_000)
+  assert.equal(await stamps(caller), 1)
   const all = buildCustomers(1, 5_000).map(({ id }) => id)
   for (const limit of [7, 100]) {
-    const { ids, cursors } = await paginate(shop, `/customers/search?limit=${limit}`)
+    const { ids, cursors } = await paginate(caller, `/customers/search?limit=${limit}`)
     assert.deepEqual(ids, all, 'in the order of their ids')
     assert.equal(cursors.length, Math.ceil(5_000 / limit))
   }
@@ -45,44 +45,44 @@ for (const [count, pages] of [
   [200, 2],
 ] as const)
   test(`a list of ${count} ends on page ${pages} with a last cursor`, async () => {
-    const shop = await withCustomers(count)
-    const { ids, cursors, asOf } = await paginate(shop, '/customers/search')
+    const caller = await withCustomers(count)
+    const { ids, cursors, asOf } = await paginate(caller, '/customers/search')
     assert.equal(ids.length, count)
     assert.equal(cursors.length, pages)
     for (let i = 0; i < 2; i++) {
-      const { json } = await shop.get(`/customers/search?after_cursor=${cursors.at(-1)}`)
+      const { json } = await caller.get(`/customers/search?after_cursor=${cursors.at(-1)}`)
       assert.deepEqual(json.data, [])
       assert.deepEqual(json.meta, { hasNextPage: false, endCursor: cursors.at(-1), asOf, timeZone: 'UTC' })
     }
   })
 
 test('an empty list has no cursor but returns an asOf for polling', async () => {
-  const shop = await withCustomers(0)
-  const { json } = await shop.get('/customers/search')
+  const caller = await withCustomers(0)
+  const { json } = await caller.get('/customers/search')
   assert.deepEqual(json.data, [])
   assert.equal(json.meta.endCursor, null)
   assert.equal(json.meta.hasNextPage, false)
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 3))
-  assert.equal((await pollSince(shop, json.meta.asOf)).ids.length, 3)
+  await upsertCustomers(api.db, caller.service, buildCustomers(1, 3))
+  assert.equal((await pollSince(caller, json.meta.asOf)).ids.length, 3)
 })
 
 test('a record changed during pagination appears once or in the next poll', async () => {
-  const shop = await withCustomers(600)
+  const caller = await withCustomers(600)
   const touched = { updated: new Set<string>(), inserted: new Set<string>(), deleted: new Set<string>() }
   const pick = (page: number, offset: number) => String((page * 37 + offset * 101) % 600 || 1).padStart(6, '0')
-  const first = await paginate(shop, '/customers/search?limit=20', async page => {
+  const first = await paginate(caller, '/customers/search?limit=20', async page => {
     const changed = [pick(page, 1), pick(page, 2), pick(page, 3)].sort()
     await upsertCustomers(
-      service.db,
-      shop.service,
+      api.db,
+      caller.service,
       changed.map(id => ({ id, firstname: `page ${page}` })),
     )
     for (const id of changed) touched.updated.add(id)
-    await upsertCustomers(service.db, shop.service, [{ id: `new${page}`, firstname: 'Ann' }])
+    await upsertCustomers(api.db, caller.service, [{ id: `new${page}`, firstname: 'Ann' }])
     touched.inserted.add(`new${page}`)
     const removed = pick(page, 4)
     if (touched.updated.has(removed)) return
-    await service.db.run(sql`delete from customer where service_id = ${shop.service.id} and id = ${removed}`)
+    await api.db.run(sql`delete from customer where service_id = ${caller.service.id} and id = ${removed}`)
     touched.deleted.add(removed)
   })
   assert.ok(first.cursors.length <= 30, 'the walk ends')
@@ -98,34 +98,34 @@ test('a record changed during pagination appears once or in the next poll', asyn
     [],
   )
 
-  const next = await pollSince(shop, first.asOf, 20)
+  const next = await pollSince(caller, first.asOf, 20)
   assert.deepEqual(new Set(next.ids), touched.updated.union(touched.inserted).difference(touched.deleted))
 })
 
 test('a change after `asOf` never enters the pagination session', async () => {
-  const shop = await withCustomers(10)
-  const { json } = await shop.get('/customers/search?limit=4')
-  await upsertCustomers(service.db, shop.service, buildCustomers(9, 4, 'Later'))
-  const rest = await shop.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
+  const caller = await withCustomers(10)
+  const { json } = await caller.get('/customers/search?limit=4')
+  await upsertCustomers(api.db, caller.service, buildCustomers(9, 4, 'Later'))
+  const rest = await caller.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
   assert.deepEqual(
     rest.json.data.map(({ id }: { id: string }) => id),
     ['000005', '000006', '000007', '000008'],
   )
   assert.equal(rest.json.meta.asOf, json.meta.asOf)
   assert.deepEqual(
-    new Set((await pollSince(shop, json.meta.asOf)).ids),
+    new Set((await pollSince(caller, json.meta.asOf)).ids),
     new Set(['000009', '000010', '000011', '000012']),
   )
 })
 
 test('a cursor never expires and is valid in another process', async () => {
-  const shop = await withCustomers(10)
-  const { json } = await shop.get('/customers/search?limit=4')
-  const other = await startSecondServer(service)
+  const caller = await withCustomers(10)
+  const { json } = await caller.get('/customers/search?limit=4')
+  const other = await startSecondServer(api)
   try {
     for (let i = 0; i < 2; i++) {
       const rest = await other.ask(`/customers/search?after_cursor=${json.meta.endCursor}`, {
-        headers: buildCredentials(shop),
+        headers: buildCredentials(caller),
       })
       assert.equal(rest.json.data.length, 6)
       assert.equal(rest.json.meta.asOf, json.meta.asOf)
@@ -133,43 +133,44 @@ test('a cursor never expires and is valid in another process', async () => {
   } finally {
     await other.stop()
   }
-  const { records } = await paginate(shop, `/customers/search?limit=3`)
+  const { records } = await paginate(caller, `/customers/search?limit=3`)
   assert.equal(records.length, 10)
 })
 
 test('an empty poll returns the same asOf again', async () => {
-  const shop = await withCustomers(3)
-  const { asOf } = await paginate(shop, '/customers/search')
-  for (let i = 0; i < 3; i++) assert.deepEqual(await pollSince(shop, asOf), { records: [], ids: [], asOf, cursors: [] })
+  const caller = await withCustomers(3)
+  const { asOf } = await paginate(caller, '/customers/search')
+  for (let i = 0; i < 3; i++)
+    assert.deepEqual(await pollSince(caller, asOf), { records: [], ids: [], asOf, cursors: [] })
 })
 
 test('an update without effect is not a change', async () => {
-  const shop = await withCustomers(3)
-  const { asOf } = await paginate(shop, '/customers/search')
-  await upsertCustomers(service.db, shop.service, buildCustomers(1, 3))
-  assert.deepEqual((await pollSince(shop, asOf)).ids, [])
+  const caller = await withCustomers(3)
+  const { asOf } = await paginate(caller, '/customers/search')
+  await upsertCustomers(api.db, caller.service, buildCustomers(1, 3))
+  assert.deepEqual((await pollSince(caller, asOf)).ids, [])
 })
 
 test('stores come in one response without a limit, otherwise in pages', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const rows = Array.from({ length: 150 }, (_, i) => ({ storeId: `s${i}`, storeNumber: String(i), name: `Store ${i}` }))
-  await upsertStores(service.db, shop.service, rows)
-  const { json } = await shop.get('/stores')
+  await upsertStores(api.db, caller.service, rows)
+  const { json } = await caller.get('/stores')
   assert.equal(json.data.length, 150)
   assert.equal(json.meta.hasNextPage, false)
-  const first = await shop.get('/stores?limit=100')
-  const second = await shop.get(`/stores?after_cursor=${first.json.meta.endCursor}`)
+  const first = await caller.get('/stores?limit=100')
+  const second = await caller.get(`/stores?after_cursor=${first.json.meta.endCursor}`)
   assert.equal(first.json.meta.hasNextPage, true)
   assert.deepEqual([...first.json.data, ...second.json.data], json.data)
 })
 
 test('transactions of one midnight keep their order by id in both directions', async () => {
-  const shop = await service.createService({ readsPerMinute: 'off' })
-  await service.db.run(sql`
+  const caller = await api.createService({ readsPerMinute: 'off' })
+  await api.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${shop.service.id}, lpad(n::text, 4, '0'), 'c', '2024-05-26 00:00:00', now(), json_build_object('id', lpad(n::text, 4, '0'))::text
+    select ${caller.service.id}, lpad(n::text, 4, '0'), 'c', '2024-05-26 00:00:00', now(), json_build_object('id', lpad(n::text, 4, '0'))::text
       from generate_series(1, 250) n`)
-  await upsertCustomers(service.db, shop.service, [{ id: 'c', firstname: 'Ann' }])
+  await upsertCustomers(api.db, caller.service, [{ id: 'c', firstname: 'Ann' }])
   const up = Array.from({ length: 250 }, (_, i) => String(i + 1).padStart(4, '0'))
   for (const [path, expected] of [
     ['/orders/transactions/search?limit=40&asc=true', up],
@@ -177,13 +178,13 @@ test('transactions of one midnight keep their order by id in both directions', a
     ['/orders/transactions/search?limit=40', up.toReversed()],
     ['/customers/c/transactions?limit=40', up.toReversed()],
   ] as const)
-    assert.deepEqual((await paginate(shop, path)).ids, expected)
+    assert.deepEqual((await paginate(caller, path)).ids, expected)
 })
 
 test('a limit must be an integer from 1 to 100', async () => {
-  const shop = await withCustomers(101)
+  const caller = await withCustomers(101)
   for (const limit of [1, 7, 100])
-    assert.equal((await shop.get(`/customers/search?limit=${limit}`)).json.data.length, limit)
+    assert.equal((await caller.get(`/customers/search?limit=${limit}`)).json.data.length, limit)
   const unfit = [
     '0',
     '-1',
@@ -204,7 +205,7 @@ test('a limit must be an integer from 1 to 100', async () => {
     '5&limit=5',
   ]
   for (const limit of unfit) {
-    const { status, json } = await shop.get(`/customers/search?limit=${encodeURI(limit)}`)
+    const { status, json } = await caller.get(`/customers/search?limit=${encodeURI(limit)}`)
     assert.equal(status, 400, limit)
     assert.equal(json.code, 'invalid_parameter', limit)
     assert.equal(json.errors[0].parameter, 'limit', limit)

@@ -2,28 +2,28 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { paginate } from '../../support/paginate.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ settings: { timeZone: 'Australia/Melbourne', readsPerMinute: 'off' } })
+  api = await startTestApi({ settings: { timeZone: 'Australia/Melbourne', readsPerMinute: 'off' } })
   // Sold in some order over a year, changed in another one; the neighbours' own are never shown.
-  for (const { id } of [service.service, (await service.createService()).service])
-    await service.db.run(sql`
+  for (const { id } of [api.service, (await api.createService()).service])
+    await api.db.run(sql`
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
       select ${id}, n::text, case when n % 500 = 0 then '1' end, sale_date, changed_at, json_build_object('id', n::text)
         from generate_series(1, 14000) n,
              lateral (select timestamp '2025-01-01' + n * 7919 % 14000 * interval '37 min' as sale_date,
                              timestamptz '2026-01-01' + n * 104729 % 14000 * interval '1 min' as changed_at) at`)
-  await service.db.run(sql`insert into customer (service_id, id, firstname, surname, privacy, email_subscription, sms_subscription, reference_values, changed_at, record, ecommerce_ids)
-    values (${service.service.id}, '1', 'Ann', 'Lee', true, false, false, '{}', now(), '{}', '{}')`)
+  await api.db.run(sql`insert into customer (service_id, id, firstname, surname, privacy, email_subscription, sms_subscription, reference_values, changed_at, record, ecommerce_ids)
+    values (${api.service.id}, '1', 'Ann', 'Lee', true, false, false, '{}', now(), '{}', '{}')`)
 })
-after(() => service.stop())
+after(() => api.stop())
 
 const expected = async (where: string, order: string) => {
-  const { rows } = await service.db.pool.query<{ id: string }>(
+  const { rows } = await api.db.pool.query<{ id: string }>(
     `select id from retail_transaction where service_id = $1 and ${where} order by ${order}`,
-    [service.service.id],
+    [api.service.id],
   )
   assert.ok(rows.length)
   return rows.map(({ id }) => id)
@@ -44,17 +44,17 @@ for (const [amount, range] of Object.entries(changed)) {
   const when = `${amount} changes`
   test(`${when} come in sale order in the direction of \`asc\``, async () => {
     assert.deepEqual(
-      (await paginate(service, `${search}${updated}&asc=true`)).ids,
+      (await paginate(api, `${search}${updated}&asc=true`)).ids,
       await expected(isChanged(range), 'sale_date, id'),
     )
-    const down = await paginate(service, `${search}${updated}&asc=false`)
+    const down = await paginate(api, `${search}${updated}&asc=false`)
     assert.deepEqual(down.ids, await expected(isChanged(range), 'sale_date desc, id desc'))
     assert.ok(down.cursors.length <= down.ids.length / 100 + 3, `${down.cursors.length} pages`)
   })
 
   test(`${when} come in change order by default`, async () => {
     assert.deepEqual(
-      (await paginate(service, `${search}${updated}`)).ids,
+      (await paginate(api, `${search}${updated}`)).ids,
       await expected(isChanged(range), 'changed_at, id'),
     )
   })
@@ -62,17 +62,17 @@ for (const [amount, range] of Object.entries(changed)) {
   test(`${when} sold within a range come in either order`, async () => {
     const both = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
     const fits = `${isChanged(range)} and ${isSold}`
-    assert.deepEqual((await paginate(service, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
-    assert.deepEqual((await paginate(service, `${search}${both}&asc=true`)).ids, await expected(fits, 'sale_date, id'))
+    assert.deepEqual((await paginate(api, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
+    assert.deepEqual((await paginate(api, `${search}${both}&asc=true`)).ids, await expected(fits, 'sale_date, id'))
   })
 }
 
 test('the first page is never empty while there are records', async () => {
-  const shop = await service.createService({ readsPerMinute: 'off' })
+  const caller = await api.createService({ readsPerMinute: 'off' })
   // The 3,000 newest sales changed last, so 57,000 records in sale order come before the first match.
-  await service.db.run(sql`
+  await api.db.run(sql`
     insert into retail_transaction (service_id, id, sale_date, changed_at, record)
-    select ${shop.service.id}, n::text, timestamp '2025-01-01' + n * interval '1 min',
+    select ${caller.service.id}, n::text, timestamp '2025-01-01' + n * interval '1 min',
            timestamptz '2026-01-01' + (case when n > 57000 then interval '1 day' else interval '0' end) + n * interval '1 s',
            json_build_object('id', n::text)
       from generate_series(1, 60000) n`)
@@ -82,38 +82,38 @@ test('the first page is never empty while there are records', async () => {
     ['updated_before=2026-01-01T00:50:01Z&asc=false', late.map((_, i) => String(3_000 - i))],
     ['updated_after=2025-12-31&sold_after=2025-02-09T14:00:00', late],
   ] as const) {
-    const first = (await shop.get(`${search}${query}`)).json
+    const first = (await caller.get(`${search}${query}`)).json
     assert.equal(first.data[0]?.id, ids[0], query)
     assert.ok(first.meta.hasNextPage)
-    assert.deepEqual((await paginate(shop, `${search}${query}`)).ids, ids, query)
+    assert.deepEqual((await paginate(caller, `${search}${query}`)).ids, ids, query)
   }
-  const none = (await shop.get(`${search}updated_after=2027-01-01&asc=true`)).json
+  const none = (await caller.get(`${search}updated_after=2027-01-01&asc=true`)).json
   assert.deepEqual([none.data, none.meta.hasNextPage], [[], false])
 })
 
 test("a sales range uses the service's time zone and excludes its ends", async () => {
   const may = 'sold_after=2025-05-01&sold_before=2025-06-01'
   const inMay = `sale_date > '2025-05-01' and sale_date < '2025-06-01'`
-  assert.deepEqual((await paginate(service, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
-  assert.deepEqual((await paginate(service, `${search}${may}&asc=true`)).ids, await expected(inMay, 'sale_date, id'))
-  const own = await paginate(service, `/customers/1/transactions?${may}&limit=2`)
+  assert.deepEqual((await paginate(api, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
+  assert.deepEqual((await paginate(api, `${search}${may}&asc=true`)).ids, await expected(inMay, 'sale_date, id'))
+  const own = await paginate(api, `/customers/1/transactions?${may}&limit=2`)
   assert.deepEqual(own.ids, await expected(`customer_id = '1' and ${inMay}`, 'sale_date desc, id desc'))
 })
 
 test('an inverted sales range is 422', async () => {
   for (const path of [search, '/customers/1/transactions?']) {
-    const { status, json } = await service.get(`${path}sold_after=2025-06-01&sold_before=2025-05-01`)
+    const { status, json } = await api.get(`${path}sold_after=2025-06-01&sold_before=2025-05-01`)
     assert.deepEqual([status, json.code, json.errors[0].parameter], [422, 'date_range_inverted', 'sold_before'])
   }
 })
 
 test('a poll after a range of changes returns all later changes once', async () => {
   const [to] = changed.many
-  const range = await paginate(service, `${search}updated_after=2026-01-01&updated_before=${to}`)
+  const range = await paginate(api, `${search}updated_after=2026-01-01&updated_before=${to}`)
   const headers = { accept: 'application/x-ndjson' }
-  const whole = await service.get(`${search}updated_after=2026-01-01&updated_before=${to}`, headers)
+  const whole = await api.get(`${search}updated_after=2026-01-01&updated_before=${to}`, headers)
   assert.deepEqual([range.asOf, whole.headers['x-as-of']], ['2026-01-01T23:59:59.999999Z', range.asOf])
-  const next = await paginate(service, `${search}updated_after=${range.asOf}`)
+  const next = await paginate(api, `${search}updated_after=${range.asOf}`)
   const all = await expected(`changed_at > '2026-01-01T00:00:00+11:00'`, 'changed_at, id')
   assert.deepEqual([...range.ids, ...next.ids], all)
 })

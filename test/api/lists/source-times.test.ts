@@ -7,25 +7,25 @@ import { after, test } from 'node:test'
 import { importFile } from '../../../src/import/import-file.ts'
 import { openSource } from '../../../src/import/sources/file.ts'
 import { paginate } from '../../support/paginate.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 
-const service = await startTestService({ settings: { timeZone: 'Australia/Melbourne' } })
+const api = await startTestApi({ settings: { timeZone: 'Australia/Melbourne' } })
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))
 after(async () => {
-  await service.stop()
+  await api.stop()
   await rm(directory, { recursive: true })
 })
 
-async function sync(kind: string, lines: readonly string[], to: Caller = service) {
+async function sync(kind: string, lines: readonly string[], to: Caller = api) {
   const path = join(directory, `${kind}.csv`)
   await writeFile(path, lines.join('\n'))
-  const summary = await importFile(service.db, to.service, kind, await openSource(path), {
+  const summary = await importFile(api.db, to.service, kind, await openSource(path), {
     rejectedPath: `${path}.rejected.csv`,
   })
   assert.equal(summary.rejected, 0)
 }
 
-const timesOf = async (path: string, from: Caller = service) =>
+const timesOf = async (path: string, from: Caller = api) =>
   Object.fromEntries(
     (await from.get(path)).json.data.map((record: { id: string; updateTimeStamp: string }) => [
       record.id,
@@ -63,41 +63,41 @@ test('records of every type carry the time from their file', async () => {
   assert.deepEqual(await timesOf('/customers/search'), { 1: at('05-10'), 2: at('05-09') })
   assert.deepEqual(await timesOf('/orders/transactions/search'), { t1: at('06-10'), t2: '2025-06-02 12:00:00' })
   // Stores and staff show no time of their own.
-  assert.equal((await paginate(service, '/stores')).asOf, '2025-01-09T22:30:00.000000Z')
-  assert.equal((await paginate(service, '/staff')).asOf, '2025-02-09T22:30:00.000000Z')
+  assert.equal((await paginate(api, '/stores')).asOf, '2025-01-09T22:30:00.000000Z')
+  assert.equal((await paginate(api, '/staff')).asOf, '2025-02-09T22:30:00.000000Z')
 })
 
 test('an imported history can be filtered by time', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const days = Array.from({ length: 366 }, (_, i) => Temporal.PlainDate.from('2024-01-01').add({ days: i }).toString())
   const history = days.map((day, i) => `t${i},${day} 15:00:00,1,1,5.00`)
-  await sync('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], shop)
+  await sync('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], caller)
   const march = '/orders/transactions/search?updated_after=2024-03-01&updated_before=2024-04-01'
-  const { records } = await paginate(shop, march)
+  const { records } = await paginate(caller, march)
   assert.deepEqual(
     records.map(record => (record as unknown as { saleDate: string }).saleDate.slice(0, 10)),
     days.filter(day => day.startsWith('2024-03')),
   )
-  assert.equal((await paginate(shop, '/orders/transactions/search?updated_after=2024-12-01')).ids.length, 31)
+  assert.equal((await paginate(caller, '/orders/transactions/search?updated_after=2024-12-01')).ids.length, 31)
 })
 
 test('an unchanged import keeps its time; a change without one uses now', async () => {
-  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
+  const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
   const header = 'id,surname,updateTimeStamp'
   const bulkExport = '2025-05-10 09:30:00'
-  await sync('customers', [header, `1,Lee,${bulkExport}`, `2,Ray,${bulkExport}`, `3,Fox,${bulkExport}`], shop)
+  await sync('customers', [header, `1,Lee,${bulkExport}`, `2,Ray,${bulkExport}`, `3,Fox,${bulkExport}`], caller)
   await sync(
     'customers',
     [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${bulkExport}`, '3,Foxe,2025-06-01 10:00:00'],
-    shop,
+    caller,
   )
-  const { 1: same, 2: now, 3: later } = await timesOf('/customers/search', shop)
+  const { 1: same, 2: now, 3: later } = await timesOf('/customers/search', caller)
   assert.deepEqual([same, later], [bulkExport, '2025-06-01 10:00:00'])
   assertNow(now)
 })
 
 test('a future source time becomes the current time', async () => {
-  const shop = await service.createService({ timeZone: 'Australia/Melbourne' })
-  await sync('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], shop)
-  assertNow((await timesOf('/customers/search', shop))[1])
+  const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
+  await sync('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], caller)
+  assertNow((await timesOf('/customers/search', caller))[1])
 })

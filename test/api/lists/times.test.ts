@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService()
+  api = await startTestApi()
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** The ids of three transactions that changed a microsecond before a moment, at it, and a microsecond after. */
 async function shopAround(moment: string, timeZone: string) {
-  const shop = await service.createService({ timeZone, readsPerMinute: 'off' })
-  await service.db.run(sql`
+  const caller = await api.createService({ timeZone, readsPerMinute: 'off' })
+  await api.db.run(sql`
     insert into retail_transaction (service_id, id, sale_date, changed_at, record)
-    select ${shop.service.id}, id, '2024-05-26', ${moment}::timestamptz + distance * interval '1 microsecond', json_build_object('id', id)::text
+    select ${caller.service.id}, id, '2024-05-26', ${moment}::timestamptz + distance * interval '1 microsecond', json_build_object('id', id)::text
       from (values ('before', -1), ('at', 0), ('after', 1)) as v (id, distance)`)
-  return shop
+  return caller
 }
 
-const selected = async (shop: Caller, query: Record<string, string>) => {
-  const { status, json } = await shop.get(`/orders/transactions/search?${new URLSearchParams(query)}`)
+const selected = async (caller: Caller, query: Record<string, string>) => {
+  const { status, json } = await caller.get(`/orders/transactions/search?${new URLSearchParams(query)}`)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.map(({ id }: { id: string }) => id).sort()
 }
@@ -49,35 +49,35 @@ const forms = [
 
 for (const { timeZone, moment, texts } of forms)
   test(`${texts.join(', ')} in ${timeZone} mean ${moment} and range ends are exclusive`, async () => {
-    const shop = await shopAround(moment, timeZone)
+    const caller = await shopAround(moment, timeZone)
     const instant = moment.replace('Z', '')
     const always = [moment, `${instant}.000Z`, `${instant}.000000000Z`, `${instant}+00:00`, `${instant}-00:00`]
     for (const text of [...texts, ...always]) {
-      assert.deepEqual(await selected(shop, { updated_after: text }), ['after'], text)
-      assert.deepEqual(await selected(shop, { updated_before: text }), ['before'], text)
-      assert.deepEqual(await selected(shop, { updated_after: text, updated_before: text }), [], text)
+      assert.deepEqual(await selected(caller, { updated_after: text }), ['after'], text)
+      assert.deepEqual(await selected(caller, { updated_before: text }), ['before'], text)
+      assert.deepEqual(await selected(caller, { updated_after: text, updated_before: text }), [], text)
     }
   })
 
 test('an offset shifts the time and fractions keep microseconds', async () => {
-  const shop = await shopAround('2024-05-10T09:30:00.123456Z', 'UTC')
+  const caller = await shopAround('2024-05-10T09:30:00.123456Z', 'UTC')
   for (const text of [
     '2024-05-10T09:30:00.123456Z',
     '2024-05-10T11:30:00.123456+02:00',
     '2024-05-10T04:00:00.123456-05:30',
     '2024-05-10t09:30:00.123456z',
   ])
-    assert.deepEqual(await selected(shop, { updated_after: text }), ['after'], text)
-  assert.deepEqual(await selected(shop, { updated_after: '2024-05-10T09:30:00.123455Z' }), ['after', 'at'])
-  assert.deepEqual(await selected(shop, { updated_after: '2024-05-10T09:30:00.123454Z' }), ['after', 'at', 'before'])
-  assert.deepEqual(await selected(shop, { updated_before: '2024-05-10T09:30:00.123457Z' }), ['at', 'before'])
+    assert.deepEqual(await selected(caller, { updated_after: text }), ['after'], text)
+  assert.deepEqual(await selected(caller, { updated_after: '2024-05-10T09:30:00.123455Z' }), ['after', 'at'])
+  assert.deepEqual(await selected(caller, { updated_after: '2024-05-10T09:30:00.123454Z' }), ['after', 'at', 'before'])
+  assert.deepEqual(await selected(caller, { updated_before: '2024-05-10T09:30:00.123457Z' }), ['at', 'before'])
   const range = { updated_after: '2024-05-10T09:30:00.123455Z', updated_before: '2024-05-10T09:30:00.123457Z' }
-  assert.deepEqual(await selected(shop, range), ['at'])
+  assert.deepEqual(await selected(caller, range), ['at'])
 })
 
 test('an ambiguous hour means the first occurrence', async () => {
-  const shop = await shopAround('2024-10-27T00:30:00Z', 'Europe/London')
-  assert.deepEqual(await selected(shop, { updated_after: '2024-10-27T01:30:00' }), ['after'])
+  const caller = await shopAround('2024-10-27T00:30:00Z', 'Europe/London')
+  assert.deepEqual(await selected(caller, { updated_after: '2024-10-27T01:30:00' }), ['after'])
 })
 
 /** Days that summer time begins with, by the clock that then skips midnight. */
@@ -90,10 +90,10 @@ const withoutMidnight = [
 
 test('a day without midnight starts at its first existing time', async () => {
   for (const [timeZone, day, moment] of withoutMidnight) {
-    const shop = await shopAround(moment, timeZone)
-    assert.deepEqual(await selected(shop, { updated_after: day }), ['after'], timeZone)
-    assert.deepEqual(await selected(shop, { updated_before: day }), ['before'], timeZone)
-    assert.equal((await shop.get(`/orders/transactions/search?sold_after=${day}`)).status, 200, timeZone)
+    const caller = await shopAround(moment, timeZone)
+    assert.deepEqual(await selected(caller, { updated_after: day }), ['after'], timeZone)
+    assert.deepEqual(await selected(caller, { updated_before: day }), ['before'], timeZone)
+    assert.equal((await caller.get(`/orders/transactions/search?sold_after=${day}`)).status, 200, timeZone)
   }
 })
 
@@ -195,9 +195,9 @@ test('an unreadable or nonexistent time is rejected with its parameter name', as
     // Before the year 1, once it is in UTC.
     ['0001-01-01', 'Australia/Melbourne'] as const,
   ]) {
-    const shop = await inZone(timeZone)
+    const caller = await inZone(timeZone)
     for (const parameter of ['updated_after', 'updated_before']) {
-      const { status, json } = await shop.get(
+      const { status, json } = await caller.get(
         `/orders/transactions/search?${new URLSearchParams({ [parameter]: text })}`,
       )
       const shown = `${text.slice(0, 40)} in ${timeZone}`
@@ -213,24 +213,24 @@ test('an unreadable or nonexistent time is rejected with its parameter name', as
 
 const zones = new Map<string, Promise<Caller>>()
 const inZone = (timeZone: string) => {
-  const known = zones.get(timeZone) ?? service.createService({ timeZone, readsPerMinute: 'off' })
+  const known = zones.get(timeZone) ?? api.createService({ timeZone, readsPerMinute: 'off' })
   zones.set(timeZone, known)
   return known
 }
 
 test('an offset with an unescaped plus is rejected', async () => {
-  const shop = await inZone('UTC')
+  const caller = await inZone('UTC')
   assert.equal(
-    (await shop.get('/customers/search?updated_after=2023-05-10T10:00:00+02:00')).json.code,
+    (await caller.get('/customers/search?updated_after=2023-05-10T10:00:00+02:00')).json.code,
     'invalid_timestamp',
   )
-  assert.equal((await shop.get('/customers/search?updated_after=2023-05-10T10:00:00%2B02:00')).status, 200)
+  assert.equal((await caller.get('/customers/search?updated_after=2023-05-10T10:00:00%2B02:00')).status, 200)
 })
 
 test('a range that ends before its start is rejected as such', async () => {
-  const shop = await inZone('UTC')
+  const caller = await inZone('UTC')
   const range = (from: string, to: string) =>
-    shop.get(`/orders/transactions/search?${new URLSearchParams({ updated_after: from, updated_before: to })}`)
+    caller.get(`/orders/transactions/search?${new URLSearchParams({ updated_after: from, updated_before: to })}`)
   for (const [from, to] of [
     ['2024-05-10', '2024-05-09'],
     ['2024-05-10T00:00:00.000001Z', '2024-05-10'],

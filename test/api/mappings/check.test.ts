@@ -14,9 +14,9 @@ import { customerExport, inventoryExport, newProductExport, productExport } from
 const api = await startWithWorker()
 
 test('a Shopify export can be imported repeatedly; missing records are unmapped', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const first = await importAndWait(
-    shop,
+    caller,
     'ecommerce-variants',
     productExport([
       ['S', "'0012001"],
@@ -28,14 +28,14 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     { note: 'apostrophe before an identifier, number, post code or phone: removed', count: 2 },
     { note: 'without a SKU: skipped', count: 1 },
   ])
-  const again = await importAndWait(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  const again = await importAndWait(caller, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   assert.deepEqual([again.new, again.changed, again.unchanged], [0, 0, 2])
   assert.ok(
     again.notes.some(({ note }: { note: string }) => /no longer in the file/.test(note)),
     JSON.stringify(again.notes),
   )
   const renamed = await importAndWait(
-    shop,
+    caller,
     'ecommerce-variants',
     newProductExport([
       ['S', "'0012001"],
@@ -47,15 +47,15 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     [3, 1, 2, 0],
     JSON.stringify(renamed),
   )
-  await importAndWait(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  await importAndWait(caller, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   const locations = await importAndWait(
-    shop,
+    caller,
     'ecommerce-locations',
     inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']),
   )
   assert.deepEqual([locations.read, locations.new, locations.rejected], [4, 2, 0])
   const rejected = await importAndWait(
-    shop,
+    caller,
     'ecommerce-customers',
     customerExport([
       ['1', 'a@example.com'],
@@ -64,69 +64,72 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
   )
   assert.deepEqual([rejected.new, rejected.rejected], [2, 0])
   const partly = await importAndWait(
-    shop,
+    caller,
     'ecommerce-customers',
     `Customer ID,Email\n3,c@example.com\n${'4'.repeat(101)},\n`,
   )
   assert.deepEqual([partly.new, partly.rejected, partly.notes], [1, 1, []], 'a rejected line keeps all records')
-  const { stores, skus, customers } = await checkMappings(shop)
+  const { stores, skus, customers } = await checkMappings(caller)
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
 })
 
 test('an interrupted file keeps its imported lines and queues a check', async () => {
-  const shop = await createUnmappedShop(api)
-  await importAndWait(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
-  const before = (await checkMappings(shop)).customers
+  const caller = await createUnmappedShop(api)
+  await importAndWait(caller, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
+  const before = (await checkMappings(caller)).customers
   const lines = Array.from({ length: 20_000 }, () => `${randomInt(2 ** 40)},${randomUUID()}@example.com`)
   const packed = gzipSync(`Customer ID,Email\n${lines.join('\n')}\n`)
-  const broken = await importAndWait(shop, 'ecommerce-customers', packed.subarray(0, -9))
+  const broken = await importAndWait(caller, 'ecommerce-customers', packed.subarray(0, -9))
   assert.deepEqual([broken.state, broken.notes], ['failed', []], JSON.stringify(broken))
   assert.ok(broken.new > 0)
   const now = async () =>
-    (await shop.get('/mappings/check')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
+    (await caller.get('/mappings/check')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
   await waitUntil(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 60_000)
   assert.equal((await now()).listed, 2 + broken.new)
 })
 
 test('a file with corrected rejected lines is not complete and removes nothing', async () => {
-  const shop = await createUnmappedShop(api)
-  await importAndWait(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
+  const caller = await createUnmappedShop(api)
+  await importAndWait(caller, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
   const why = { line: '2', column: 'customerId', reason: 'is too long' }
-  const csv = await importAndWait(shop, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
+  const csv = await importAndWait(caller, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
   const record = JSON.stringify({ ...why, customerId: '4' })
-  const json = await importAndWait(shop, 'ecommerce-customers', `${record}\n`, {
+  const json = await importAndWait(caller, 'ecommerce-customers', `${record}\n`, {
     'content-type': 'application/x-ndjson',
   })
   assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.rejected], [1, [], 1, [], 0], JSON.stringify(json))
-  assert.equal((await checkMappings(shop)).customers.listed, 4)
+  assert.equal((await checkMappings(caller)).customers.listed, 4)
 })
 
 test('each record has a state with evidence; best-selling problems come first', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const sale = {
     channel: 'store',
     saleDate: new Date().toISOString().slice(0, 19).replace('T', ' '),
     storeNumber: '102',
     type: 'sale',
   }
-  await upsertTransactions(api.db, shop.service, [
+  await upsertTransactions(api.db, caller.service, [
     {
       header: { id: 't1', number: '1', ...sale, customerId: '65433' },
       line: { id: '1', sku: '12003', quantity: '4', price: '10.00', value: '40.00' },
     },
   ] as never)
-  await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'MH01-S' })
-  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/77', ecommerceLegacyId: '77' })
-  const before = await checkMappings(shop)
+  await put(caller, '/mappings/stores/1001', { ecommerceLocationId: '111' })
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'MH01-S' })
+  await put(caller, '/mappings/customers/65432', {
+    ecommerceAdminId: 'gid://shop/Customer/77',
+    ecommerceLegacyId: '77',
+  })
+  const before = await checkMappings(caller)
   assert.deepEqual(
     [before.stores.states.unverified, before.stores.states.unmapped, before.stores.listedAt],
     [1, 1, null],
   )
 
-  await importAndWait(shop, 'ecommerce-locations', 'Location ID,Name\n222,bourke  street\n333,Harbour\n')
+  await importAndWait(caller, 'ecommerce-locations', 'Location ID,Name\n222,bourke  street\n333,Harbour\n')
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-variants',
     productExport([
       ['S', 'MH01-S'],
@@ -136,14 +139,14 @@ test('each record has a state with evidence; best-selling problems come first', 
     ]),
   )
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-customers',
     customerExport([
       ['77', 'john@example.com'],
       ['88', 'other@example.com'],
     ]),
   )
-  const { stores, skus, customers } = await checkMappings(shop)
+  const { stores, skus, customers } = await checkMappings(caller)
   assert.deepEqual(stores.states, {
     unmapped: 0,
     platformOnly: 1,
@@ -153,45 +156,45 @@ test('each record has a state with evidence; best-selling problems come first', 
     matched: 0,
     unverified: 0,
   })
-  assert.deepEqual(await summaries(shop, 'stores'), [
+  assert.deepEqual(await summaries(caller, 'stores'), [
     ['1002', 'nearMatch', null, '222', 'name'],
     ['1001', 'orphaned', '111', null, ''],
     [null, 'platformOnly', '333', null, ''],
   ])
-  const [bourke] = await issues(shop, 'stores')
+  const [bourke] = await issues(caller, 'stores')
   assert.deepEqual(
     [bourke?.name, bourke?.ecommerceName, bourke?.unitsInStock, bourke?.unitsSold],
     ['102 Bourke Street', 'bourke  street', 21, 4],
   )
   assert.equal(skus.states.duplicate, 1)
-  assert.deepEqual(await summaries(shop, 'skus'), [
+  assert.deepEqual(await summaries(caller, 'skus'), [
     ['12003', 'unmapped', null, null, ''],
     ['12001', 'duplicate', 'MH01-S', null, 'double'],
     ['12002', 'nearMatch', null, '012002', 'leadingZeros'],
     [null, 'platformOnly', 'MH01-XL', null, ''],
   ])
-  assert.deepEqual(await summaries(shop, 'customers'), [
+  assert.deepEqual(await summaries(caller, 'customers'), [
     ['65433', 'unmapped', null, null, ''],
     [null, 'platformOnly', '88', null, ''],
     ['65432', 'matched', '77', null, ''],
   ])
   assert.equal(customers.states.matched, 1)
-  const first = (await shop.get('/mappings/issues/skus?limit=1')).json
-  const next = (await shop.get(`/mappings/issues/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
+  const first = (await caller.get('/mappings/issues/skus?limit=1')).json
+  const next = (await caller.get(`/mappings/issues/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
   assert.deepEqual([first.data[0].id, next.data[0].id], ['12003', '12001'])
-  assert.deepEqual((await issues(shop, 'skus', '?state=orphaned')).length, 0)
+  assert.deepEqual((await issues(caller, 'skus', '?state=orphaned')).length, 0)
 })
 
 test('a near match names its difference, such as case, zeros or barcode', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   await api.db.run(
-    sql`update variant set barcode = '0930001' where service_id = ${shop.service.id} and sku_id = '12003'`,
+    sql`update variant set barcode = '0930001' where service_id = ${caller.service.id} and sku_id = '12003'`,
   )
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
-  await put(shop, '/mappings/skus/12002', { ecommerceSku: 'MH01 M' })
-  await put(shop, '/mappings/stores/1001', { ecommerceLocationId: 'gid://shopify/Location/111' })
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await put(caller, '/mappings/skus/12002', { ecommerceSku: 'MH01 M' })
+  await put(caller, '/mappings/stores/1001', { ecommerceLocationId: 'gid://shopify/Location/111' })
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-variants',
     productExport([
       ['S', 'MH01-S'],
@@ -199,12 +202,12 @@ test('a near match names its difference, such as case, zeros or barcode', async 
       ['L', 'other', "'930001"],
     ]),
   )
-  await importAndWait(shop, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
-  await importAndWait(shop, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
-  await checkMappings(shop)
+  await importAndWait(caller, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
+  await importAndWait(caller, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
+  await checkMappings(caller)
   const why = async (kind: string) =>
     Object.fromEntries(
-      (await issues(shop, kind, '?state=nearMatch')).map(one => [one.id, [one.suggestion, one.evidence[0]?.reason]]),
+      (await issues(caller, kind, '?state=nearMatch')).map(one => [one.id, [one.suggestion, one.evidence[0]?.reason]]),
     )
   assert.deepEqual(await why('skus'), {
     12001: ['MH01-S', 'case'],
@@ -213,32 +216,32 @@ test('a near match names its difference, such as case, zeros or barcode', async 
   })
   assert.deepEqual(await why('stores'), { 1001: ['111', 'form'] })
   assert.deepEqual(await why('customers'), { 65432: ['99', 'email'] })
-  await importAndWait(shop, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
-  await checkMappings(shop)
+  await importAndWait(caller, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
+  await checkMappings(caller)
   assert.deepEqual(await why('customers'), {}, 'zeros in front are another address')
 })
 
 test('a fully rejected file leaves mapped records unverified and orphans nothing', async () => {
-  const shop = await createUnmappedShop(api)
-  await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
-  const rejected = await importAndWait(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
+  const caller = await createUnmappedShop(api)
+  await put(caller, '/mappings/stores/1001', { ecommerceLocationId: '111' })
+  const rejected = await importAndWait(caller, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
   assert.deepEqual([rejected.read, rejected.rejected], [1, 1])
-  const { stores } = await checkMappings(shop)
+  const { stores } = await checkMappings(caller)
   assert.deepEqual([stores.listedAt, stores.states.orphaned, stores.states.unverified], [null, 0, 1])
 })
 
 test('mappings in imported records are checked after the import', async () => {
-  const shop = await createUnmappedShop(api)
-  await importAndWait(shop, 'ecommerce-locations', 'ID,Name\n111,North\n')
-  await checkMappings(shop)
-  const { storeId, storeNumber, name } = (await shop.get('/mappings/stores/1001')).json.data
+  const caller = await createUnmappedShop(api)
+  await importAndWait(caller, 'ecommerce-locations', 'ID,Name\n111,North\n')
+  await checkMappings(caller)
+  const { storeId, storeNumber, name } = (await caller.get('/mappings/stores/1001')).json.data
   await importAndWait(
-    shop,
+    caller,
     'stores',
     `storeId,storeNumber,name,ecommerceLocationId\n${storeId},${storeNumber},${name},111\n`,
   )
   await waitUntil(
-    async () => (await summaries(shop, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
+    async () => (await summaries(caller, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
     'the mappings are checked',
   )
 })

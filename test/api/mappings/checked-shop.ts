@@ -3,12 +3,12 @@ import { after } from 'node:test'
 import { pino } from 'pino'
 import { startWorker } from '../../../src/jobs/worker.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
 /** A service with a worker, both until the tests of the file have ended. */
 export async function startWithWorker() {
-  const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+  const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
   const log = pino({ level: 'silent' })
   const worker = startWorker({ db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} } })
   after(async () => {
@@ -19,9 +19,9 @@ export async function startWithWorker() {
 }
 
 /** Checks all mappings and returns the status by kind. */
-export async function checkMappings(shop: Caller) {
-  assert.equal((await post(shop, '/mappings/check', {})).status, 202)
-  const status = async () => (await shop.get('/mappings/check')).json.data
+export async function checkMappings(caller: Caller) {
+  assert.equal((await post(caller, '/mappings/check', {})).status, 202)
+  const status = async () => (await caller.get('/mappings/check')).json.data
   await waitUntil(
     async () => (await status()).every((one: Record<string, unknown>) => one.checkedAt && !one.isRunning),
     'the mappings are checked',
@@ -32,12 +32,12 @@ export async function checkMappings(shop: Caller) {
 export type Issue = Record<string, unknown> & {
   evidence: { reason: string; ecommerceId: string | null; id: string | null }[]
 }
-export const issues = async (shop: Caller, kind: string, query = ''): Promise<Issue[]> =>
-  (await shop.get(`/mappings/issues/${kind}${query}`)).json.data
+export const issues = async (caller: Caller, kind: string, query = ''): Promise<Issue[]> =>
+  (await caller.get(`/mappings/issues/${kind}${query}`)).json.data
 export const summarize = ({ id, state, ecommerceId, suggestion, evidence }: Issue) => [
   ...[id, state, ecommerceId, suggestion],
   evidence.map(one => [one.reason, one.id].filter(Boolean).join(' ')).join(),
 ]
-export const summaries = async (shop: Caller, kind: string) => (await issues(shop, kind)).map(summarize)
-export const fix = (shop: Caller, kind: string, id: string, to: string | null, more: { from?: string | null } = {}) =>
-  post(shop, '/mappings/fixes', { kind, id, to, ...more })
+export const summaries = async (caller: Caller, kind: string) => (await issues(caller, kind)).map(summarize)
+export const fix = (caller: Caller, kind: string, id: string, to: string | null, more: { from?: string | null } = {}) =>
+  post(caller, '/mappings/fixes', { kind, id, to, ...more })

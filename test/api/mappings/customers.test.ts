@@ -3,36 +3,36 @@ import { after, before, test } from 'node:test'
 import { assertRejected, updateCustomer } from '../../support/customer-bodies.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-let api: TestService
+let api: TestApi
 before(async () => {
-  api = await startTestService()
+  api = await startTestApi()
 })
 after(() => api.stop())
 
 const path = '/mappings/customers/65432'
-const map = (shop: Caller, change: object, headers = {}) => put(shop, path, change, headers)
+const map = (caller: Caller, change: object, headers = {}) => put(caller, path, change, headers)
 const [admin, legacy] = ['gid://shop/Customer/6477890125896', '6477890125896']
 
 test('a mapped customer is shown with its identifiers unless they are omitted', async () => {
-  const shop = await createUnmappedShop(api)
-  const { asOf } = (await shop.get('/customers/search?limit=1')).json.meta
-  const first = await map(shop, { ecommerceAdminId: admin })
+  const caller = await createUnmappedShop(api)
+  const { asOf } = (await caller.get('/customers/search?limit=1')).json.meta
+  const first = await map(caller, { ecommerceAdminId: admin })
   assert.equal(first.status, 200, first.text)
-  const { json, headers } = await map(shop, { ecommerceLegacyId: legacy })
+  const { json, headers } = await map(caller, { ecommerceLegacyId: legacy })
   const mapped = { customerId: '65432', email: 'john@example.com', ecommerceAdminId: admin, ecommerceLegacyId: legacy }
   assert.deepEqual(json.data, mapped)
-  const found = await shop.get(path)
+  const found = await caller.get(path)
   assert.deepEqual([found.json, found.headers.etag], [json, headers.etag])
   for (const response of [
-    (await shop.get('/customers/65432')).json.data,
-    (await shop.get(`/customers/search?updated_after=${asOf}`)).json.data[0],
-    (await shop.get('/customers?email=john@example.com')).json.data[0],
+    (await caller.get('/customers/65432')).json.data,
+    (await caller.get(`/customers/search?updated_after=${asOf}`)).json.data[0],
+    (await caller.get('/customers?email=john@example.com')).json.data[0],
   ])
     assert.deepEqual([response.ecommerceAdminId, response.ecommerceLegacyId], [admin, legacy])
-  const polled = (await shop.get(`/customers?updated_after=${asOf}`)).json.data
+  const polled = (await caller.get(`/customers?updated_after=${asOf}`)).json.data
   assert.deepEqual(
     polled.map((each: object) => ['id' in each && each.id, 'ecommerceAdminId' in each, 'ecommerceLegacyId' in each]),
     [['65432', false, false]],
@@ -40,25 +40,25 @@ test('a mapped customer is shown with its identifiers unless they are omitted', 
 })
 
 test("a customer mapping and the customer's identifiers are the same data", async () => {
-  const shop = await createUnmappedShop(api)
-  const maintainer = await api.createAccount('maintainer', shop.service)
+  const caller = await createUnmappedShop(api)
+  const maintainer = await api.createAccount('maintainer', caller.service)
   await updateCustomer(maintainer, '65432', { ecommerceAdminId: admin, ecommerceLegacyId: legacy, title: 'Mr' })
-  const { data } = (await shop.get(path)).json
+  const { data } = (await caller.get(path)).json
   assert.deepEqual([data.ecommerceAdminId, data.ecommerceLegacyId], [admin, legacy])
-  await map(shop, { ecommerceAdminId: null, ecommerceLegacyId: '' })
-  const customer = (await shop.get('/customers/65432')).json.data
+  await map(caller, { ecommerceAdminId: null, ecommerceLegacyId: '' })
+  const customer = (await caller.get('/customers/65432')).json.data
   assert.deepEqual([customer.ecommerceAdminId, customer.ecommerceLegacyId, customer.title], [null, null, 'Mr'])
 })
 
 test('concurrent changes of a customer and its mapping are all stored', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
     await Promise.all([
-      map(shop, { ecommerceAdminId: `admin ${round}` }),
-      updateCustomer(shop, '65432', { surname: `Smith ${'x'.repeat(round)}` }),
-      map(shop, { ecommerceLegacyId: `legacy ${round}` }),
+      map(caller, { ecommerceAdminId: `admin ${round}` }),
+      updateCustomer(caller, '65432', { surname: `Smith ${'x'.repeat(round)}` }),
+      map(caller, { ecommerceLegacyId: `legacy ${round}` }),
     ])
-    const { data } = (await shop.get('/customers/65432')).json
+    const { data } = (await caller.get('/customers/65432')).json
     assert.deepEqual(
       [data.ecommerceAdminId, data.surname, data.ecommerceLegacyId],
       [`admin ${round}`, `Smith ${'x'.repeat(round)}`, `legacy ${round}`],
@@ -67,15 +67,15 @@ test('concurrent changes of a customer and its mapping are all stored', async ()
 })
 
 test('an invalid identifier, stale version, unknown customer or low role is rejected', async () => {
-  const shop = await createUnmappedShop(api)
-  const maintainer = await api.createAccount('maintainer', shop.service)
+  const caller = await createUnmappedShop(api)
+  const maintainer = await api.createAccount('maintainer', caller.service)
   assertProblem(await map(maintainer, { ecommerceAdminId: admin }), 'insufficient_role', api.baseUrl)
-  assertRejected(api, await map(shop, { email: 'a@example.com' }), 'invalid_body', '/email')
-  assertRejected(api, await map(shop, { ecommerceAdminId: 1 }), 'invalid_body', '/ecommerceAdminId')
-  assertRejected(api, await map(shop, { ecommerceLegacyId: 'x'.repeat(251) }), 'invalid_field', '/ecommerceLegacyId')
-  const { etag } = (await shop.get(path)).headers
-  await map(shop, { ecommerceAdminId: admin })
-  assertProblem(await map(shop, { ecommerceAdminId: null }, { 'if-match': etag }), 'precondition_failed', api.baseUrl)
+  assertRejected(api, await map(caller, { email: 'a@example.com' }), 'invalid_body', '/email')
+  assertRejected(api, await map(caller, { ecommerceAdminId: 1 }), 'invalid_body', '/ecommerceAdminId')
+  assertRejected(api, await map(caller, { ecommerceLegacyId: 'x'.repeat(251) }), 'invalid_field', '/ecommerceLegacyId')
+  const { etag } = (await caller.get(path)).headers
+  await map(caller, { ecommerceAdminId: admin })
+  assertProblem(await map(caller, { ecommerceAdminId: null }, { 'if-match': etag }), 'precondition_failed', api.baseUrl)
   for (const id of ['0', 'x'.repeat(251), '..%2F65432'])
-    assertProblem(await put(shop, `/mappings/customers/${id}`, { ecommerceAdminId: admin }), 'not_found', api.baseUrl)
+    assertProblem(await put(caller, `/mappings/customers/${id}`, { ecommerceAdminId: admin }), 'not_found', api.baseUrl)
 })

@@ -11,38 +11,38 @@ import { customerExport, productExport } from './shopify.ts'
 const api = await startWithWorker()
 
 test('a fix applies immediately and can be undone before another change', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-variants',
     productExport([
       ['S', 'MH01-S'],
       ['M', 'MH01-M'],
     ]),
   )
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
-  await checkMappings(shop)
-  const fixed = await fix(shop, 'skus', '12001', 'MH01-S')
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await checkMappings(caller)
+  const fixed = await fix(caller, 'skus', '12001', 'MH01-S')
   assert.equal(fixed.status, 201, fixed.text)
   assert.equal(fixed.headers.location, '/mappings/skus/12001')
   const { id: fixId, before, after: now, username } = fixed.json.data
-  assert.deepEqual([before, now, username], [{ ecommerceSku: 'mh01-s' }, { ecommerceSku: 'MH01-S' }, shop.username])
-  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'MH01-S')
-  assert.deepEqual((await issues(shop, 'skus', '?state=matched')).map(summarize), [
+  assert.deepEqual([before, now, username], [{ ecommerceSku: 'mh01-s' }, { ecommerceSku: 'MH01-S' }, caller.username])
+  assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, 'MH01-S')
+  assert.deepEqual((await issues(caller, 'skus', '?state=matched')).map(summarize), [
     ['12001', 'matched', 'MH01-S', null, ''],
   ])
-  assertProblem(await fix(shop, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
-  assertProblem(await fix(shop, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
+  assertProblem(await fix(caller, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
+  assertProblem(await fix(caller, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
 
-  const undo = (of: string) => post(shop, `/mappings/fixes/${of}/undo`, {})
+  const undo = (of: string) => post(caller, `/mappings/fixes/${of}/undo`, {})
   const undone = await undo(fixId)
   assert.equal(undone.status, 200, undone.text)
   assert.ok(undone.json.data.undoneAt)
-  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'mh01-s')
-  assert.deepEqual((await issues(shop, 'skus', '?state=nearMatch')).map(summarize), [
+  assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, 'mh01-s')
+  assert.deepEqual((await issues(caller, 'skus', '?state=nearMatch')).map(summarize), [
     ['12001', 'nearMatch', 'mh01-s', 'MH01-S', 'case'],
   ])
-  const audited = (await shop.get('/audit?record=/mappings/skus/12001')).json.data
+  const audited = (await caller.get('/audit?record=/mappings/skus/12001')).json.data
   assert.deepEqual(
     audited.map(({ operation }: { operation: string }) => operation.replace(/.*fixes/, '')),
     ['PUT /mappings/skus/:id', '', '/:id/undo'],
@@ -50,50 +50,50 @@ test('a fix applies immediately and can be undone before another change', async 
   )
   assert.deepEqual((await undo(fixId)).json.data, undone.json.data, 'and stays so')
 
-  const other = (await fix(shop, 'skus', '12002', 'MH01-M')).json.data
-  await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
+  const other = (await fix(caller, 'skus', '12002', 'MH01-M')).json.data
+  await put(caller, '/mappings/skus/12002', { ecommerceSku: null })
   assertProblem(await undo(other.id), 'mapping_changed', api.baseUrl)
   assertProblem(await undo('none'), 'not_found', api.baseUrl)
-  const listed = (await shop.get('/mappings/fixes')).json.data
+  const listed = (await caller.get('/mappings/fixes')).json.data
   assert.deepEqual(
     listed.map((one: { id: string }) => one.id),
     [other.id, fixId],
   )
   await api.db.run(sql`update mapping_fix set changed_at = now() - interval '91 days' where fix_id = ${fixId}`)
-  const kept = (await shop.get('/mappings/fixes')).json.data
+  const kept = (await caller.get('/mappings/fixes')).json.data
   assert.deepEqual(
     kept.map((one: { id: string }) => one.id),
     [other.id],
     'for 90 days',
   )
   assertProblem(await undo(fixId), 'not_found', api.baseUrl)
-  const [line] = (await shop.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
+  const [line] = (await caller.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
     /fixes$/.test(operation),
   )
   assert.deepEqual(
     [line.operation, line.fields, line.username],
-    ['POST /mappings/fixes', ['kind', 'id', 'to'], shop.username],
+    ['POST /mappings/fixes', ['kind', 'id', 'to'], caller.username],
   )
 })
 
 test("a fix is rejected if the record's mapping has changed since", async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const platform: [string, string][] = [
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
     ['L', '12003'],
   ]
-  await importAndWait(shop, 'ecommerce-variants', productExport(platform))
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
-  await checkMappings(shop)
-  const [found] = await issues(shop, 'skus', '?state=nearMatch')
+  await importAndWait(caller, 'ecommerce-variants', productExport(platform))
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await checkMappings(caller)
+  const [found] = await issues(caller, 'skus', '?state=nearMatch')
   assert.equal(found?.ecommerceId, 'mh01-s')
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   for (const from of ['mh01-s', null])
-    assertProblem(await fix(shop, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
-  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'theirs')
+    assertProblem(await fix(caller, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
+  assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, 'theirs')
 
-  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/5' })
+  await put(caller, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/5' })
   for (const [kind, id, from, to] of [
     ['skus', '12001', 'theirs', 'MH01-S'],
     ['skus', '12002', null, 'MH01-M'],
@@ -104,53 +104,53 @@ test("a fix is rejected if the record's mapping has changed since", async () => 
     ['customers', '65432', '5', '6'],
     ['customers', '65433', null, '5'],
   ] as const)
-    assert.equal((await fix(shop, kind, id, to, { from })).status, 201, `${id} from ${from}`)
+    assert.equal((await fix(caller, kind, id, to, { from })).status, 201, `${id} from ${from}`)
 })
 
 test('two records of one platform item are duplicates until one is unmapped', async () => {
-  const shop = await createUnmappedShop(api)
-  await importAndWait(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')
-  for (const id of ['1001', '1002']) await put(shop, `/mappings/stores/${id}`, { ecommerceLocationId: '1' })
+  const caller = await createUnmappedShop(api)
+  await importAndWait(caller, 'ecommerce-locations', 'ID,Name\n1,One\n')
+  for (const id of ['1001', '1002']) await put(caller, `/mappings/stores/${id}`, { ecommerceLocationId: '1' })
   for (const [id, legacy] of [
     ['65432', '5'],
     ['65433', '6'],
   ])
-    await put(shop, `/mappings/customers/${id}`, {
+    await put(caller, `/mappings/customers/${id}`, {
       ecommerceAdminId: 'gid://shop/Customer/5',
       ecommerceLegacyId: legacy,
     })
-  await checkMappings(shop)
-  assert.deepEqual((await summaries(shop, 'stores')).toSorted(), [
+  await checkMappings(caller)
+  assert.deepEqual((await summaries(caller, 'stores')).toSorted(), [
     ['1001', 'duplicate', '1', null, 'shared 1002'],
     ['1002', 'duplicate', '1', null, 'shared 1001'],
   ])
-  assert.deepEqual(await issues(shop, 'customers', '?state=duplicate').then(all => all.map(summarize)), [
+  assert.deepEqual(await issues(caller, 'customers', '?state=duplicate').then(all => all.map(summarize)), [
     ['65433', 'duplicate', '6', null, 'clash,clash'],
   ])
-  await fix(shop, 'stores', '1002', null)
-  assert.deepEqual((await summaries(shop, 'stores')).toSorted(), [
+  await fix(caller, 'stores', '1002', null)
+  assert.deepEqual((await summaries(caller, 'stores')).toSorted(), [
     ['1001', 'matched', '1', null, ''],
     ['1002', 'unmapped', null, null, ''],
   ])
-  const mended = await fix(shop, 'customers', '65433', '6')
+  const mended = await fix(caller, 'customers', '65433', '6')
   assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
 })
 
 test('an item freed by a fix and suggested elsewhere is not platformOnly', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-variants',
     productExport([
       ['S', 'X1'],
       ['M', 'x1'],
     ]),
   )
-  await put(shop, '/mappings/skus/12001', { ecommerceSku: ' X1' })
-  await put(shop, '/mappings/skus/12002', { ecommerceSku: 'X1' })
-  await checkMappings(shop)
-  await fix(shop, 'skus', '12002', 'x1')
-  const all = await summaries(shop, 'skus')
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: ' X1' })
+  await put(caller, '/mappings/skus/12002', { ecommerceSku: 'X1' })
+  await checkMappings(caller)
+  await fix(caller, 'skus', '12002', 'x1')
+  const all = await summaries(caller, 'skus')
   assert.deepEqual(
     all.filter(([id]) => id !== '12003'),
     [
@@ -161,12 +161,12 @@ test('an item freed by a fix and suggested elsewhere is not platformOnly', async
 })
 
 test('erasing a customer rechecks others who named them; leading zeros stay significant', async () => {
-  const shop = await createUnmappedShop(api)
-  await put(shop, '/customers/65432', { contact: { email: '7@example.com' } })
-  await put(shop, '/customers/65433', { contact: { email: 'mary@example.com' } })
-  for (const id of ['65432', '65433']) await put(shop, `/mappings/customers/${id}`, { ecommerceLegacyId: '5' })
+  const caller = await createUnmappedShop(api)
+  await put(caller, '/customers/65432', { contact: { email: '7@example.com' } })
+  await put(caller, '/customers/65433', { contact: { email: 'mary@example.com' } })
+  for (const id of ['65432', '65433']) await put(caller, `/mappings/customers/${id}`, { ecommerceLegacyId: '5' })
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-customers',
     customerExport([
       ['5', 'both@example.com'],
@@ -174,9 +174,9 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
       ['8', '007@example.com'],
     ]),
   )
-  await checkMappings(shop)
-  await fix(shop, 'customers', '65432', '5')
-  const kept = (await shop.get('/customers/65432/export')).json.data
+  await checkMappings(caller)
+  await fix(caller, 'customers', '65432', '5')
+  const kept = (await caller.get('/customers/65432/export')).json.data
   assert.deepEqual(
     kept.ecommerce.map(({ ecommerceId }: { ecommerceId: string }) => ecommerceId),
     ['5', '7'],
@@ -185,20 +185,20 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
     [kept.mappingIssues.map(({ state }: { state: string }) => state), kept.mappingFixes.length],
     [['duplicate'], 1],
   )
-  assert.equal((await remove(shop, '/customers/65432')).status, 200)
+  assert.equal((await remove(caller, '/customers/65432')).status, 200)
   const left = await api.db.rows<{ id: string }>(
-    sql`select ecommerce_id as id from ecommerce_item where service_id = ${shop.service.id}`,
+    sql`select ecommerce_id as id from ecommerce_item where service_id = ${caller.service.id}`,
   )
   assert.deepEqual(left, [{ id: '8' }])
-  const other = (await issues(shop, 'customers')).find(({ id }) => id === '65433')
+  const other = (await issues(caller, 'customers')).find(({ id }) => id === '65433')
   assert.deepEqual([other?.state, other?.evidence], ['orphaned', []])
 })
 
 test('erasure deletes platform items; only admins see mapping issues', async () => {
-  const shop = await createUnmappedShop(api)
-  await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
+  const caller = await createUnmappedShop(api)
+  await put(caller, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
   await importAndWait(
-    shop,
+    caller,
     'ecommerce-customers',
     customerExport([
       ['77', 'first@example.com'],
@@ -206,20 +206,20 @@ test('erasure deletes platform items; only admins see mapping issues', async () 
       ['79', 'jane@example.com'],
     ]),
   )
-  await checkMappings(shop)
-  await fix(shop, 'customers', '65432', '78')
-  await fix(shop, 'customers', '65432', '77')
-  assert.equal((await remove(shop, '/customers/65432')).status, 200)
+  await checkMappings(caller)
+  await fix(caller, 'customers', '65432', '78')
+  await fix(caller, 'customers', '65432', '77')
+  assert.equal((await remove(caller, '/customers/65432')).status, 200)
   const left = await api.db.rows<{ other: string }>(
-    sql`select other from ecommerce_item where service_id = ${shop.service.id}`,
+    sql`select other from ecommerce_item where service_id = ${caller.service.id}`,
   )
   assert.deepEqual(left, [{ other: 'jane@example.com' }])
-  assert.deepEqual((await shop.get('/mappings/fixes')).json.data, [])
-  assert.ok((await issues(shop, 'customers')).every(({ id }) => id !== '65432'))
-  const maintainer = await api.createAccount('maintainer', shop.service)
+  assert.deepEqual((await caller.get('/mappings/fixes')).json.data, [])
+  assert.ok((await issues(caller, 'customers')).every(({ id }) => id !== '65432'))
+  const maintainer = await api.createAccount('maintainer', caller.service)
   for (const path of ['check', 'issues/stores', 'fixes'])
     assertProblem(await maintainer.get(`/mappings/${path}`), 'insufficient_role', api.baseUrl)
   const stranger = await createUnmappedShop(api)
-  const { id: fixId } = (await fix(shop, 'stores', '1001', '1')).json.data
+  const { id: fixId } = (await fix(caller, 'stores', '1001', '1')).json.data
   assertProblem(await post(stranger, `/mappings/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
 })

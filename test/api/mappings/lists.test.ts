@@ -4,12 +4,12 @@ import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-let api: TestService
+let api: TestApi
 before(async () => {
-  api = await startTestService()
+  api = await startTestApi()
 })
 after(() => api.stop())
 
@@ -17,11 +17,11 @@ const keys = { stores: 'storeId', skus: 'skuId', customers: 'customerId' } as co
 type Kind = keyof typeof keys
 
 /** Returns the identifiers of a complete list, page by page. `between` runs after each page except the last. */
-async function pagination(shop: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
+async function pagination(caller: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
   const found: string[] = []
   let cursor = ''
   for (;;) {
-    const { status, json, text } = await shop.get(`/mappings/${kind}?${query}${cursor && `&after_cursor=${cursor}`}`)
+    const { status, json, text } = await caller.get(`/mappings/${kind}?${query}${cursor && `&after_cursor=${cursor}`}`)
     assert.equal(status, 200, text)
     found.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
     if (!json.meta.hasNextPage) return found
@@ -38,68 +38,68 @@ const mappings: Record<Kind, [change: object, ids: string[]]> = {
 
 for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof mappings)[Kind]][])
   test(`each of the ${kind} is listed in exactly one of two states`, async () => {
-    const shop = await createUnmappedShop(api)
+    const caller = await createUnmappedShop(api)
     const [, second = ''] = ids
-    assert.deepEqual(await pagination(shop, kind, 'state=unmapped&limit=1'), ids)
-    assert.deepEqual(await pagination(shop, kind, 'state=mapped'), [])
-    const mapped = await put(shop, `/mappings/${kind}/${second}`, change)
+    assert.deepEqual(await pagination(caller, kind, 'state=unmapped&limit=1'), ids)
+    assert.deepEqual(await pagination(caller, kind, 'state=mapped'), [])
+    const mapped = await put(caller, `/mappings/${kind}/${second}`, change)
     assert.equal(mapped.status, 200, mapped.text)
-    assert.deepEqual(await pagination(shop, kind, 'limit=1'), ids)
-    assert.deepEqual(await pagination(shop, kind, 'state=mapped'), [second])
+    assert.deepEqual(await pagination(caller, kind, 'limit=1'), ids)
+    assert.deepEqual(await pagination(caller, kind, 'state=mapped'), [second])
     assert.deepEqual(
-      await pagination(shop, kind, 'state=unmapped&limit=1'),
+      await pagination(caller, kind, 'state=unmapped&limit=1'),
       ids.filter(id => id !== second),
     )
-    const { data } = (await shop.get(`/mappings/${kind}?state=mapped`)).json
+    const { data } = (await caller.get(`/mappings/${kind}?state=mapped`)).json
     assert.deepEqual(data, [mapped.json.data], 'a list shows what the record is')
     const nothing = Object.fromEntries(Object.keys(change).map(name => [name, null]))
-    assert.equal((await put(shop, `/mappings/${kind}/${second}`, nothing)).status, 200)
-    assert.deepEqual(await pagination(shop, kind, 'state=mapped'), [])
+    assert.equal((await put(caller, `/mappings/${kind}/${second}`, nothing)).status, 200)
+    assert.deepEqual(await pagination(caller, kind, 'state=mapped'), [])
   })
 
 test('either form of the identifier makes a customer mapped', async () => {
-  const shop = await createUnmappedShop(api)
-  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
-  await put(shop, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
-  assert.deepEqual(await pagination(shop, 'customers', 'state=mapped'), ['65432', '65433'])
-  assert.deepEqual(await pagination(shop, 'customers', 'state=unmapped'), [])
+  const caller = await createUnmappedShop(api)
+  await put(caller, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
+  await put(caller, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
+  assert.deepEqual(await pagination(caller, 'customers', 'state=mapped'), ['65432', '65433'])
+  assert.deepEqual(await pagination(caller, 'customers', 'state=unmapped'), [])
 })
 
 test("a colour's product does not make its SKUs mapped", async () => {
-  const shop = await createUnmappedShop(api)
-  await put(shop, '/mappings/skus/12001', { ecommerceProductId: '1' })
-  assert.deepEqual(await pagination(shop, 'skus', 'state=mapped'), [])
+  const caller = await createUnmappedShop(api)
+  await put(caller, '/mappings/skus/12001', { ecommerceProductId: '1' })
+  assert.deepEqual(await pagination(caller, 'skus', 'state=mapped'), [])
 })
 
 test('mapping records during pagination shows each record once', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const ids = Array.from({ length: 25 }, (_, i) => String(70_000 + i))
   await upsertCustomers(
     api.db,
-    shop.service,
+    caller.service,
     ids.map(id => ({ id, firstname: 'Ann' })),
   )
   const all = ['65432', '65433', ...ids]
   let mapped = 0
-  const found = await pagination(shop, 'customers', 'state=unmapped&limit=4', async () => {
+  const found = await pagination(caller, 'customers', 'state=unmapped&limit=4', async () => {
     const shown = all.slice(mapped, mapped + 4)
     mapped += shown.length
     for (const id of shown)
-      assert.equal((await put(shop, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
+      assert.equal((await put(caller, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
   })
   assert.deepEqual(found, all)
-  assert.deepEqual(await pagination(shop, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
+  assert.deepEqual(await pagination(caller, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
 })
 
 test('a cursor belongs to its service, list and mapping state', async () => {
-  const [shop, other] = [await createUnmappedShop(api), await createUnmappedShop(api)]
-  const { endCursor } = (await shop.get('/mappings/stores?state=unmapped&limit=1')).json.meta
+  const [caller, other] = [await createUnmappedShop(api), await createUnmappedShop(api)]
+  const { endCursor } = (await caller.get('/mappings/stores?state=unmapped&limit=1')).json.meta
   const rejected = async (caller: Caller, path: string) =>
     assertProblem(await caller.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
   await rejected(other, '/mappings/stores?state=unmapped&')
-  await rejected(shop, '/mappings/stores?state=mapped&')
-  await rejected(shop, '/mappings/stores?')
-  await rejected(shop, '/mappings/skus?state=unmapped&')
+  await rejected(caller, '/mappings/stores?state=mapped&')
+  await rejected(caller, '/mappings/stores?')
+  await rejected(caller, '/mappings/skus?state=unmapped&')
   for (const query of [
     'state=other',
     'state=',
@@ -107,17 +107,17 @@ test('a cursor belongs to its service, list and mapping state', async () => {
     'mapped=true',
     'updated_after=2024-01-01',
   ])
-    assertProblem(await shop.get(`/mappings/customers?${query}`), 'invalid_parameter', api.baseUrl)
+    assertProblem(await caller.get(`/mappings/customers?${query}`), 'invalid_parameter', api.baseUrl)
 })
 
 test('a mapping page shows committed data even while watermarks are held back', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const holder = await api.db.pool.connect()
   try {
     await holder.query('begin')
-    await holder.query('select next_change_timestamp($1, null)', [shop.service.id])
-    await upsertStores(api.db, shop.service, [{ storeId: '1001', ecommerceLocationId: 'one' }])
-    assert.deepEqual(await pagination(shop, 'stores', 'state=mapped'), ['1001'])
+    await holder.query('select next_change_timestamp($1, null)', [caller.service.id])
+    await upsertStores(api.db, caller.service, [{ storeId: '1001', ecommerceLocationId: 'one' }])
+    assert.deepEqual(await pagination(caller, 'stores', 'state=mapped'), ['1001'])
   } finally {
     holder.release(true)
   }

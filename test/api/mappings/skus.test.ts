@@ -3,136 +3,136 @@ import { after, before, test } from 'node:test'
 import { assertRejected } from '../../support/customer-bodies.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-let api: TestService
+let api: TestApi
 before(async () => {
-  api = await startTestService()
+  api = await startTestApi()
 })
 after(() => api.stop())
 
-const map = (shop: Caller, skuId: string, change: object, headers = {}) =>
-  put(shop, `/mappings/skus/${skuId}`, change, headers)
+const map = (caller: Caller, skuId: string, change: object, headers = {}) =>
+  put(caller, `/mappings/skus/${skuId}`, change, headers)
 
 interface Colour {
   ecommerceProductId: string | null
   sizes: { skuId: string; ecommerceSku: string }[]
 }
 /** The e-commerce SKUs that the product shows, by `skuId`; and the products of its colours. */
-const shown = async (shop: Caller) => {
-  const { colours } = (await shop.get('/products/5001')).json.data as { colours: Colour[] }
+const shown = async (caller: Caller) => {
+  const { colours } = (await caller.get('/products/5001')).json.data as { colours: Colour[] }
   const skus = colours.flatMap(({ sizes }) => sizes.map(({ skuId, ecommerceSku }) => [skuId, ecommerceSku]))
   return { skus: Object.fromEntries(skus), products: colours.map(each => each.ecommerceProductId) }
 }
-const stockOf = async (shop: Caller, query: string) =>
-  (await shop.get(`/inventory?${query}`)).json.data.map((each: Record<string, string>) => [
+const stockOf = async (caller: Caller, query: string) =>
+  (await caller.get(`/inventory?${query}`)).json.data.map((each: Record<string, string>) => [
     each.skuId,
     each.sku,
     each.id,
   ])
 
 test('a mapped SKU appears everywhere under its new name only', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const path = '/mappings/skus/12001'
   const original = { skuId: '12001', productId: '5001', productCode: 'MH01', colourCode: 'BLK', sizeCode: 'S' }
-  assert.deepEqual((await shop.get(path)).json.data, { ...original, ecommerceSku: null, ecommerceProductId: null })
-  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
-  const sold = (await shop.get('/products?limit=1')).json.meta.asOf
-  const mapped = await map(shop, '12001', { ecommerceSku: 'MH01-S-Black' })
+  assert.deepEqual((await caller.get(path)).json.data, { ...original, ecommerceSku: null, ecommerceProductId: null })
+  const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
+  const sold = (await caller.get('/products?limit=1')).json.meta.asOf
+  const mapped = await map(caller, '12001', { ecommerceSku: 'MH01-S-Black' })
   assert.equal(mapped.status, 200, mapped.text)
   assert.deepEqual(mapped.json.data, { ...original, ecommerceSku: 'MH01-S-Black', ecommerceProductId: null })
-  const found = await shop.get(path)
+  const found = await caller.get(path)
   assert.deepEqual([found.json, found.headers.etag], [mapped.json, mapped.headers.etag])
 
-  assert.deepEqual((await shown(shop)).skus, { 12001: 'MH01-S-Black', 12002: '12002', 12003: '12003' })
+  assert.deepEqual((await shown(caller)).skus, { 12001: 'MH01-S-Black', 12002: '12002', 12003: '12003' })
   const stock = ['1001', '1002'].map(store => ['12001', 'MH01-S-Black', `${store}-MH01-S-Black`])
-  assert.deepEqual((await stockOf(shop, 'sku=MH01-S-Black')).sort(), stock)
-  assert.deepEqual((await stockOf(shop, `updated_after=${asOf}`)).sort(), stock, 'and nothing else has changed')
-  assert.equal((await shop.get(`/products?updated_after=${sold}`)).json.data.length, 1)
-  assert.equal((await shop.get('/products?sku=MH01-S-Black')).json.data[0].id, '5001')
-  assertProblem(await shop.get('/inventory?sku=12001'), 'not_found', api.baseUrl)
+  assert.deepEqual((await stockOf(caller, 'sku=MH01-S-Black')).sort(), stock)
+  assert.deepEqual((await stockOf(caller, `updated_after=${asOf}`)).sort(), stock, 'and nothing else has changed')
+  assert.equal((await caller.get(`/products?updated_after=${sold}`)).json.data.length, 1)
+  assert.equal((await caller.get('/products?sku=MH01-S-Black')).json.data[0].id, '5001')
+  assertProblem(await caller.get('/inventory?sku=12001'), 'not_found', api.baseUrl)
 })
 
 test('the platform product belongs to a colour and covers all its sizes', async () => {
-  const shop = await createUnmappedShop(api)
-  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
-  assert.equal((await map(shop, '12002', { ecommerceProductId: 'gid://shop/Product/1' })).status, 200)
-  assert.deepEqual((await shown(shop)).products, ['gid://shop/Product/1', null])
-  const products = await Promise.all(['12001', '12002', '12003'].map(id => shop.get(`/mappings/skus/${id}`)))
+  const caller = await createUnmappedShop(api)
+  const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
+  assert.equal((await map(caller, '12002', { ecommerceProductId: 'gid://shop/Product/1' })).status, 200)
+  assert.deepEqual((await shown(caller)).products, ['gid://shop/Product/1', null])
+  const products = await Promise.all(['12001', '12002', '12003'].map(id => caller.get(`/mappings/skus/${id}`)))
   assert.deepEqual(
     products.map(({ json }) => json.data.ecommerceProductId),
     ['gid://shop/Product/1', 'gid://shop/Product/1', null],
   )
-  assert.deepEqual(await stockOf(shop, `updated_after=${asOf}`), [], 'inventory does not show it')
-  await map(shop, '12001', { ecommerceSku: 'small' })
-  assert.equal((await map(shop, '12001', { ecommerceProductId: null })).json.data.ecommerceSku, 'small')
-  assert.deepEqual((await shown(shop)).products, [null, null])
+  assert.deepEqual(await stockOf(caller, `updated_after=${asOf}`), [], 'inventory does not show it')
+  await map(caller, '12001', { ecommerceSku: 'small' })
+  assert.equal((await map(caller, '12001', { ecommerceProductId: null })).json.data.ecommerceSku, 'small')
+  assert.deepEqual((await shown(caller)).products, [null, null])
 })
 
 test('null removes the mapped name, so the SKU uses its identifier', async () => {
-  const shop = await createUnmappedShop(api)
-  await map(shop, '12001', { ecommerceSku: 'small', ecommerceProductId: '1' })
-  const { data } = (await map(shop, '12001', { ecommerceSku: null })).json
+  const caller = await createUnmappedShop(api)
+  await map(caller, '12001', { ecommerceSku: 'small', ecommerceProductId: '1' })
+  const { data } = (await map(caller, '12001', { ecommerceSku: null })).json
   assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], [null, '1'])
-  assert.equal((await shown(shop)).skus['12001'], '12001')
-  assert.equal((await stockOf(shop, 'sku=12001')).length, 2)
-  assertProblem(await shop.get('/inventory?sku=small'), 'not_found', api.baseUrl)
+  assert.equal((await shown(caller)).skus['12001'], '12001')
+  assert.equal((await stockOf(caller, 'sku=12001')).length, 2)
+  assertProblem(await caller.get('/inventory?sku=small'), 'not_found', api.baseUrl)
 })
 
 test('a name used by another SKU is rejected and nothing is changed', async () => {
-  const shop = await createUnmappedShop(api)
-  await map(shop, '12001', { ecommerceSku: 'small' })
+  const caller = await createUnmappedShop(api)
+  await map(caller, '12001', { ecommerceSku: 'small' })
   const requested = { ecommerceProductId: 'other', ecommerceSku: 'small' }
   for (const [id, change] of [
     ['12002', requested],
     ['12002', { ...requested, ecommerceSku: '12003' }],
   ] as const)
-    assertRejected(api, await map(shop, id, change), 'sku_taken', '/ecommerceSku')
-  assert.equal((await map(shop, '12003', { ecommerceSku: '12001' })).status, 200)
-  assertRejected(api, await map(shop, '12001', { ecommerceSku: null }), 'sku_taken', '/ecommerceSku')
-  assert.deepEqual(await shown(shop), {
+    assertRejected(api, await map(caller, id, change), 'sku_taken', '/ecommerceSku')
+  assert.equal((await map(caller, '12003', { ecommerceSku: '12001' })).status, 200)
+  assertRejected(api, await map(caller, '12001', { ecommerceSku: null }), 'sku_taken', '/ecommerceSku')
+  assert.deepEqual(await shown(caller), {
     skus: { 12001: 'small', 12002: '12002', 12003: '12001' },
     products: [null, null],
   })
-  const lines = (await shop.get('/audit')).json.data
+  const lines = (await caller.get('/audit')).json.data
   assert.equal(lines.length, 2)
 })
 
 test('only one of many SKUs gets the same name concurrently', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
     const responses = await Promise.all(
-      ['12001', '12002', '12003'].map(id => map(shop, id, { ecommerceSku: `one ${round}` })),
+      ['12001', '12002', '12003'].map(id => map(caller, id, { ecommerceSku: `one ${round}` })),
     )
     for (const response of responses)
       if (response.status !== 200) assertRejected(api, response, 'sku_taken', '/ecommerceSku')
     assert.equal(responses.filter(({ status }) => status === 200).length, 1)
-    assert.equal((await stockOf(shop, `sku=one ${round}`)).length, 2)
+    assert.equal((await stockOf(caller, `sku=one ${round}`)).length, 2)
   }
 })
 
 test('two concurrent changes of one SKU are both stored', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   for (let round = 0; round < 10; round++) {
     const input = { ecommerceSku: `sku ${round}`, ecommerceProductId: `product ${round}` }
-    await Promise.all(Object.entries(input).map(([name, value]) => map(shop, '12001', { [name]: value })))
-    const { data } = (await shop.get('/mappings/skus/12001')).json
+    await Promise.all(Object.entries(input).map(([name, value]) => map(caller, '12001', { [name]: value })))
+    const { data } = (await caller.get('/mappings/skus/12001')).json
     assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], Object.values(input))
-    const { skus, products } = await shown(shop)
+    const { skus, products } = await shown(caller)
     assert.deepEqual([skus['12001'], products[0]], Object.values(input))
   }
 })
 
 test('an invalid SKU mapping or a stale version is rejected', async () => {
-  const shop = await createUnmappedShop(api)
-  assertRejected(api, await map(shop, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
+  const caller = await createUnmappedShop(api)
+  assertRejected(api, await map(caller, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
   const wrong = { ecommerceSku: 'x'.repeat(251), ecommerceProductId: 'x'.repeat(101) }
-  assertRejected(api, await map(shop, '12001', wrong), 'invalid_field', '/ecommerceSku', '/ecommerceProductId')
-  const { etag } = (await shop.get('/mappings/skus/12001')).headers
-  assert.equal((await map(shop, '12001', {}, { 'if-match': String(etag) })).headers.etag, etag)
-  await map(shop, '12001', { ecommerceSku: 'small' })
-  const late = await map(shop, '12001', { ecommerceSku: 'S' }, { 'if-match': String(etag) })
+  assertRejected(api, await map(caller, '12001', wrong), 'invalid_field', '/ecommerceSku', '/ecommerceProductId')
+  const { etag } = (await caller.get('/mappings/skus/12001')).headers
+  assert.equal((await map(caller, '12001', {}, { 'if-match': String(etag) })).headers.etag, etag)
+  await map(caller, '12001', { ecommerceSku: 'small' })
+  const late = await map(caller, '12001', { ecommerceSku: 'S' }, { 'if-match': String(etag) })
   assertProblem(late, 'precondition_failed', api.baseUrl)
-  assertProblem(await map(shop, 'small', { ecommerceSku: 'S' }), 'not_found', api.baseUrl)
+  assertProblem(await map(caller, 'small', { ecommerceSku: 'S' }), 'not_found', api.baseUrl)
 })

@@ -6,62 +6,62 @@ import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-let api: TestService
+let api: TestApi
 before(async () => {
-  api = await startTestService()
+  api = await startTestApi()
 })
 after(() => api.stop())
 
 const path = '/mappings/stores/1001'
-const map = (shop: Caller, id: string, ecommerceLocationId: string | null, headers = {}) =>
-  put(shop, `/mappings/stores/${id}`, { ecommerceLocationId }, headers)
+const map = (caller: Caller, id: string, ecommerceLocationId: string | null, headers = {}) =>
+  put(caller, `/mappings/stores/${id}`, { ecommerceLocationId }, headers)
 /** The locations that inventory shows, by SKU and store. */
-const shown = async (shop: Caller, query = '') =>
-  (await shop.get(`/inventory${query}`)).json.data
+const shown = async (caller: Caller, query = '') =>
+  (await caller.get(`/inventory${query}`)).json.data
     .map((each: Record<string, string>) => `${each.skuId} in ${each.storeNumber}: ${each.ecommerceLocationId}`)
     .sort()
 
 test('a mapped store shows its location in the store and all inventory', async () => {
-  const shop = await createUnmappedShop(api)
-  assert.deepEqual((await shop.get(path)).json.data, {
+  const caller = await createUnmappedShop(api)
+  assert.deepEqual((await caller.get(path)).json.data, {
     storeId: '1001',
     storeNumber: '101',
     name: 'Collins Street',
     ecommerceLocationId: null,
   })
-  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
-  const mapped = await map(shop, '1001', '6884556842')
+  const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
+  const mapped = await map(caller, '1001', '6884556842')
   assert.equal(mapped.status, 200, mapped.text)
   assert.equal(mapped.json.data.ecommerceLocationId, '6884556842')
-  const found = await shop.get(path)
+  const found = await caller.get(path)
   assert.deepEqual([found.json, found.headers.etag], [mapped.json, mapped.headers.etag])
-  assert.equal((await shop.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
-  assert.equal((await shop.get('/stores/102')).json.data.ecommerceLocationId, null)
+  assert.equal((await caller.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
+  assert.equal((await caller.get('/stores/102')).json.data.ecommerceLocationId, null)
   const changed = ['12001', '12002', '12003'].map(skuId => `${skuId} in 101: 6884556842`)
-  assert.deepEqual(await shown(shop, '?store_number=101'), changed)
-  assert.deepEqual(await shown(shop, `?updated_after=${asOf}`), changed, 'and nothing else has changed')
+  assert.deepEqual(await shown(caller, '?store_number=101'), changed)
+  assert.deepEqual(await shown(caller, `?updated_after=${asOf}`), changed, 'and nothing else has changed')
 })
 
 test('several stores can share a location and null removes it', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const sharing = async () =>
-    (await shop.get('/stores?ecommerce_location_id=one')).json.data.map((store: { storeId: string }) => store.storeId)
-  for (const id of ['1001', '1002']) assert.equal((await map(shop, id, 'one')).status, 200)
+    (await caller.get('/stores?ecommerce_location_id=one')).json.data.map((store: { storeId: string }) => store.storeId)
+  for (const id of ['1001', '1002']) assert.equal((await map(caller, id, 'one')).status, 200)
   assert.deepEqual(await sharing(), ['1001', '1002'])
-  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
-  assert.equal((await map(shop, '1002', null)).json.data.ecommerceLocationId, null)
+  const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
+  assert.equal((await map(caller, '1002', null)).json.data.ecommerceLocationId, null)
   assert.deepEqual(await sharing(), ['1001'])
   assert.deepEqual(
-    await shown(shop, `?updated_after=${asOf}`),
+    await shown(caller, `?updated_after=${asOf}`),
     ['12001', '12002', '12003'].map(skuId => `${skuId} in 102: null`),
   )
 })
 
 test('large inventory is updated after the response, which does not wait', async () => {
-  const shop = await createUnmappedShop(api)
+  const caller = await createUnmappedShop(api)
   const skuIds = Array.from({ length: 2_001 }, (_, i) => `m${i}`)
   const more = {
     product: { productId: 'm', productCode: 'M', name: 'Many' },
@@ -70,68 +70,68 @@ test('large inventory is updated after the response, which does not wait', async
   const variants = skuIds.map(skuId => ({ productId: 'm', colourId: 'c', skuId, sizeCode: skuId, price: '1.00' }))
   await upsertProducts(
     api.db,
-    shop.service,
+    caller.service,
     variants.map(variant => ({ ...more, variant })),
   )
   await upsertStock(
     api.db,
-    shop.service,
+    caller.service,
     skuIds.map(skuId => ({ storeId: '1001', skuId, freeStock: 7 })),
   )
   const shows = async () => {
-    const { text } = await shop.get('/inventory', { accept: 'application/x-ndjson' })
+    const { text } = await caller.get('/inventory', { accept: 'application/x-ndjson' })
     const all = text.trimEnd().split('\n')
     assert.equal(all.length, skuIds.length + 6)
     const reported = all.map(line => JSON.parse(line))
     return new Set(reported.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
   }
-  assert.equal((await map(shop, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
-  assert.equal((await put(shop, '/settings', { inventoryBuffer: 2 })).status, 200)
-  assert.equal((await shop.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
+  assert.equal((await map(caller, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
+  assert.equal((await put(caller, '/settings', { inventoryBuffer: 2 })).status, 200)
+  assert.equal((await caller.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
   assert.deepEqual(await shows(), new Set(['101,,7', '102,,7']))
   await renderStaleStock(api.db, AbortSignal.timeout(60_000))
   assert.deepEqual(await shows(), new Set(['101,6884556842,5', '102,,5']))
 })
 
 test('an unchanged mapping updates no change timestamp', async () => {
-  const shop = await createUnmappedShop(api)
-  await map(shop, '1001', 'one')
-  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
-  assert.equal((await map(shop, '1001', 'one')).status, 200)
-  assert.equal((await put(shop, path, {})).json.data.ecommerceLocationId, 'one')
-  assert.deepEqual(await shown(shop, `?updated_after=${asOf}`), [])
-  assert.equal((await map(shop, '1001', '')).json.data.ecommerceLocationId, null)
+  const caller = await createUnmappedShop(api)
+  await map(caller, '1001', 'one')
+  const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
+  assert.equal((await map(caller, '1001', 'one')).status, 200)
+  assert.equal((await put(caller, path, {})).json.data.ecommerceLocationId, 'one')
+  assert.deepEqual(await shown(caller, `?updated_after=${asOf}`), [])
+  assert.equal((await map(caller, '1001', '')).json.data.ecommerceLocationId, null)
 })
 
 test('a mapping changed by another account is not overwritten', async () => {
-  const shop = await createUnmappedShop(api, { requireIfMatch: true })
-  const { etag } = (await shop.get(path)).headers
-  assert.equal((await shop.get(path, { 'if-none-match': etag })).status, 304)
-  assertProblem(await map(shop, '1001', 'one'), 'precondition_required', api.baseUrl)
+  const caller = await createUnmappedShop(api, { requireIfMatch: true })
+  const { etag } = (await caller.get(path)).headers
+  assert.equal((await caller.get(path, { 'if-none-match': etag })).status, 304)
+  assertProblem(await map(caller, '1001', 'one'), 'precondition_required', api.baseUrl)
   const responses = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => map(shop, '1001', `location ${i}`, { 'if-match': etag })),
+    Array.from({ length: 8 }, (_, i) => map(caller, '1001', `location ${i}`, { 'if-match': etag })),
   )
   const [winner, ...others] = responses.toSorted((a, b) => a.status - b.status)
   assert.equal(winner?.status, 200)
   for (const response of others) assertProblem(response, 'precondition_failed', api.baseUrl)
-  assert.deepEqual((await shop.get(path)).json, winner?.json)
+  assert.deepEqual((await caller.get(path)).json, winner?.json)
 })
 
 test('an invalid location is rejected by name', async () => {
-  const shop = await createUnmappedShop(api)
-  const requested = (body: unknown) => put(shop, path, body)
+  const caller = await createUnmappedShop(api)
+  const requested = (body: unknown) => put(caller, path, body)
   assertRejected(api, await requested({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
   const more = { ecommerceLocationId: '1', storeId: '1002', name: 'Other' }
   assertRejected(api, await requested(more), 'invalid_body', '/storeId', '/name')
   for (const ecommerceLocationId of ['x'.repeat(101), 'a\u0000b'])
     assertRejected(api, await requested({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
-  assert.equal((await shop.get(path)).json.data.ecommerceLocationId, null)
+  assert.equal((await caller.get(path)).json.data.ecommerceLocationId, null)
 })
 
 test('only an admin can map, and the audit records the account', async () => {
-  const shop = await createUnmappedShop(api)
+  const adminCaller = await createUnmappedShop(api)
   for (const role of ['visitor', 'maintainer'] as const) {
-    const caller = await api.createAccount(role, shop.service)
+    const caller = await api.createAccount(role, adminCaller.service)
     for (const response of [
       await caller.get('/mappings/stores'),
       await caller.get(path),
@@ -139,14 +139,14 @@ test('only an admin can map, and the audit records the account', async () => {
     ])
       assertProblem(response, 'insufficient_role', api.baseUrl)
   }
-  assertProblem(await map(shop, '101', 'one'), 'not_found', api.baseUrl)
-  await map(shop, '1001', 'one', { 'x-request-id': 'mapping' })
-  const [{ id: _, at: __, ...line }, ...more] = (await shop.get('/audit')).json.data
+  assertProblem(await map(adminCaller, '101', 'one'), 'not_found', api.baseUrl)
+  await map(adminCaller, '1001', 'one', { 'x-request-id': 'mapping' })
+  const [{ id: _, at: __, ...line }, ...more] = (await adminCaller.get('/audit')).json.data
   assert.deepEqual(
     [line, more],
     [
       {
-        username: shop.username,
+        username: adminCaller.username,
         operation: 'PUT /mappings/stores/:id',
         subject: path,
         fields: ['ecommerceLocationId'],

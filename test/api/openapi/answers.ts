@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { compileSchemas, createConformanceCheck, type Node, toPointer } from '../../support/conformance.ts'
 import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
 import { post, put, remove } from '../../support/write.ts'
 
 type Headers = Record<string, string | string[] | undefined>
@@ -10,7 +10,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Requests to a demo shop, each answer held against the OpenAPI document that the shop itself serves. */
 export interface Traffic {
-  shop: TestService
+  api: TestApi
   document: Node
   check: ReturnType<typeof createConformanceCheck>
   /** All requests and responses, by operation. */
@@ -26,11 +26,11 @@ export interface Traffic {
 }
 
 export async function startTraffic(): Promise<Traffic> {
-  const shop = await startTestService({
+  const api = await startTestApi({
     database: await cloneDemoDatabase(),
     environment: { TRUSTED_PROXIES: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.0/8' },
   })
-  const document = (await shop.sendRaw('/openapi.json')).json
+  const document = (await api.sendRaw('/openapi.json')).json
   const check = createConformanceCheck(document)
   const faultsOf = compileSchemas(document)
   const exchanges: Traffic['exchanges'] = []
@@ -45,7 +45,7 @@ export async function startTraffic(): Promise<Traffic> {
 
   const writing =
     (method: 'POST' | 'PUT', send: typeof post) =>
-    async (path: string, body: unknown, headers: Record<string, string> = {}, caller: Caller = shop) => {
+    async (path: string, body: unknown, headers: Record<string, string> = {}, caller: Caller = api) => {
       const response = await requested(method, path, send(caller, path, body, headers))
       if (response.status < 300) assert.deepEqual(bodyFaults(method, path, response, body), [], `${method} ${path}`)
       return response
@@ -69,16 +69,16 @@ export async function startTraffic(): Promise<Traffic> {
   }
 
   return {
-    shop,
+    api,
     document,
     check,
     exchanges,
     asked: requested,
-    get: (path, headers, caller = shop) => requested('GET', path, caller.get(path, headers)),
-    getOpenly: (path, headers) => requested('GET', path, shop.sendRaw(path, headers ? { headers } : {})),
+    get: (path, headers, caller = api) => requested('GET', path, caller.get(path, headers)),
+    getOpenly: (path, headers) => requested('GET', path, api.sendRaw(path, headers ? { headers } : {})),
     post: writing('POST', post),
     put: writing('PUT', put),
-    remove: (path, caller = shop) => requested('DELETE', path, remove(caller, path)),
+    remove: (path, caller = api) => requested('DELETE', path, remove(caller, path)),
     async refused(code, answering) {
       const response = await answering
       assert.equal(response.json?.code, code, response.text)

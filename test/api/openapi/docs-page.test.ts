@@ -4,26 +4,26 @@ import { after, before, test } from 'node:test'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { browserMissing, openPage, type Page } from '../../support/browser.ts'
 import type { Node } from '../../support/conformance.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
 const skip = browserMissing ?? false
 
-let shop: TestService
+let api: TestApi
 let page: Page
 let document: Node
 
 before(async () => {
-  shop = await startTestService()
-  document = (await shop.sendRaw('/openapi.json')).json
+  api = await startTestApi()
+  document = (await api.sendRaw('/openapi.json')).json
   if (skip) return
-  page = await openPage(shop.baseUrl)
-  await page.goTo(`${shop.baseUrl}/docs`)
+  page = await openPage(api.baseUrl)
+  await page.goTo(`${api.baseUrl}/docs`)
   await page.until(`document.querySelectorAll('a[href^="#tag/"]').length > 20`)
 })
 
 after(async () => {
   await page?.close()
-  await shop.stop()
+  await api.stop()
 })
 
 test('the page shows every operation', { skip }, async () => {
@@ -52,9 +52,9 @@ for (const [link, method, operation] of [
   ['tag/customers/PUT/customers/{id}', 'PUT', '/customers/{id}'],
 ] as const)
   test(`a deep link opens ${method} ${operation} without a blank page in between`, { skip }, async t => {
-    const reader = await openPage(shop.baseUrl, { slower: 2 })
+    const reader = await openPage(api.baseUrl, { slower: 2 })
     t.after(() => reader.close())
-    await reader.goTo(`${shop.baseUrl}/docs#${link}`)
+    await reader.goTo(`${api.baseUrl}/docs#${link}`)
     const seen = `[0.3, 0.4, 0.5, 0.6].map(part => document.elementFromPoint(innerWidth * part, innerHeight / 2))`
     await reader.until(`${seen}.some(each => ${section(operation, method)}?.contains(each))`)
     const { painted, viewer, blank } = await reader.evaluate<{ painted: number; viewer: number; blank: boolean }>(`({
@@ -64,7 +64,7 @@ for (const [link, method, operation] of [
     })`)
     assert.ok(painted < viewer, `something is shown after ${painted} ms, before the viewer is there (${viewer} ms)`)
     assert.equal(blank, false)
-    assert.match((await shop.sendRaw('/docs')).text, /<p [^>]*>The API reference is loading/)
+    assert.match((await api.sendRaw('/docs')).text, /<p [^>]*>The API reference is loading/)
     assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
     assert.deepEqual(reader.complaints, [])
   })
@@ -79,7 +79,7 @@ test('a reader finds an operation by a word', { skip }, async () => {
 test('a request can be sent from the page to the service', { skip }, async () => {
   const buttonOf = (of: string, words: string) =>
     `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
-  await page.goTo(`${shop.baseUrl}/docs`)
+  await page.goTo(`${api.baseUrl}/docs`)
   await page.click(linkTo('/health/live'))
   await page.until(buttonOf(`(${section('/health/live')} ?? document.body)`, 'Test Request'))
   await page.click(buttonOf(section('/health/live'), 'Test Request'))
@@ -87,11 +87,11 @@ test('a request can be sent from the page to the service', { skip }, async () =>
   await page.until(`${dialog} && ${buttonOf(dialog, 'Send')}`)
   await page.click(buttonOf(dialog, 'Send'))
   await page.until(`/200 OK[^]*"status": "live"/.test(${dialog}.innerText)`)
-  assert.ok(page.requests.includes(`${shop.baseUrl}/health/live`))
+  assert.ok(page.requests.includes(`${api.baseUrl}/health/live`))
 })
 
 test('the page sends no request to another origin', { skip }, () => {
-  const foreign = page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && !url.startsWith('data:'))
+  const foreign = page.requests.filter(url => !url.startsWith(`${api.baseUrl}/`) && !url.startsWith('data:'))
   assert.deepEqual(foreign, [])
   assert.ok(page.requests.length >= 5, page.requests.join('\n'))
 })
@@ -101,19 +101,19 @@ test('the browser console has no errors and no warnings', { skip }, () => {
 })
 
 test("the page's policy forbids every other origin and the browser enforces it", { skip }, async t => {
-  const { headers } = await shop.sendRaw('/docs')
+  const { headers } = await api.sendRaw('/docs')
   assert.match(String(headers['content-security-policy']), /^default-src 'none';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /https?:|\*/)
-  const another = await openPage(shop.baseUrl)
+  const another = await openPage(api.baseUrl)
   t.after(() => another.close())
-  await another.goTo(`${shop.baseUrl}/docs`)
+  await another.goTo(`${api.baseUrl}/docs`)
   const outcome = await another.evaluate(`fetch('https://example.com/').then(() => 'fetched', () => 'refused')`)
   assert.equal(outcome, 'refused')
   assert.match(another.complaints.join('\n'), /Content Security Policy/)
 })
 
 test('the page about an error allows only its own style', async () => {
-  const { headers, text } = await shop.sendRaw('/errors/invalid_cursor')
+  const { headers, text } = await api.sendRaw('/errors/invalid_cursor')
   const policy = String(headers['content-security-policy'])
   const style = /<style>(.*)<\/style>/s.exec(text)?.[1] ?? ''
   const digest = createHash('sha256').update(style).digest('base64')
@@ -124,9 +124,9 @@ test('the page about an error allows only its own style', async () => {
 })
 
 test('the page about an error is readable without scripts and styles', { skip }, async t => {
-  const reader = await openPage(shop.baseUrl)
+  const reader = await openPage(api.baseUrl)
   t.after(() => reader.close())
-  await reader.goTo(`${shop.baseUrl}/errors/invalid_cursor`)
+  await reader.goTo(`${api.baseUrl}/errors/invalid_cursor`)
   const said = await reader.evaluate<string>('document.body.innerText')
   for (const words of ['invalid_cursor', '400', errorCodes.invalid_cursor.title]) assert.ok(said.includes(words), words)
   await reader.click(`document.querySelector('nav a[href="rate_limited"]')`)
@@ -142,26 +142,26 @@ test('the page about an error is readable without scripts and styles', { skip },
 })
 
 test('the viewer is cached until it changes', async () => {
-  const viewer = await shop.sendRaw('/docs/viewer.js')
+  const viewer = await api.sendRaw('/docs/viewer.js')
   assert.equal(viewer.status, 200)
   assert.equal(viewer.headers['cache-control'], 'public, max-age=3600')
   assert.equal(viewer.headers['content-type'], 'text/javascript; charset=utf-8')
   assert.ok(viewer.text.length > 1_000_000)
-  const again = await shop.sendRaw('/docs/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
+  const again = await api.sendRaw('/docs/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
 test('the icon is cached until it changes', async () => {
-  const icon = await shop.sendRaw('/docs/icon.svg')
+  const icon = await api.sendRaw('/docs/icon.svg')
   assert.deepEqual([icon.status, icon.headers['content-type']], [200, 'image/svg+xml'])
   assert.match(icon.text, /^<svg /)
-  const again = await shop.sendRaw('/docs/icon.svg', { headers: { 'if-none-match': icon.headers.etag } })
+  const again = await api.sendRaw('/docs/icon.svg', { headers: { 'if-none-match': icon.headers.etag } })
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
 test('an error page escapes its values', async () => {
   for (const code of Object.keys(errorCodes)) {
-    const { text } = await shop.sendRaw(`/errors/${code}`)
+    const { text } = await api.sendRaw(`/errors/${code}`)
     const shown = text.replace(/<style>.*<\/style>/s, '')
     assert.doesNotMatch(
       shown,

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { compileSchemas, type Node, toPointer } from '../../support/conformance.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { clearFailures, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-const shop = await startTestService({ settings: voucherSettings })
-after(() => shop.stop())
-const document: Node = (await shop.sendRaw('/openapi.json')).json
+const api = await startTestApi({ settings: voucherSettings })
+after(() => api.stop())
+const document: Node = (await api.sendRaw('/openapi.json')).json
 const faultsOf = compileSchemas(document)
 
 /** A parameter as the document has it, wherever it stands. */
@@ -45,13 +45,13 @@ async function agree(values: readonly string[], { documented, ask }: Judges) {
 
 const search = (path: string, parameter: string): Judges => ({
   documented: value => isDocumented(path, parameter, value),
-  ask: value => shop.get(`${path}?${parameter}=${encodeURIComponent(value)}`),
+  ask: value => api.get(`${path}?${parameter}=${encodeURIComponent(value)}`),
 })
 
 /** Opens no voucher, whatever else of the request is right. */
 async function lookUp(body: object, headers: Record<string, string> = {}) {
-  await clearFailures(shop)
-  return post(shop, '/vouchers/validate', { number: '1', pin: '1', amount: '1.00', ...body }, headers)
+  await clearFailures(api)
+  return post(api, '/vouchers/validate', { number: '1', pin: '1', amount: '1.00', ...body }, headers)
 }
 
 test('the document allows exactly the times that the service accepts', () =>
@@ -72,8 +72,8 @@ test('the document allows exactly the strings that a query accepts', () =>
   ))
 
 test('the document describes cursors exactly', async () => {
-  await upsertStaff(shop.db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
-  assert.ok(isDocumented('/staff', 'after_cursor', (await shop.get('/staff?limit=1')).json.meta.endCursor))
+  await upsertStaff(api.db, api.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  assert.ok(isDocumented('/staff', 'after_cursor', (await api.get('/staff?limit=1')).json.meta.endCursor))
   for (const value of ['mM3Zr0Zb…', 'a b', 'short', `${'x'.repeat(30)}=`]) {
     assert.equal(isDocumented('/staff', 'after_cursor', value), false)
     assert.equal((await search('/staff', 'after_cursor').ask(value)).json.code, 'invalid_cursor')
@@ -114,7 +114,7 @@ test('the document allows exactly the strings that a body accepts', async () => 
     ...['', null, 'Dr', 'D\u0000r'].map(title => ({ title })),
   ]) {
     const body = newCustomer(more)
-    const { status, text } = await post(shop, '/customers', body)
+    const { status, text } = await post(api, '/customers', body)
     assert.equal(allowed(body), status === 201, `${JSON.stringify(more)}: ${text}`)
     seen.add(allowed(body))
   }
@@ -141,8 +141,8 @@ test('the document allows locking by validation or by PIN, like the service', as
     { validationId, pin },
     { validationId, amount },
   ]) {
-    await clearFailures(shop)
-    const { status } = await post(shop, '/vouchers/1/lock', body)
+    await clearFailures(api)
+    const { status } = await post(api, '/vouchers/1/lock', body)
     const errors = faultsOf(toPointer('components', 'schemas', 'VoucherLock'), body)
     assert.equal(errors.length === 0, status === 403, JSON.stringify(body))
   }
@@ -183,7 +183,7 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
       const inPath = Object.fromEntries(input('path'))
       const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ''))
       const body = operation.requestBody?.content['application/json']?.example
-      const { status, text } = await shop.request(query ? `${url}?${query}` : url, {
+      const { status, text } = await api.request(query ? `${url}?${query}` : url, {
         method: isStream ? 'HEAD' : method.toUpperCase(),
         headers: { ...Object.fromEntries(input('header')), ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),

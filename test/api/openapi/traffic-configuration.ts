@@ -5,7 +5,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses to an admin who configures the service. */
 export function testConfiguration(traffic: () => Traffic) {
   test('settings changes and the audit log match the document', async () => {
-    const { shop, get, put, refused: rejected } = traffic()
+    const { api: shop, get, put, refused: rejected } = traffic()
     const { json, headers } = await get('/settings')
     assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
     const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
@@ -22,7 +22,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('accounts are created, read, changed, rotated and revoked as documented', async () => {
-    const { shop, get, post, put, refused: rejected } = traffic()
+    const { api: shop, get, post, put, refused: rejected } = traffic()
     const created = await post(
       '/accounts',
       { username: 'traffic', role: 'maintainer' },
@@ -105,7 +105,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('personal data exports and erasures match the document', async () => {
-    const { shop, get, remove, refused: rejected } = traffic()
+    const { api: shop, get, remove, refused: rejected } = traffic()
     const { rows } = await shop.db.pool.query('select customer_id as id from reward_account limit 1')
     const path = `/customers/${rows[0].id}`
     const { data } = (await get(`${path}/export`)).json

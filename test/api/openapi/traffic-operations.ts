@@ -10,7 +10,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses of the operations that monitor and maintain a service. */
 export function testOperations(traffic: () => Traffic) {
   test('syncs and their runs match the document', async () => {
-    const { shop, get, post, refused: rejected } = traffic()
+    const { api: shop, get, post, refused: rejected } = traffic()
     const pulled = await shop.createService()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
     await setBackOffice(shop.db, shop.keys, pulled.service, settings)
@@ -28,7 +28,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('listing and resolving alerts match the document', async () => {
-    const { shop, get, post, refused: rejected } = traffic()
+    const { api: shop, get, post, refused: rejected } = traffic()
     for (const kind of ['sync_failing', 'email_server_rejecting'] as const)
       await raiseAlert(shop.db, shop.service.id, {
         kind,
@@ -45,7 +45,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('imports and their limit match the document', async () => {
-    const { shop, asked: requested, get, post, refused: rejected } = traffic()
+    const { api: shop, asked: requested, get, post, refused: rejected } = traffic()
     const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
       requested(
         'POST',
@@ -89,7 +89,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('the request log matches the document', async () => {
-    const { shop, get, post, refused: rejected } = traffic()
+    const { api: shop, get, post, refused: rejected } = traffic()
     await post(
       '/customers',
       { firstname: 'Ann', surname: 'Lee', contact: { email: 'logged@example.com' } },

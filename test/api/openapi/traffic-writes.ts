@@ -20,7 +20,7 @@ const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'A
 /** Tests every possible response to the writes of the API. */
 export function testWrites(traffic: () => Traffic) {
   test('customer writes match the document', async () => {
-    const { shop, get, post, put, refused: rejected } = traffic()
+    const { api: shop, get, post, put, refused: rejected } = traffic()
     const body = {
       ...customer(),
       title: null,
@@ -60,7 +60,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('orders and their returns match the document', async () => {
-    const { shop, get, post, refused: rejected } = traffic()
+    const { api: shop, get, post, refused: rejected } = traffic()
     const placed = await post('/orders', await anOrder(traffic()))
     assert.equal(placed.status, 201, placed.text)
     const { id, orderNumber, customerId, lines } = placed.json.data
@@ -165,7 +165,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('decisions about gift vouchers match the document', async () => {
-    const { shop, post, refused: rejected } = traffic()
+    const { api: shop, post, refused: rejected } = traffic()
     const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(shop.db, shop.keys, shop.service, [
       { ...card, number: '7001', state: 'active' },
@@ -179,7 +179,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('gift vouchers are issued, validated, locked and spent as documented', async () => {
-    const { shop, get, post, put, refused: rejected } = traffic()
+    const { api: shop, get, post, put, refused: rejected } = traffic()
     const expected = {
       amount: '150.00',
       gateway: 'card',
@@ -238,7 +238,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('conflicts between writes match the document', async () => {
-    const { shop, post, refused: rejected } = traffic()
+    const { api: shop, post, refused: rejected } = traffic()
     const holding = await shop.db.pool.connect()
     try {
       await holding.query('begin')
@@ -263,7 +263,7 @@ export function testWrites(traffic: () => Traffic) {
 }
 
 /** Has the database do something when a customer's transaction is committed. */
-async function atCommit({ db }: Traffic['shop'], what: string) {
+async function atCommit({ db }: Traffic['api'], what: string) {
   await db.run(
     sql`create function disturb() returns trigger language plpgsql as ${raw(`$$ begin ${what}; return null; end $$`)}`,
   )
@@ -273,7 +273,7 @@ async function atCommit({ db }: Traffic['shop'], what: string) {
   return { stop: () => db.run(sql`drop function disturb cascade`) }
 }
 
-async function waits({ db }: Traffic['shop']) {
+async function waits({ db }: Traffic['api']) {
   const end = performance.now() + 10_000
   for (;;) {
     const waiting = await db.rows(
@@ -291,7 +291,7 @@ async function someEmail({ get }: Traffic) {
 }
 
 /** An order of two units of a SKU by a customer of its own; `first` is paid apart from the rest. */
-async function anOrder({ shop, get, post }: Traffic, first?: string, caller: Caller = shop) {
+async function anOrder({ api: shop, get, post }: Traffic, first?: string, caller: Caller = shop) {
   await upsertGateways(shop.db, caller.service, [{ name: 'card' }])
   const { id } = (await post('/customers', customer(), {}, caller)).json.data
   const products = (await get('/products?limit=100', {}, caller)).json.data

@@ -6,7 +6,7 @@ import { sampleVoucher } from '../../../seed/vouchers.ts'
 import { sql } from '../../../src/database/db.ts'
 import { type ErrorCode, errorCodes } from '../../../src/errors/api-error.ts'
 import type { Node } from '../../support/conformance.ts'
-import type { TestResponse, TestService } from '../../support/service.ts'
+import type { TestApi, TestResponse } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
 import { testChanges } from './traffic-changes.ts'
 import { testConfiguration } from './traffic-configuration.ts'
@@ -15,20 +15,20 @@ import { testWebhooks } from './traffic-webhooks.ts'
 import { testWrites } from './traffic-writes.ts'
 
 let traffic: Traffic
-let shop: TestService
+let api: TestApi
 let get: Traffic['get']
 let getOpenly: Traffic['getOpenly']
 let rejected: Traffic['refused']
 
 before(async () => {
   traffic = await startTraffic()
-  shop = traffic.shop
+  api = traffic.api
   get = traffic.get
   getOpenly = traffic.getOpenly
   rejected = traffic.refused
 })
 
-after(() => shop.stop())
+after(() => api.stop())
 
 test('pages, bulk exports and filtered lists match the document', async () => {
   const lists = ['/stores', '/staff', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
@@ -53,7 +53,7 @@ test('pages, bulk exports and filtered lists match the document', async () => {
 
 test('records and 304 responses match the document', async () => {
   const first = async (path: string) => (await get(`${path}?limit=1`)).json.data[0]
-  const { rows } = await shop.db.pool.query('select id, customer_id from reward_account limit 20')
+  const { rows } = await api.db.pool.query('select id, customer_id from reward_account limit 20')
   const paths = [
     `/stores/${(await first('/stores')).storeNumber}`,
     `/staff/${(await first('/staff')).id}`,
@@ -96,7 +96,7 @@ test('errors of a request match the document', async () => {
   await rejected('not_found', get('/inventory?sku=none'))
   await rejected('not_found', get('/customers/none'))
   await rejected('voucher_not_accepted', get('/vouchers/1', { 'x-voucher-pin': '000000' }))
-  await rejected('duplicate_header', get('/stores', { 'x-service-name': [shop.service.name, shop.service.name] }))
+  await rejected('duplicate_header', get('/stores', { 'x-service-name': [api.service.name, api.service.name] }))
   await rejected('uri_too_long', get(`/stores?ecommerce_location_id=${'1'.repeat(9_000)}`))
   await rejected('headers_too_large', get('/stores', { 'x-filler': '1'.repeat(17_000) }))
   const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x-${i}`, '1']))
@@ -107,7 +107,7 @@ test('errors of a request match the document', async () => {
 })
 
 test('errors for missing, wrong and insufficient credentials match the document', async () => {
-  const visitor = await shop.createAccount('visitor')
+  const visitor = await api.createAccount('visitor')
   await rejected('invalid_credentials', getOpenly('/stores'))
   const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
   await rejected('session_ended', get('/stores', session))
@@ -125,17 +125,17 @@ test('errors for missing, wrong and insufficient credentials match the document'
 })
 
 test('missing capabilities and insufficient permissions match the document', async () => {
-  const old = await shop.createService({ backOfficeVersion: '2021.3' })
+  const old = await api.createService({ backOfficeVersion: '2021.3' })
   const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
   assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
   await rejected(
     'capability_unavailable',
     get('/customers?updated_after=2024-05-10', { prefer: 'handling=strict' }, old),
   )
-  const hasty = await shop.createService({ readsPerMinute: 1 })
+  const hasty = await api.createService({ readsPerMinute: 1 })
   await get('/stores', {}, hasty)
   await rejected('rate_limited', get('/stores', {}, hasty))
-  const unlimited = await shop.createService({ readsPerMinute: 'off' })
+  const unlimited = await api.createService({ readsPerMinute: 'off' })
   assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
 })
 
@@ -146,10 +146,10 @@ testWebhooks(() => traffic)
 testOperations(() => traffic)
 
 test('internal errors and database outages match the document', async () => {
-  await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)
+  await api.db.run(sql`alter table payment_gateway rename to elsewhere`)
   await rejected('internal_error', get('/payment-gateways'))
-  await shop.db.run(sql`alter table elsewhere rename to payment_gateway`)
-  const { pool } = shop.db
+  await api.db.run(sql`alter table elsewhere rename to payment_gateway`)
+  const { pool } = api.db
   const accepted = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const [ready] = await Promise.all([
     getOpenly('/health/ready'),
@@ -164,7 +164,7 @@ test('an unknown path or method returns a problem document', async () => {
     ['POST', '/stores', 'method_not_allowed'],
     ['GET', '/nowhere', 'not_found'],
   ] as const) {
-    const response = await shop.request(path, { method })
+    const response = await api.request(path, { method })
     // The document has no such operation; the shape is the one that all errors have.
     assert.deepEqual(
       traffic
@@ -177,7 +177,7 @@ test('an unknown path or method returns a problem document', async () => {
 })
 
 test('the check detects a response that differs from the document', async () => {
-  const response = await shop.get('/stores?limit=1')
+  const response = await api.get('/stores?limit=1')
   const strayed: [Partial<TestResponse>, RegExp][] = [
     [{ status: 418 }, /418 is not documented/],
     [{ headers: { ...response.headers, 'content-type': 'text/plain' } }, /text\/plain is not documented/],
@@ -228,9 +228,9 @@ test('the traffic covered every operation and every testable error', async () =>
 
 /** The answer to bytes that are no request. */
 function nonsense() {
-  const { port } = new URL(shop.baseUrl)
+  const { port } = new URL(api.baseUrl)
   return new Promise<TestResponse>((resolve, reject) => {
-    const socket = connect({ host: 'localhost', port: Number(port), ca: shop.ca }, () => socket.write('HELLO\r\n\r\n'))
+    const socket = connect({ host: 'localhost', port: Number(port), ca: api.ca }, () => socket.write('HELLO\r\n\r\n'))
     let received = ''
     socket.setEncoding('utf8').on('data', chunk => (received += chunk))
     socket.on('error', reject)

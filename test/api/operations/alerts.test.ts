@@ -5,22 +5,22 @@ import { sql } from '../../../src/database/db.ts'
 import { type AlertName, type AlertRecord, alertKinds } from '../../../src/domain/alerts.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
 
-const raise = (shop: Caller, kind: AlertName, subject: string, detail = 'It failed.') =>
-  raiseAlert(service.db, shop.service.id, { kind, subject, detail })
-const alerts = async (shop: Caller): Promise<AlertRecord[]> => (await shop.get('/alerts')).json.data
+const raise = (caller: Caller, kind: AlertName, subject: string, detail = 'It failed.') =>
+  raiseAlert(api.db, caller.service.id, { kind, subject, detail })
+const alerts = async (caller: Caller): Promise<AlertRecord[]> => (await caller.get('/alerts')).json.data
 
 test('an alert contains its cause, its count and its remedy', async () => {
-  const shop = await service.createService()
-  assert.deepEqual(await alerts(shop), [])
-  await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
-  await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
-  const [{ id, since, lastAt, ...reported } = {} as AlertRecord, ...more] = await alerts(shop)
+  const caller = await api.createService()
+  assert.deepEqual(await alerts(caller), [])
+  await raise(caller, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
+  await raise(caller, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
+  const [{ id, since, lastAt, ...reported } = {} as AlertRecord, ...more] = await alerts(caller)
   assert.deepEqual(more, [])
   assert.ok(id && Date.parse(since) <= Date.parse(lastAt))
   assert.deepEqual(reported, {
@@ -37,20 +37,20 @@ test('an alert contains its cause, its count and its remedy', async () => {
 })
 
 test('a resolved alert disappears and is raised again on the next occurrence', async () => {
-  const shop = await service.createService()
-  await raise(shop, 'voucher_pin_guessing', '2062389')
-  const [before] = await alerts(shop)
+  const caller = await api.createService()
+  await raise(caller, 'voucher_pin_guessing', '2062389')
+  const [before] = await alerts(caller)
   const path = `/alerts/${before?.id}/resolve`
-  const trial = await post(shop, path, {}, { prefer: 'tx=rollback' })
-  assert.deepEqual([trial.status, (await alerts(shop)).length], [200, 1])
-  const settled = await post(shop, path, {})
+  const trial = await post(caller, path, {}, { prefer: 'tx=rollback' })
+  assert.deepEqual([trial.status, (await alerts(caller)).length], [200, 1])
+  const settled = await post(caller, path, {})
   assert.deepEqual([settled.status, settled.json.data], [200, before])
-  assert.deepEqual(await alerts(shop), [])
-  assertProblem(await post(shop, path, {}), 'not_found', service.baseUrl, path)
-  await raise(shop, 'voucher_pin_guessing', '2062389')
-  const [again] = await alerts(shop)
+  assert.deepEqual(await alerts(caller), [])
+  assertProblem(await post(caller, path, {}), 'not_found', api.baseUrl, path)
+  await raise(caller, 'voucher_pin_guessing', '2062389')
+  const [again] = await alerts(caller)
   assert.deepEqual([again?.times, again?.id === before?.id], [1, false])
-  const { json } = await shop.get('/audit')
+  const { json } = await caller.get('/audit')
   assert.deepEqual(
     json.data.map((line: { operation: string }) => line.operation),
     ['POST /alerts/:id/resolve'],
@@ -58,23 +58,23 @@ test('a resolved alert disappears and is raised again on the next occurrence', a
 })
 
 test('one of two concurrent requests to resolve an alert succeeds', async () => {
-  const shop = await service.createService()
-  await raise(shop, 'export_file_rejected', 'stock.csv')
-  const [alert] = await alerts(shop)
-  const responses = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/resolve`, {})))
+  const caller = await api.createService()
+  await raise(caller, 'export_file_rejected', 'stock.csv')
+  const [alert] = await alerts(caller)
+  const responses = await Promise.all(Array.from({ length: 8 }, () => post(caller, `/alerts/${alert?.id}/resolve`, {})))
   assert.deepEqual(responses.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
 })
 
 test('alerts are paginated newest first and belong to one service', async () => {
-  const [shop, other] = [await service.createService(), await service.createService()]
+  const [caller, other] = [await api.createService(), await api.createService()]
   for (const [i, kind] of (Object.keys(alertKinds) as AlertName[]).entries()) {
-    await raise(shop, kind, `s${i}`)
-    await service.db.run(sql`update alert set begun_at = now() - ${i} * interval '1 minute' where subject = ${`s${i}`}`)
+    await raise(caller, kind, `s${i}`)
+    await api.db.run(sql`update alert set begun_at = now() - ${i} * interval '1 minute' where subject = ${`s${i}`}`)
   }
   await raise(other, 'email_failed', 'canary')
   const walked: AlertRecord[] = []
   for (let query = '?limit=3'; query; ) {
-    const { json } = await shop.get(`/alerts${query}`)
+    const { json } = await caller.get(`/alerts${query}`)
     walked.push(...json.data)
     query = json.meta.hasNextPage ? `?limit=3&after_cursor=${json.meta.endCursor}` : ''
   }
@@ -90,15 +90,15 @@ test('alerts are paginated newest first and belong to one service', async () => 
 })
 
 test('a visitor cannot see alerts because some contain voucher numbers', async () => {
-  const visitor = await service.createAccount('visitor')
-  assertProblem(await visitor.get('/alerts'), 'insufficient_role', service.baseUrl, '/alerts')
-  assert.equal((await (await service.createAccount('maintainer')).get('/alerts')).status, 200)
+  const visitor = await api.createAccount('visitor')
+  assertProblem(await visitor.get('/alerts'), 'insufficient_role', api.baseUrl, '/alerts')
+  assert.equal((await (await api.createAccount('maintainer')).get('/alerts')).status, 200)
 })
 
 test('each command in a remedy exists and accepts its arguments', async () => {
-  const shop = await service.createService()
-  for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(shop, kind, '2062389')
-  const remedies = (await alerts(shop)).map(({ remedy }) => remedy)
+  const caller = await api.createService()
+  for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(caller, kind, '2062389')
+  const remedies = (await alerts(caller)).map(({ remedy }) => remedy)
   for (const remedy of remedies) assert.doesNotMatch(remedy, /password=|SERVICE|\{|(?<!`)tillbridge /)
   const commands = remedies.flatMap(remedy =>
     [...remedy.matchAll(/`tillbridge ([^`]+)`/g)].map(([, each = '']) => each),
@@ -106,7 +106,7 @@ test('each command in a remedy exists and accepts its arguments', async () => {
   assert.ok(commands.length >= 6)
   // `doctor` checks the installation and takes no service.
   for (const command of commands.filter(each => !each.endsWith('--help') && each !== 'doctor')) {
-    assert.match(command, new RegExp(` (--service )?${shop.service.name}( |$)`))
+    assert.match(command, new RegExp(` (--service )?${caller.service.name}( |$)`))
     assert.equal(await takes(command), true, command)
   }
 })

@@ -3,10 +3,10 @@ import { after, test } from 'node:test'
 import { importTypes } from '../../../src/import/pipeline/import-types.ts'
 import { importAndWait, uploadFile, waitForImport } from '../../support/import-and-wait.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
 
 /** Import types that are reserved for admins: mappings, and gateways, which are a setting. */
 const ofAdmins = [
@@ -19,27 +19,27 @@ const ofAdmins = [
 ]
 
 test('a maintainer cannot import data that they cannot change individually', async () => {
-  const maintainer = await service.createAccount('maintainer')
+  const maintainer = await api.createAccount('maintainer')
   for (const kind of Object.keys(importTypes)) {
     const response = await uploadFile(maintainer, kind, 'x\n')
-    if (ofAdmins.includes(kind)) assertProblem(response, 'insufficient_role', service.baseUrl, '/imports')
+    if (ofAdmins.includes(kind)) assertProblem(response, 'insufficient_role', api.baseUrl, '/imports')
     else assert.equal((await waitForImport(maintainer, response)).state, 'failed', kind)
-    assert.equal((await importAndWait(service, kind, 'x\n')).state, 'failed', kind)
+    assert.equal((await importAndWait(api, kind, 'x\n')).state, 'failed', kind)
   }
 })
 
 test('only an admin can import mappings and see their rejected lines', async () => {
-  const maintainer = await service.createAccount('maintainer')
-  const { path } = await importAndWait(service, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
+  const maintainer = await api.createAccount('maintainer')
+  const { path } = await importAndWait(api, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
   for (const requested of [path, `${path}/rejected`]) {
-    assert.equal((await service.get(requested)).status, 200)
-    assertProblem(await maintainer.get(requested), 'insufficient_role', service.baseUrl, requested)
+    assert.equal((await api.get(requested)).status, 200)
+    assertProblem(await maintainer.get(requested), 'insufficient_role', api.baseUrl, requested)
   }
 })
 
 test('only an admin can import columns that map or configure', async () => {
-  const admin = await service.createService()
-  const maintainer = await service.createAccount('maintainer', admin.service)
+  const admin = await api.createService()
+  const maintainer = await api.createAccount('maintainer', admin.service)
   await importAndWait(admin, 'stores', 'storeId,storeNumber,name,ecommerceLocationId,inventoryBuffer\n1,101,x,77,3\n')
   const withThem = 'storeId,storeNumber,name,inventoryBuffer\n1,101,y,9\n'
   for (const [query, csv, why] of [

@@ -12,64 +12,64 @@ import { importAndWait, uploadFile } from '../../support/import-and-wait.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { createDirectory, waitUntil } from '../../support/processes.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-after(() => service.stop())
-const { db } = service
+const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
+const { db } = api
 
 const counts = ({ state, read, new: added, changed, unchanged, rejected }: Record<string, unknown>) => [
   ...[state, read, added, changed, unchanged, rejected],
 ]
-const stores = async (shop: Caller) =>
-  (await shop.get('/stores')).json.data.map(({ storeId, name }: { storeId: string; name: string }) => [storeId, name])
+const stores = async (caller: Caller) =>
+  (await caller.get('/stores')).json.data.map(({ storeId, name }: { storeId: string; name: string }) => [storeId, name])
 
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street\n'
 
 test('importing a file twice changes nothing and records two audited runs', async () => {
-  const shop = await service.createService()
-  const first = await importAndWait(shop, 'stores', csv)
+  const caller = await api.createService()
+  const first = await importAndWait(caller, 'stores', csv)
   assert.deepEqual(counts(first), ['ok', 2, 2, 0, 0, 0])
   assert.deepEqual([first.sync, first.origin, first.dryRun, first.detail], ['stores', 'file', false, null])
-  assert.deepEqual(await stores(shop), [
+  assert.deepEqual(await stores(caller), [
     ['1', 'Collins Street'],
     ['2', 'Bourke Street'],
   ])
-  assert.deepEqual(counts(await importAndWait(shop, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
-  const [feed] = (await shop.get('/syncs')).json.data
+  assert.deepEqual(counts(await importAndWait(caller, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
+  const [feed] = (await caller.get('/syncs')).json.data
   assert.deepEqual([feed.sync, feed.origin, feed.state], ['stores', 'file', 'ok'])
-  assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 2)
-  const audit = (await shop.get('/audit')).json.data
+  assert.equal((await caller.get('/syncs/stores/runs')).json.data.length, 2)
+  const audit = (await caller.get('/audit')).json.data
   assert.deepEqual(
     [audit[0].operation, audit[0].subject, audit[0].username],
-    ['POST /imports', first.path, shop.username],
+    ['POST /imports', first.path, caller.username],
   )
 })
 
 test('a run has a note on the guessed encoding, or fails with the candidates', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const staff = (surname: number[]) =>
     Buffer.concat([Buffer.from('id,code,surname\n1,A,'), Buffer.from(surname), Buffer.from('\n')])
-  const { path: _, ...guessed } = await importAndWait(shop, 'staff', staff([...Buffer.from('Müller', 'latin1')]))
+  const { path: _, ...guessed } = await importAndWait(caller, 'staff', staff([...Buffer.from('Müller', 'latin1')]))
   assert.deepEqual(
     [guessed.state, guessed.notes],
     ['ok', [{ note: 'are read as Windows-1252 with low confidence, because the file is not UTF-8', count: 1 }]],
   )
-  const failed = await importAndWait(shop, 'staff', staff([0xc8, 0xe2, 0xe0, 0xed]))
+  const failed = await importAndWait(caller, 'staff', staff([0xc8, 0xe2, 0xe0, 0xed]))
   assert.equal(failed.state, 'failed')
   assert.match(String(failed.detail), /^The file is not UTF-8, .* Candidates: windows-1251, /)
   assert.doesNotMatch(String(failed.detail), /Иван/)
-  assert.equal((await shop.get('/staff')).json.data[0].surname, 'Müller')
+  assert.equal((await caller.get('/staff')).json.data[0].surname, 'Müller')
 })
 
 test('rejected lines are grouped by reason with line numbers but without content', async () => {
-  const shop = await service.createService()
-  await importAndWait(shop, 'stores', csv)
+  const caller = await api.createService()
+  await importAndWait(caller, 'stores', csv)
   const wrong = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
-  const { path, ...run } = await importAndWait(shop, 'stock', `storeNumber,sku,freeStock\n${wrong}101,SKU,many\n`)
+  const { path, ...run } = await importAndWait(caller, 'stock', `storeNumber,sku,freeStock\n${wrong}101,SKU,many\n`)
   assert.deepEqual(counts(run), ['ok', 121, 0, 0, 0, 121])
-  const { json, text } = await shop.get(`${path}/rejected`)
+  const { json, text } = await caller.get(`${path}/rejected`)
   assert.deepEqual(
     json.data.map(({ column, reason, lines }: Record<string, unknown>) => [column, reason, lines]),
     [
@@ -86,10 +86,10 @@ test('rejected lines are grouped by reason with line numbers but without content
 })
 
 test('the reason of a rejected line always ends with the remedy', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const sales = 'id,saleDate,lineId,quantity,price\n1,01.05.2024,1,1,"1,50"\n2,2024-05-01,1,x,1\n'
-  const { path } = await importAndWait(shop, 'transactions', sales)
-  const reasons = (await shop.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
+  const { path } = await importAndWait(caller, 'transactions', sales)
+  const reasons = (await caller.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
   assert.deepEqual(reasons.sort(), [
     'must be a number: only digits, with a point before the decimals',
     'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, also with an offset such as Z or +02:00',
@@ -98,11 +98,11 @@ test('the reason of a rejected line always ends with the remedy', async () => {
 })
 
 test('names from a file are truncated and no line content is stored', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
-  const many = await importAndWait(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
-  const reported = (await shop.get(`${many.path}/rejected`)).json.data.filter(
+  const many = await importAndWait(caller, 'stores', line, { 'content-type': 'application/x-ndjson' })
+  const reported = (await caller.get(`${many.path}/rejected`)).json.data.filter(
     ({ reason: rowReason }: Record<string, unknown>) => rowReason === "doesn't exist",
   )
   assert.deepEqual(
@@ -110,58 +110,64 @@ test('names from a file are truncated and no line content is stored', async () =
     [20, 100],
   )
 
-  const bare = await importAndWait(shop, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
+  const bare = await importAndWait(caller, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
   assert.match(bare.detail, /^Unknown columns: 1, 2, 3 \(email.*\?\)\.\nColumn id is missing\./)
-  const twice = await importAndWait(shop, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
-  const [reason] = (await shop.get(`${twice.path}/rejected`)).json.data
+  const twice = await importAndWait(caller, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
+  const [reason] = (await caller.get(`${twice.path}/rejected`)).json.data
   assert.equal(reason.reason, "can't have the same type twice")
   const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
-  await importAndWait(shop, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
+  await importAndWait(caller, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
   const kept = await db.rows<{ run: string }>(
-    sql`select r::text as run from sync_run r where service_id = ${shop.service.id}`,
+    sql`select r::text as run from sync_run r where service_id = ${caller.service.id}`,
   )
   assert.equal(kept.length, 4)
   assert.doesNotMatch(kept.map(({ run }) => run).join(), /canary/)
 })
 
 test('a compressed NDJSON file is imported unchanged', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const lines =
     '{"storeId":"1","storeNumber":"101","name":"Collins Street"}\n{"storeId":"2","storeNumber":"102","name":"x","shoes":1}\n'
-  const run = await importAndWait(shop, 'stores', gzipSync(lines), { 'content-type': 'application/x-ndjson' })
+  const run = await importAndWait(caller, 'stores', gzipSync(lines), { 'content-type': 'application/x-ndjson' })
   assert.deepEqual(counts(run), ['ok', 2, 1, 0, 0, 1])
 })
 
 test('an import with `Prefer: tx=rollback` changes no list and no sync time', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const headers = { 'content-type': 'text/csv', prefer: 'tx=rollback' }
-  const response = await uploadFile(shop, 'stores', csv, headers)
+  const response = await uploadFile(caller, 'stores', csv, headers)
   assert.equal(response.headers['preference-applied'], 'tx=rollback')
-  const run = await importAndWait(shop, 'stores', `${csv}3,,\n`, headers)
+  const run = await importAndWait(caller, 'stores', `${csv}3,,\n`, headers)
   assert.deepEqual([run.state, run.dryRun, run.read, run.rejected], ['ok', true, 3, 1])
-  assert.equal((await shop.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)
-  assert.deepEqual(await stores(shop), [])
-  assert.deepEqual((await shop.get('/syncs')).json.data, [])
-  assert.deepEqual((await shop.get('/audit')).json.data, [])
+  assert.equal((await caller.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)
+  assert.deepEqual(await stores(caller), [])
+  assert.deepEqual((await caller.get('/syncs')).json.data, [])
+  assert.deepEqual((await caller.get('/audit')).json.data, [])
 })
 
 test('a file in another dialect is read with options or a profile', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const theirs = 'Id;Nr;Name\n1;101;Köln\n'
   const profile = JSON.stringify({ map: { storeId: 'Id', storeNumber: 'Nr', name: 'Name' }, delimiter: ';' })
-  const run = await importAndWait(shop, `stores?profile=${encodeURIComponent(profile)}`, Buffer.from(theirs, 'latin1'))
+  const run = await importAndWait(
+    caller,
+    `stores?profile=${encodeURIComponent(profile)}`,
+    Buffer.from(theirs, 'latin1'),
+  )
   assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
-  assert.deepEqual(await stores(shop), [['1', 'Köln']])
+  assert.deepEqual(await stores(caller), [['1', 'Köln']])
   const rest = `stores?profile=${encodeURIComponent(JSON.stringify({ map: { name: 'Name' }, ignore: ['*'] }))}`
   assert.deepEqual(
-    counts(await importAndWait(shop, rest, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n')),
+    counts(
+      await importAndWait(caller, rest, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n'),
+    ),
     ['ok', 2, 1, 0, 1, 0],
   )
   const record = JSON.stringify({ storeId: '2', storeNumber: '102', Name: 'Trier', Lee: { a: 1 } })
-  const bonn = await importAndWait(shop, rest, record, { 'content-type': 'application/x-ndjson' })
+  const bonn = await importAndWait(caller, rest, record, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual(counts(bonn), ['ok', 1, 0, 1, 0, 0])
   const stopped = await importAndWait(
-    shop,
+    caller,
     'stores?delimiter=%3B&stop_after=1',
     `storeId;storeNumber;name\n${';101;\n'.repeat(5_000)}`,
   )
@@ -175,10 +181,10 @@ test('a file in another dialect is read with options or a profile', async () => 
     ['profile=%7B', 'profile'],
     ['shoes=1', 'shoes'],
   ]) {
-    const { status, json } = await uploadFile(shop, `stores?${query}`, theirs)
+    const { status, json } = await uploadFile(caller, `stores?${query}`, theirs)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
-  const { json } = await uploadFile(shop, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', theirs)
+  const { json } = await uploadFile(caller, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', theirs)
   assert.deepEqual(
     json.errors.map(({ parameter }: { parameter: string }) => parameter),
     ['delimiter', 'encoding', 'date_format', 'profile'],
@@ -186,48 +192,48 @@ test('a file in another dialect is read with options or a profile', async () => 
 })
 
 test('a profile saved by the command can be used as it is', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const saved = join(createDirectory(), 'stores.json')
   const theirs = csv.replace('name', 'Label')
   const args = ['--map', 'name=Label', '--save-profile', saved]
-  assert.equal((await importing(service)(shop, 'stores', theirs, { args })).code, 0)
+  assert.equal((await importing(api)(caller, 'stores', theirs, { args })).code, 0)
   const profile = await readFile(saved, 'utf8')
-  const run = await importAndWait(shop, `stores?profile=${encodeURIComponent(profile)}`, theirs)
+  const run = await importAndWait(caller, `stores?profile=${encodeURIComponent(profile)}`, theirs)
   assert.deepEqual(counts(run), ['ok', 2, 0, 0, 2, 0])
-  const { status, json } = await uploadFile(shop, `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`, theirs)
+  const { status, json } = await uploadFile(caller, `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`, theirs)
   assert.deepEqual([status, json.errors?.[0].parameter], [400, 'profile'])
 })
 
 test('an invalid file fails with its cause, an invalid request before reading', async () => {
-  const [shop, other] = [await service.createService(), await service.createService()]
-  const { path, ...failed } = await importAndWait(shop, 'stores', 'shoes\n1\n')
+  const [caller, other] = [await api.createService(), await api.createService()]
+  const { path, ...failed } = await importAndWait(caller, 'stores', 'shoes\n1\n')
   assert.equal(failed.state, 'failed')
   assert.match(failed.detail, /^Unknown columns: 1\.\n/)
-  const empty = await importAndWait(shop, 'stores', '')
+  const empty = await importAndWait(caller, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
-  assertProblem(await uploadFile(shop, 'shoes', csv), 'invalid_parameter', service.baseUrl, '/imports')
+  assertProblem(await uploadFile(caller, 'shoes', csv), 'invalid_parameter', api.baseUrl, '/imports')
   assertProblem(
-    await uploadFile(shop, 'stores', '{}', { 'content-type': 'application/json' }),
+    await uploadFile(caller, 'stores', '{}', { 'content-type': 'application/json' }),
     'unsupported_media_type',
-    service.baseUrl,
+    api.baseUrl,
     '/imports',
   )
-  const visitor = await service.createAccount('visitor', shop.service)
-  assertProblem(await uploadFile(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports')
+  const visitor = await api.createAccount('visitor', caller.service)
+  assertProblem(await uploadFile(visitor, 'stores', csv), 'insufficient_role', api.baseUrl, '/imports')
   for (const foreign of [path, `${path}/rejected`])
-    assertProblem(await other.get(foreign), 'not_found', service.baseUrl, foreign)
-  await setBackOffice(db, service.keys, other.service, {
+    assertProblem(await other.get(foreign), 'not_found', api.baseUrl, foreign)
+  await setBackOffice(db, api.keys, other.service, {
     driver: 'apparel21',
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
   await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   const rejected = await uploadFile(other, 'vouchers', 'number\n1\n')
-  assertProblem(rejected, 'capability_unavailable', service.baseUrl, '/imports')
+  assertProblem(rejected, 'capability_unavailable', api.baseUrl, '/imports')
 })
 
 test('a stalled upload holds no connection and writes nothing', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const locked = async () =>
     (
       await db.row<{ count: number }>(sql`
@@ -235,10 +241,10 @@ test('a stalled upload holds no connection and writes nothing', async () => {
            + (select count(*)::integer from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())) as count
         from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`)
     )?.count
-  const stalled = request(`${service.baseUrl}/imports?type=stores`, {
+  const stalled = request(`${api.baseUrl}/imports?type=stores`, {
     method: 'POST',
-    ca: service.ca,
-    headers: { ...buildCredentials(shop), 'content-type': 'text/csv', 'content-length': '100000' },
+    ca: api.ca,
+    headers: { ...buildCredentials(caller), 'content-type': 'text/csv', 'content-length': '100000' },
   })
   stalled.on('error', () => {})
   try {
@@ -249,44 +255,44 @@ test('a stalled upload holds no connection and writes nothing', async () => {
   } finally {
     stalled.destroy()
   }
-  assert.deepEqual(counts(await importAndWait(shop, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
-  assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 1)
+  assert.deepEqual(counts(await importAndWait(caller, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
+  assert.equal((await caller.get('/syncs/stores/runs')).json.data.length, 1)
 })
 
 test('a cancelled import stops and keeps what is imported', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const lines = Array.from({ length: 150_000 }, (_, i) => `${i},N${i},Collins Street\n`).join('')
-  const upload = await uploadFile(shop, 'stores', `storeId,storeNumber,name\n${lines}`)
+  const upload = await uploadFile(caller, 'stores', `storeId,storeNumber,name\n${lines}`)
   assert.equal(upload.status, 202, upload.text)
   const path = String(upload.headers.location)
-  const visitor = await service.createAccount('visitor', shop.service)
-  assertProblem(await post(visitor, `${path}/cancel`, {}), 'insufficient_role', service.baseUrl)
-  const other = await service.createService()
-  assertProblem(await post(other, `${path}/cancel`, {}), 'not_found', service.baseUrl)
-  assert.equal((await post(shop, `${path}/cancel`, {})).status, 200)
-  const read = async () => (await shop.get(path)).json.data
+  const visitor = await api.createAccount('visitor', caller.service)
+  assertProblem(await post(visitor, `${path}/cancel`, {}), 'insufficient_role', api.baseUrl)
+  const other = await api.createService()
+  assertProblem(await post(other, `${path}/cancel`, {}), 'not_found', api.baseUrl)
+  assert.equal((await post(caller, `${path}/cancel`, {})).status, 200)
+  const read = async () => (await caller.get(path)).json.data
   await waitUntil(async () => (await read()).state !== 'running', 'the import ends', 30_000)
   const run = await read()
   assert.match(run.detail, /^The import was stopped after line \d+\.$/)
   assert.ok(run.read < 150_000, `${run.read} lines`)
   const stored = await db.row<{ count: number }>(
-    sql`select count(*)::integer as count from store where service_id = ${shop.service.id}`,
+    sql`select count(*)::integer as count from store where service_id = ${caller.service.id}`,
   )
   assert.equal(stored?.count, run.new)
   // A run that has ended stays as it is.
-  const again = await post(shop, `${path}/cancel`, {})
+  const again = await post(caller, `${path}/cancel`, {})
   assert.deepEqual([again.status, again.json.data.state], [200, 'failed'])
 })
 
 test('a `tillbridge import` is a sync run, interrupted if its process dies', async () => {
-  const shop = await service.createService()
-  const { code } = await importing(service)(shop, 'stores', `${csv}3,,\n`)
+  const caller = await api.createService()
+  const { code } = await importing(api)(caller, 'stores', `${csv}3,,\n`)
   assert.equal(code, 2)
-  const [run] = (await shop.get('/syncs/stores/runs')).json.data
+  const [run] = (await caller.get('/syncs/stores/runs')).json.data
   assert.deepEqual(counts(run), ['ok', 3, 2, 0, 0, 1])
-  const [rejected] = (await shop.get(`/imports/${run.id}/rejected`)).json.data
+  const [rejected] = (await caller.get(`/imports/${run.id}/rejected`)).json.data
   assert.deepEqual(rejected.numbers, [4])
   await db.run(sql`
-    update sync_run set ended_at = null, heartbeat_at = now() - interval '2 minutes' where service_id = ${shop.service.id} and run_id = ${run.id}`)
-  assert.equal((await shop.get(`/imports/${run.id}`)).json.data.state, 'interrupted')
+    update sync_run set ended_at = null, heartbeat_at = now() - interval '2 minutes' where service_id = ${caller.service.id} and run_id = ${run.id}`)
+  assert.equal((await caller.get(`/imports/${run.id}`)).json.data.state, 'interrupted')
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { addLogEntries, daysAgo } from '../../support/postgres/logged.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const shop = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => shop.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
 
 const idsOf = (lines: { id: string }[]) => lines.map(({ id }) => id)
 
@@ -18,19 +18,19 @@ test('log entries are in time order across processes, however many per second', 
   // Those of two processes that wrote by turns; of each there are more than a block of lines.
   for (const turn of [1, 0])
     await addLogEntries(
-      shop.db,
-      shop.service,
+      api.db,
+      api.service,
       created.filter((_, i) => i % 2 === turn),
     )
   const expected = created.map(({ requestId }) => requestId).reverse()
   const walked: string[] = []
   for (let query = '?path=/tour'; query; ) {
-    const { json } = await shop.get(`/requests${query}`)
+    const { json } = await api.get(`/requests${query}`)
     walked.push(...idsOf(json.data))
     query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(walked, expected)
-  const whole = await shop.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
+  const whole = await api.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
   assert.deepEqual(
     whole.text
       .trimEnd()
@@ -39,8 +39,8 @@ test('log entries are in time order across processes, however many per second', 
     expected.toReversed(),
   )
   const moment = new Date(second + 1_000).toISOString()
-  const ids = async (query: string) => idsOf((await shop.get(`/requests?path=/tour&limit=3&${query}`)).json.data)
+  const ids = async (query: string) => idsOf((await api.get(`/requests?path=/tour&limit=3&${query}`)).json.data)
   assert.deepEqual(await ids(`answered_before=${moment}`), ['line-499', 'line-498', 'line-497'])
   assert.deepEqual(await ids(`answered_after=${new Date(second + 2_394).toISOString()}`), ['line-1199', 'line-1198'])
-  assert.deepEqual(idsOf((await shop.get('/requests?request_id=line-777')).json.data), ['line-777'])
+  assert.deepEqual(idsOf((await api.get('/requests?request_id=line-777')).json.data), ['line-777'])
 })

@@ -6,12 +6,12 @@ import { purgeRequests } from '../../../src/jobs/purge-requests.ts'
 import { addLogEntries, daysAgo } from '../../support/postgres/logged.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
-const { db } = service
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+const { db } = api
 const work = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as JobRun
 
 interface Line {
@@ -22,34 +22,34 @@ interface Line {
   [field: string]: unknown
 }
 
-const search = async (shop: Caller, query = ''): Promise<Line[]> => {
-  const response = await shop.get(`/requests${query && `?${query}`}`)
+const search = async (caller: Caller, query = ''): Promise<Line[]> => {
+  const response = await caller.get(`/requests${query && `?${query}`}`)
   assert.equal(response.status, 200, response.text)
   return response.json.data
 }
 /** Waits until a request is in the log. */
-const logged = async (shop: Caller, id: string) => {
-  await waitUntil(async () => (await search(shop, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
-  return (await shop.get(`/requests/${id}`)).json.data
+const logged = async (caller: Caller, id: string) => {
+  await waitUntil(async () => (await search(caller, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
+  return (await caller.get(`/requests/${id}`)).json.data
 }
 const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
 
 test('a write can be found by each field, with all its effects', async () => {
-  const shop = await service.createService()
+  const caller = await api.createService()
   const before = new Date(Date.now() - 1_000).toISOString()
-  const created = await post(shop, '/customers', john('john@example.com'), {
+  const created = await post(caller, '/customers', john('john@example.com'), {
     'x-request-id': 'making',
     'idempotency-key': 'order 66',
   })
   const record = String(created.headers.location)
-  const { at, milliseconds, steps, statements, databaseMilliseconds, audit, ...line } = await logged(shop, 'making')
+  const { at, milliseconds, steps, statements, databaseMilliseconds, audit, ...line } = await logged(caller, 'making')
   assert.deepEqual(line, {
     id: 'making',
     operation: 'POST /customers',
     path: '/customers',
     status: 201,
     code: null,
-    account: shop.username,
+    account: caller.username,
     record,
     hasIdempotencyKey: true,
     emails: [],
@@ -69,11 +69,11 @@ test('a write can be found by each field, with all its effects', async () => {
     'path=/customers',
     `record=${record}`,
     'status=201',
-    `failed=false&account=${shop.username}&operation=${encodeURIComponent('POST /customers')}`,
+    `failed=false&account=${caller.username}&operation=${encodeURIComponent('POST /customers')}`,
     `answered_after=${before}&status=201`,
   ])
     assert.deepEqual(
-      (await search(shop, query)).map(({ id }) => id),
+      (await search(caller, query)).map(({ id }) => id),
       ['making'],
       query,
     )
@@ -85,18 +85,18 @@ test('a write can be found by each field, with all its effects', async () => {
     'status=204',
     'path=/customers/9',
   ])
-    assert.deepEqual(await search(shop, query), [], query)
+    assert.deepEqual(await search(caller, query), [], query)
 })
 
 test('a rejected request can be found by error, including 403 and 429', async () => {
-  const shop = await service.createService()
-  await post(shop, '/customers', john('taken@example.com'))
-  const visitor = await service.createAccount('visitor', shop.service)
-  await post(shop, '/customers', john('taken@example.com'), { 'x-request-id': 'taken' })
+  const caller = await api.createService()
+  await post(caller, '/customers', john('taken@example.com'))
+  const visitor = await api.createAccount('visitor', caller.service)
+  await post(caller, '/customers', john('taken@example.com'), { 'x-request-id': 'taken' })
   await post(visitor, '/customers', john('other@example.com'), { 'x-request-id': 'low' })
-  await shop.get('/customers/9', { 'x-request-id': 'absent' })
-  await logged(shop, 'absent')
-  const failed = await search(shop, 'failed=true')
+  await caller.get('/customers/9', { 'x-request-id': 'absent' })
+  await logged(caller, 'absent')
+  const failed = await search(caller, 'failed=true')
   assert.deepEqual(
     failed.map(({ id, code, status }) => [id, code, status]),
     [
@@ -106,29 +106,29 @@ test('a rejected request can be found by error, including 403 and 429', async ()
     ],
   )
   assert.deepEqual(
-    (await search(shop, 'code=email_taken')).map(({ id }) => id),
+    (await search(caller, 'code=email_taken')).map(({ id }) => id),
     ['taken'],
   )
   assert.deepEqual(
-    (await search(shop, `account=${visitor.username}`)).map(({ id }) => id),
+    (await search(caller, `account=${visitor.username}`)).map(({ id }) => id),
     ['low'],
   )
 })
 
 test('the request log keeps no queries, bodies or PINs', async () => {
-  const shop = await service.createService()
-  await shop.get('/customers?email=canaryquery@example.com', { 'x-request-id': 'query' })
+  const caller = await api.createService()
+  await caller.get('/customers?email=canaryquery@example.com', { 'x-request-id': 'query' })
   await post(
-    shop,
+    caller,
     '/vouchers/lookup',
     { number: '7077077', pin: '909909' },
     { 'x-request-id': 'pin', 'idempotency-key': 'canarykey' },
   )
-  await post(shop, '/customers', john('canarybody@example.com'), { 'x-request-id': 'body' })
-  for (const id of ['query', 'pin', 'body']) await logged(shop, id)
+  await post(caller, '/customers', john('canarybody@example.com'), { 'x-request-id': 'body' })
+  for (const id of ['query', 'pin', 'body']) await logged(caller, id)
   const kept = await db.rows<{ text: string }>(sql`
     select (to_jsonb(l) - 'second' - 'changed_at' - 'line_id' - 'key_hash' - 'steps' - 'marks' - 'line')::text as text
-      from request_log l where service_id = ${shop.service.id}`)
+      from request_log l where service_id = ${caller.service.id}`)
   assert.ok(kept.length >= 3)
   for (const { text } of kept)
     for (const secret of ['canaryquery', 'canarybody', 'Canarysmith', 'canarykey', '7077077', '909909'])
@@ -136,14 +136,14 @@ test('the request log keeps no queries, bodies or PINs', async () => {
 })
 
 test('the request log is paginated newest first for admins of one service', async () => {
-  const [shop, other] = [await service.createService(), await service.createService()]
-  for (let i = 0; i < 5; i++) await shop.get('/stores', { 'x-request-id': `walk-${i}` })
+  const [caller, other] = [await api.createService(), await api.createService()]
+  for (let i = 0; i < 5; i++) await caller.get('/stores', { 'x-request-id': `walk-${i}` })
   await other.get('/stores', { 'x-request-id': 'foreign' })
-  await logged(shop, 'walk-4')
+  await logged(caller, 'walk-4')
   await logged(other, 'foreign')
   const walked: string[] = []
   for (let query = '?path=/stores&limit=2'; query; ) {
-    const { json } = await shop.get(`/requests${query}`)
+    const { json } = await caller.get(`/requests${query}`)
     walked.push(...json.data.map(({ id }: Line) => id))
     query = json.meta.hasNextPage ? `?path=/stores&limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
@@ -151,26 +151,26 @@ test('the request log is paginated newest first for admins of one service', asyn
     walked.sort(),
     [0, 1, 2, 3, 4].map(i => `walk-${i}`),
   )
-  assertProblem(await shop.get('/requests/foreign'), 'not_found', service.baseUrl, '/requests/foreign')
-  assert.deepEqual(await search(shop, 'request_id=foreign'), [])
-  const maintainer = await service.createAccount('maintainer', shop.service)
-  assertProblem(await maintainer.get('/requests'), 'insufficient_role', service.baseUrl, '/requests')
-  const inverted = await shop.get('/requests?answered_after=2026-01-02&answered_before=2026-01-01')
-  assertProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
+  assertProblem(await caller.get('/requests/foreign'), 'not_found', api.baseUrl, '/requests/foreign')
+  assert.deepEqual(await search(caller, 'request_id=foreign'), [])
+  const maintainer = await api.createAccount('maintainer', caller.service)
+  assertProblem(await maintainer.get('/requests'), 'insufficient_role', api.baseUrl, '/requests')
+  const inverted = await caller.get('/requests?answered_after=2026-01-02&answered_before=2026-01-01')
+  assertProblem(inverted, 'date_range_inverted', api.baseUrl, '/requests')
 })
 
 test('the request log follows the retention setting, and 0 keeps none', async () => {
-  const [shop, long, none] = [
-    await service.createService(),
-    await service.createService({ requestLogRetentionDays: 30 }),
-    await service.createService({ requestLogRetentionDays: 0 }),
+  const [caller, long, none] = [
+    await api.createService(),
+    await api.createService({ requestLogRetentionDays: 30 }),
+    await api.createService({ requestLogRetentionDays: 0 }),
   ]
   for (const days of [1, 6, 8, 20, 31, 33])
-    for (const { service: of } of [shop, long])
+    for (const { service: of } of [caller, long])
       await addLogEntries(db, of, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
   const old = async (caller: Caller) => (await search(caller, 'path=/old')).map(({ id }) => id)
   assert.deepEqual(
-    [await old(shop), await old(long)],
+    [await old(caller), await old(long)],
     [
       ['1 days', '6 days'],
       ['1 days', '6 days', '8 days', '20 days'],
@@ -197,9 +197,9 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
 
 test('expired log entries are purged in batches, except of unwritable services', async () => {
   const [busy, shutOne, moving] = [
-    await service.createService(),
-    await service.createService({ requestLogRetentionDays: 85 }),
-    await service.createService({ requestLogRetentionDays: 90 }),
+    await api.createService(),
+    await api.createService({ requestLogRetentionDays: 85 }),
+    await api.createService({ requestLogRetentionDays: 90 }),
   ]
   const fill = ({ service: of }: Caller, days: number, count: number) =>
     addLogEntries(

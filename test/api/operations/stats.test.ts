@@ -5,7 +5,7 @@ import { sql } from '../../../src/database/db.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { fillShop, placeOrder } from '../../support/order-shop.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { addVouchers } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
@@ -13,37 +13,37 @@ import { post } from '../../support/write.ts'
 const west = new Date().getUTCHours() - 12
 const timeZone = west > 0 ? `Etc/GMT+${west}` : `Etc/GMT-${-west}`
 const settings = { currency: 'AUD', timeZone, readsPerMinute: 'off', writesPerMinute: 'off' } as const
-const service = await startTestService({ settings })
-after(() => service.stop())
-const { db } = service
+const api = await startTestApi({ settings })
+after(() => api.stop())
+const { db } = api
 
-const getStats = async (shop: Caller) => {
-  const { status, json, text } = await shop.get('/stats')
+const getStats = async (caller: Caller) => {
+  const { status, json, text } = await caller.get('/stats')
   assert.equal(status, 200, text)
   return json.data
 }
 const sum = (minutes: number[]) => minutes.reduce((all, each) => all + each, 0)
 
 test('requests and errors of 24 hours are counted per minute and service', async () => {
-  const [shop, other] = [await service.createService(settings), await service.createService(settings)]
-  for (let i = 0; i < 3; i++) await shop.get('/stores')
-  await shop.get('/customers/9')
+  const [caller, other] = [await api.createService(settings), await api.createService(settings)]
+  for (let i = 0; i < 3; i++) await caller.get('/stores')
+  await caller.get('/customers/9')
   await db.run(sql`alter table store rename to elsewhere`)
   try {
-    assert.equal((await shop.get('/stores')).status, 500)
+    assert.equal((await caller.get('/stores')).status, 500)
   } finally {
     await db.run(sql`alter table elsewhere rename to store`)
   }
   // One minute too old, one within the day, and one of another service.
   for (const [of, minutes] of [
-    [shop, 1_440],
-    [shop, 60],
+    [caller, 1_440],
+    [caller, 60],
     [other, 60],
   ] as const)
     await db.run(sql`
       insert into request_minute values (${of.service.id}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', 1000, 100, 10)`)
-  await waitUntil(async () => sum((await getStats(shop)).requests.failed) === 11, 'all is counted', 20_000)
-  const { since, answered, rejected, failed } = (await getStats(shop)).requests
+  await waitUntil(async () => sum((await getStats(caller)).requests.failed) === 11, 'all is counted', 20_000)
+  const { since, answered, rejected, failed } = (await getStats(caller)).requests
   assert.deepEqual([answered.length, rejected.length, failed.length], [1_440, 1_440, 1_440])
   assert.equal(sum(rejected), 101)
   assert.ok(sum(answered) >= 1_005 && sum(answered) < 1_500, `${sum(answered)}`)
@@ -55,10 +55,10 @@ test('requests and errors of 24 hours are counted per minute and service', async
 })
 
 test('minutes count each logged request once, even if several processes write', async () => {
-  const second = await startTestService({ sharedWith: service })
+  const second = await startTestApi({ sharedWith: api })
   try {
     for (let round = 0; round < 3; round++) {
-      await Promise.all([service, second].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
+      await Promise.all([api, second].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
       await new Promise(resolve => setTimeout(resolve, 700))
     }
   } finally {
@@ -66,22 +66,22 @@ test('minutes count each logged request once, even if several processes write', 
   }
   const counted = () =>
     db.row<{ lines: number; counted: number }>(sql`
-      select (select count(*)::integer from request_log where service_id = ${service.service.id}) as lines,
-             (select coalesce(sum(answered), 0)::integer from request_minute where service_id = ${service.service.id}) as counted`)
+      select (select count(*)::integer from request_log where service_id = ${api.service.id}) as lines,
+             (select coalesce(sum(answered), 0)::integer from request_minute where service_id = ${api.service.id}) as counted`)
   await waitUntil(async () => ((await counted())?.lines ?? 0) >= 60, 'all are written', 20_000)
   const both = await counted()
   assert.equal(both?.counted, both?.lines)
 })
 
 test('orders and sales of today are summed by currency', async () => {
-  const [shop, other] = [await service.createService(settings), await service.createService(settings)]
-  for (const each of [shop, other]) await fillShop(db, each.service)
-  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  const earlier = await placeOrder(shop, [{ sku: 'HOOD-M', quantity: 1 }])
+  const [caller, other] = [await api.createService(settings), await api.createService(settings)]
+  for (const each of [caller, other]) await fillShop(db, each.service)
+  await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
+  const earlier = await placeOrder(caller, [{ sku: 'HOOD-M', quantity: 1 }])
   await placeOrder(other, [{ sku: 'HOOD-M', quantity: 1 }])
   await db.run(sql`
-    update sales_order set placed_at = placed_at - interval '1 day' where service_id = ${shop.service.id} and id = ${earlier.id}`)
-  await db.run(sql`delete from retail_transaction where service_id = ${shop.service.id}`)
+    update sales_order set placed_at = placed_at - interval '1 day' where service_id = ${caller.service.id} and id = ${earlier.id}`)
+  await db.run(sql`delete from retail_transaction where service_id = ${caller.service.id}`)
   for (const [id, days, currency, total] of [
     ['1', 0, 'AUD', '25.99'],
     ['2', 0, 'AUD', '-5.49'],
@@ -91,8 +91,8 @@ test('orders and sales of today are summed by currency', async () => {
   ] as const)
     await db.run(sql`
       insert into retail_transaction (service_id, id, sale_date, changed_at, record)
-      values (${shop.service.id}, ${id}, (now() at time zone ${timeZone})::date + ${days}::integer, now(), ${JSON.stringify({ currency, total })})`)
-  const { day, orders, sales } = await getStats(shop)
+      values (${caller.service.id}, ${id}, (now() at time zone ${timeZone})::date + ${days}::integer, now(), ${JSON.stringify({ currency, total })})`)
+  const { day, orders, sales } = await getStats(caller)
   assert.equal(day, Temporal.Now.plainDateISO(timeZone).toString())
   assert.deepEqual(orders, [{ currency: 'AUD', count: 1, total: '59.98' }])
   assert.deepEqual(sales, [
@@ -102,9 +102,9 @@ test('orders and sales of today are summed by currency', async () => {
 })
 
 test('the voucher balance includes active, locked and suspended vouchers', async () => {
-  const shop = await service.createService(settings)
-  assert.deepEqual((await getStats(shop)).vouchers, [])
-  await addVouchers(service, shop, {
+  const caller = await api.createService(settings)
+  assert.deepEqual((await getStats(caller)).vouchers, [])
+  await addVouchers(api, caller, {
     whole: {},
     'partly-used': { usedAmount: '100.50' },
     'last-week': { expiryDate: Temporal.Now.plainDateISO(timeZone).subtract({ days: 7 }).toString() },
@@ -112,23 +112,25 @@ test('the voucher balance includes active, locked and suspended vouchers', async
     'on-hold': {},
     pending: { state: 'pending' },
   })
-  await db.run(sql`update voucher set state = 'suspended' where service_id = ${shop.service.id} and number = 'on-hold'`)
-  assert.deepEqual((await getStats(shop)).vouchers, [{ currency: 'AUD', count: 4, total: '499.50' }])
+  await db.run(
+    sql`update voucher set state = 'suspended' where service_id = ${caller.service.id} and number = 'on-hold'`,
+  )
+  assert.deepEqual((await getStats(caller)).vouchers, [{ currency: 'AUD', count: 4, total: '499.50' }])
 })
 
 test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
-  const shop = await service.createService(settings)
-  assert.deepEqual((await getStats(shop)).syncs, [])
-  await setBackOffice(db, service.keys, shop.service, {
+  const caller = await api.createService(settings)
+  assert.deepEqual((await getStats(caller)).syncs, [])
+  await setBackOffice(db, api.keys, caller.service, {
     driver: 'apparel21',
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await waitUntil(async () => (await getStats(shop)).vouchers === null, 'the back office is known', 20_000)
+  await waitUntil(async () => (await getStats(caller)).vouchers === null, 'the back office is known', 20_000)
   await db.run(sql`
-    insert into sync_state (service_id, sync, finished_at) values (${shop.service.id}, 'stock', now() - interval '1 hour')
+    insert into sync_state (service_id, sync, finished_at) values (${caller.service.id}, 'stock', now() - interval '1 hour')
     on conflict (service_id, sync) do update set finished_at = excluded.finished_at`)
-  const { syncs } = await getStats(shop)
+  const { syncs } = await getStats(caller)
   const stock = syncs.find(({ sync }: { sync: string }) => sync === 'stock')
   assert.ok(stock.lagSeconds >= 3_600 && stock.lagSeconds < 3_700, stock.lagSeconds)
   assert.equal(stock.isOverdue, true)
@@ -138,23 +140,23 @@ test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
 test('back-office calls are counted per minute with duration and failures', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
-  const [shop, dead] = [await service.createService(settings), await service.createService(settings)]
+  const [caller, dead] = [await api.createService(settings), await api.createService(settings)]
   for (const [of, url] of [
-    [shop, simulator.url],
+    [caller, simulator.url],
     [dead, 'https://127.0.0.1:9'],
   ] as const)
-    await setBackOffice(db, service.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
+    await setBackOffice(db, api.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
   const getCallStats = async (of: Caller) => (await of.get('/stats/back-office-calls')).json.data
-  for (const each of [shop, dead]) {
+  for (const each of [caller, dead]) {
     await waitUntil(async () => (await getCallStats(each)).breaker === 'closed', 'the back office is known', 20_000)
     const customer = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
-    assert.equal((await post(each, '/customers', customer)).status, each === shop ? 201 : 503)
+    assert.equal((await post(each, '/customers', customer)).status, each === caller ? 201 : 503)
     await waitUntil(async () => sum((await getCallStats(each)).calls) > 0, 'its calls are counted', 20_000)
   }
-  const { calls, failed, average, slowest } = await getCallStats(shop)
+  const { calls, failed, average, slowest } = await getCallStats(caller)
   assert.deepEqual([calls.length, sum(failed)], [1_440, 0])
   assert.ok(sum(average) > 0 && sum(slowest) >= sum(average), `${sum(average)} ${sum(slowest)}`)
   const lost = await getCallStats(dead)
   assert.equal(sum(lost.failed), sum(lost.calls))
-  assert.equal((await getCallStats(await service.createService(settings))).breaker, null)
+  assert.equal((await getCallStats(await api.createService(settings))).breaker, null)
 })

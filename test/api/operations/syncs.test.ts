@@ -11,15 +11,15 @@ import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 3 } })
-const shop = await startTestService({
+const api = await startTestApi({
   environment: { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' },
   settings: { currency: 'AUD', readsPerMinute: 'off' },
 })
-const { db, keys } = shop
+const { db, keys } = api
 const log = pino({ level: 'silent' })
 const defaults = { driver: 'apparel21', url: simulator.url, country: 'AU' } as const
 const offices = await openBackOffices({ db, keys, defaults, log })
@@ -34,17 +34,17 @@ afterEach(() => simulator.faults.clear())
 after(async () => {
   await worker.stop(5_000)
   offices.close()
-  await shop.stop()
+  await api.stop()
   await simulator.close()
 })
 
 const sync = async (name: string): Promise<Sync> => {
-  const { json } = await shop.get('/syncs')
+  const { json } = await api.get('/syncs')
   const found = json.data.find((one: Sync) => one.sync === name)
   assert.ok(found, name)
   return found
 }
-const runs = async (name: string): Promise<SyncRun[]> => (await shop.get(`/syncs/${name}/runs`)).json.data
+const runs = async (name: string): Promise<SyncRun[]> => (await api.get(`/syncs/${name}/runs`)).json.data
 const ended = async (name: string, count: number) => {
   await waitUntil(
     async () => (await runs(name)).filter(({ state }) => state !== 'running').length >= count,
@@ -55,7 +55,7 @@ const ended = async (name: string, count: number) => {
 }
 
 test('a sync that never ran is listed with its schedule', async () => {
-  const { json } = await shop.get('/syncs')
+  const { json } = await api.get('/syncs')
   assert.deepEqual(
     json.data.slice(0, 2).map(({ sync: name }: Sync) => name),
     ['references', 'stores'],
@@ -75,11 +75,11 @@ test('a sync that never ran is listed with its schedule', async () => {
     nextRunAt: null,
     lastRun: null,
   })
-  assert.deepEqual((await shop.get('/syncs/stores/runs')).json.data, [])
+  assert.deepEqual((await api.get('/syncs/stores/runs')).json.data, [])
 })
 
 test('a requested sync run is executed and reports its counts', async () => {
-  const requested = await post(shop, '/syncs/stores/run', {})
+  const requested = await post(api, '/syncs/stores/run', {})
   assert.deepEqual([requested.status, requested.headers.location], [202, '/syncs/stores/runs'])
   assert.equal(requested.json.data.isQueued, true)
   const [run] = await ended('stores', 1)
@@ -101,20 +101,20 @@ test('a requested sync run is executed and reports its counts', async () => {
   const now = await sync('stores')
   assert.deepEqual([now.state, now.isQueued, now.isOverdue, now.lastRun?.id], ['ok', false, false, run.id])
   assert.ok(now.syncedAt && now.lastFullSyncAt && now.nextRunAt && now.lagSeconds !== null)
-  const { json: audit } = await shop.get('/audit')
+  const { json: audit } = await api.get('/audit')
   assert.equal(audit.data.at(-1).operation, 'POST /syncs/:sync/run')
 })
 
 test('a sync requested during a run runs afterwards, full if requested', async () => {
-  await post(shop, '/syncs/customers/run', {})
+  await post(api, '/syncs/customers/run', {})
   const [first] = await ended('customers', 1)
   assert.equal(first?.full, true)
   simulator.faults.add({ kind: 'latency', seconds: 1.5, path: '/Persons' })
-  await post(shop, '/syncs/customers/run', {})
+  await post(api, '/syncs/customers/run', {})
   await waitUntil(async () => (await sync('customers')).state === 'running', 'it is pulled', 20_000)
   const [running] = await runs('customers')
   assert.deepEqual([running?.state, running?.endedAt, running?.full], ['running', null, false])
-  await post(shop, '/syncs/customers/run', { full: true })
+  await post(api, '/syncs/customers/run', { full: true })
   simulator.faults.clear()
   const [third, second] = await ended('customers', 3)
   assert.deepEqual([second?.full, second?.state, third?.full, third?.state], [false, 'ok', true, 'ok'])
@@ -124,7 +124,7 @@ test('a sync requested during a run runs afterwards, full if requested', async (
 test('a failed run reports its cause and the request is kept', async () => {
   const runCount = (await runs('references')).length
   simulator.faults.add({ kind: 'status', status: 500 })
-  await post(shop, '/syncs/references/run', { full: true })
+  await post(api, '/syncs/references/run', { full: true })
   const [failed] = await ended('references', runCount + 1)
   assert.equal(failed?.state, 'failed')
   assert.match(failed?.detail ?? '', /^back_office_/)
@@ -135,11 +135,11 @@ test('a failed run reports its cause and the request is kept', async () => {
 test('the run of a killed process becomes interrupted', async () => {
   await db.run(sql`
     insert into sync_run (service_id, sync, run_id, changed_at, is_full, read)
-    values (${shop.service.id}, 'stores', 'dead', now() - interval '1 hour', true, 7)`)
+    values (${api.service.id}, 'stores', 'dead', now() - interval '1 hour', true, 7)`)
   const dead = async () => (await runs('stores')).find(({ id }) => id === 'dead')
   assert.deepEqual([(await dead())?.state, (await dead())?.read], ['interrupted', 7])
   const runCount = (await runs('stores')).length
-  await post(shop, '/syncs/stores/run', {})
+  await post(api, '/syncs/stores/run', {})
   await waitUntil(async () => (await runs('stores')).length > runCount, 'the next run', 20_000)
   await waitUntil(async () => (await dead())?.state === 'failed', 'it is told', 20_000)
   assert.match((await dead())?.detail ?? '', /process of this run ended/)
@@ -148,11 +148,11 @@ test('the run of a killed process becomes interrupted', async () => {
 test('sync runs are kept for 30 days and paginated newest first', async () => {
   await db.run(sql`
     insert into sync_run (service_id, sync, run_id, changed_at, ended_at, is_full)
-    select ${shop.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
+    select ${api.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
   await purgeExpired({ db, signal: new AbortController().signal } as JobRun)
   const walked: string[] = []
   for (let query = '?limit=2'; query; ) {
-    const { json } = await shop.get(`/syncs/stock/runs${query}`)
+    const { json } = await api.get(`/syncs/stock/runs${query}`)
     walked.push(...json.data.map(({ id }: SyncRun) => id))
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
@@ -160,16 +160,16 @@ test('sync runs are kept for 30 days and paginated newest first', async () => {
 })
 
 test('a visitor can read syncs and a maintainer can request runs', async () => {
-  const visitor = await shop.createAccount('visitor')
+  const visitor = await api.createAccount('visitor')
   assert.equal((await visitor.get('/syncs')).status, 200)
-  assertProblem(await post(visitor, '/syncs/stores/run', {}), 'insufficient_role', shop.baseUrl, '/syncs/stores/run')
-  const maintainer = await shop.createAccount('maintainer')
+  assertProblem(await post(visitor, '/syncs/stores/run', {}), 'insufficient_role', api.baseUrl, '/syncs/stores/run')
+  const maintainer = await api.createAccount('maintainer')
   assert.equal((await post(maintainer, '/syncs/stores/run', {})).status, 202)
-  assertProblem(await post(shop, '/syncs/shoes/run', {}), 'not_found', shop.baseUrl, '/syncs/shoes/run')
-  assertProblem(await shop.get('/syncs/shoes/runs'), 'not_found', shop.baseUrl, '/syncs/shoes/runs')
-  const trial = await post(shop, '/syncs/rewards/run', {}, { prefer: 'tx=rollback' })
+  assertProblem(await post(api, '/syncs/shoes/run', {}), 'not_found', api.baseUrl, '/syncs/shoes/run')
+  assertProblem(await api.get('/syncs/shoes/runs'), 'not_found', api.baseUrl, '/syncs/shoes/runs')
+  const trial = await post(api, '/syncs/rewards/run', {}, { prefer: 'tx=rollback' })
   assert.equal(trial.status, 404)
-  const other = await shop.createService()
+  const other = await api.createService()
   assert.deepEqual((await other.get('/syncs/stores/runs')).json.data, [])
   assert.equal(
     (await other.get('/syncs')).json.data.every(({ state }: Sync) => state === 'none'),

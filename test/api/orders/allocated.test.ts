@@ -11,74 +11,74 @@ const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 const load = importing(api)
 
-const getStock = async (shop: Caller) => {
-  const { data } = (await shop.get('/inventory?sku=TEE')).json
+const getStock = async (caller: Caller) => {
+  const { data } = (await caller.get('/inventory?sku=TEE')).json
   const { freeStock, sellable, allocated, reserved } = data[0]
   assert.equal(reserved, 0)
   return { freeStock, sellable, allocated }
 }
-const importStock = async (shop: Caller, freeStock: number) => {
-  const { code } = await load(shop, 'stock', `storeNumber,sku,freeStock\n102,TEE,${freeStock}\n`)
+const importStock = async (caller: Caller, freeStock: number) => {
+  const { code } = await load(caller, 'stock', `storeNumber,sku,freeStock\n102,TEE,${freeStock}\n`)
   assert.equal(code, 0)
 }
 const lines = [{ sku: 'TEE', quantity: 3 }]
 
 test('units of unshipped orders are not sellable, also after a stock file', async () => {
-  const shop = await createShop({ fulfilment: 'manual' })
-  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 5, allocated: 0 })
-  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
-  const { orderNumber } = await placeOrder(shop, lines)
-  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 2, allocated: 3 })
-  const changes = (await shop.get(`/inventory?updated_after=${asOf}`)).json.data
+  const caller = await createShop({ fulfilment: 'manual' })
+  assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 5, allocated: 0 })
+  const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
+  const { orderNumber } = await placeOrder(caller, lines)
+  assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 2, allocated: 3 })
+  const changes = (await caller.get(`/inventory?updated_after=${asOf}`)).json.data
   assert.deepEqual(
     changes.map(({ sku, sellable }: { sku: string; sellable: number }) => [sku, sellable]),
     [['TEE', 2]],
   )
-  await importStock(shop, 5)
-  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 2, allocated: 3 })
-  await importStock(shop, 10)
-  assert.deepEqual(await getStock(shop), { freeStock: 10, sellable: 7, allocated: 3 })
-  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: orderNumber }))
-  assert.deepEqual(await getStock(shop), { freeStock: 7, sellable: 7, allocated: 0 })
+  await importStock(caller, 5)
+  assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 2, allocated: 3 })
+  await importStock(caller, 10)
+  assert.deepEqual(await getStock(caller), { freeStock: 10, sellable: 7, allocated: 3 })
+  await api.db.transaction(tx => shipOrder(tx, caller.service, { number: orderNumber }))
+  assert.deepEqual(await getStock(caller), { freeStock: 7, sellable: 7, allocated: 0 })
 })
 
 test('cancelling an unshipped order makes its units sellable', async () => {
-  const shop = await createShop({ fulfilment: 'manual' })
-  const first = await placeOrder(shop, lines)
-  await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
-  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 1, allocated: 4 })
-  await api.db.transaction(tx => cancelOrder(tx, shop.service, { number: first.orderNumber }))
-  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 4, allocated: 1 })
+  const caller = await createShop({ fulfilment: 'manual' })
+  const first = await placeOrder(caller, lines)
+  await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
+  assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 1, allocated: 4 })
+  await api.db.transaction(tx => cancelOrder(tx, caller.service, { number: first.orderNumber }))
+  assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 4, allocated: 1 })
 })
 
 test('an order that ships at once takes its units off the stock', async () => {
-  const shop = await createShop()
-  await placeOrder(shop, lines)
-  assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
+  const caller = await createShop()
+  await placeOrder(caller, lines)
+  assert.deepEqual(await getStock(caller), { freeStock: 2, sellable: 2, allocated: 0 })
 })
 
 test('stock files that have orders taken off replace the stock', async () => {
-  const shop = await createShop({ fulfilment: 'manual', allocated: 'included' })
-  const { orderNumber } = await placeOrder(shop, lines)
-  assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
-  await importStock(shop, 2)
-  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: orderNumber }))
-  assert.deepEqual(await getStock(shop), { freeStock: 2, sellable: 2, allocated: 0 })
+  const caller = await createShop({ fulfilment: 'manual', allocated: 'included' })
+  const { orderNumber } = await placeOrder(caller, lines)
+  assert.deepEqual(await getStock(caller), { freeStock: 2, sellable: 2, allocated: 0 })
+  await importStock(caller, 2)
+  await api.db.transaction(tx => shipOrder(tx, caller.service, { number: orderNumber }))
+  assert.deepEqual(await getStock(caller), { freeStock: 2, sellable: 2, allocated: 0 })
 })
 
 test('an order keeps its allocation when the setting changes', async () => {
-  const shop = await createShop({ fulfilment: 'manual', allocated: 'included' })
-  const before = await placeOrder(shop, lines)
-  const excluded = { ...shop.service, settings: { ...shop.service.settings, allocated: 'excluded' as const } }
+  const caller = await createShop({ fulfilment: 'manual', allocated: 'included' })
+  const before = await placeOrder(caller, lines)
+  const excluded = { ...caller.service, settings: { ...caller.service.settings, allocated: 'excluded' as const } }
   await api.db.transaction(tx => cancelOrder(tx, excluded, { number: before.orderNumber }))
-  assert.deepEqual(await getStock(shop), { freeStock: 5, sellable: 5, allocated: 0 })
+  assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 5, allocated: 0 })
 })
 
 test('an order is taken from the store with the most units that no order has', async () => {
-  const shop = await createShop({ fulfilment: 'manual' })
-  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 25 }])
-  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 7 }])
-  const { data } = (await shop.get('/inventory?sku=HOOD-S')).json
+  const caller = await createShop({ fulfilment: 'manual' })
+  await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 25 }])
+  await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 7 }])
+  const { data } = (await caller.get('/inventory?sku=HOOD-S')).json
   assert.deepEqual(
     data.map(({ storeNumber, sellable }: { storeNumber: string; sellable: number }) => [storeNumber, sellable]).sort(),
     [
@@ -89,12 +89,12 @@ test('an order is taken from the store with the most units that no order has', a
 })
 
 test('the explanation of a stock level names the origin of its buffer', async () => {
-  const shop = await createShop({ inventoryBuffer: 2 })
+  const caller = await createShop({ inventoryBuffer: 2 })
   const explain = async () => {
-    const [level] = (await shop.get('/inventory?sku=TEE&explain=true')).json.data
-    const { data } = (await shop.get(`/inventory/${level.id}?explain=true`)).json
+    const [level] = (await caller.get('/inventory?sku=TEE&explain=true')).json.data
+    const { data } = (await caller.get(`/inventory/${level.id}?explain=true`)).json
     assert.deepEqual(data, level)
-    const listed = (await shop.get('/inventory?explain=true')).json.data
+    const listed = (await caller.get('/inventory?explain=true')).json.data
     assert.deepEqual(
       listed.find(({ id }: { id: string }) => id === level.id),
       level,
@@ -103,9 +103,9 @@ test('the explanation of a stock level names the origin of its buffer', async ()
     return [level.buffer, level.explanation.bufferFrom]
   }
   assert.deepEqual(await explain(), [2, 'service'])
-  assert.equal((await load(shop, 'stock', 'storeNumber,sku,freeStock,buffer\n102,TEE,9,4\n')).code, 0)
+  assert.equal((await load(caller, 'stock', 'storeNumber,sku,freeStock,buffer\n102,TEE,9,4\n')).code, 0)
   assert.deepEqual(await explain(), [4, 'sku'])
-  assert.equal((await shop.get('/inventory?sku=TEE')).json.data[0].explanation, undefined)
+  assert.equal((await caller.get('/inventory?sku=TEE')).json.data[0].explanation, undefined)
 })
 
 test('weighed stock has three decimals, of which orders take whole units', async () => {

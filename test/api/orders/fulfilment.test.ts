@@ -16,24 +16,24 @@ import { assertReplay, post, withKey } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const shop = await createShop({ fulfilment: 'manual' })
+const adminCaller = await createShop({ fulfilment: 'manual' })
 
 const place = (quantities: Record<string, number>, more: object = {}) =>
   placeOrder(
-    shop,
+    adminCaller,
     Object.entries(quantities).map(([sku, quantity]): OrderLine => ({ sku, quantity })),
     more,
   )
-const ship = (id: string, body: object = {}, headers = {}, caller: Caller = shop) =>
+const ship = (id: string, body: object = {}, headers = {}, caller: Caller = adminCaller) =>
   post(caller, `/orders/${id}/shipments`, body, headers)
-const cancel = (id: string, body: object = {}, headers = {}) => post(shop, `/orders/${id}/cancel`, body, headers)
+const cancel = (id: string, body: object = {}, headers = {}) => post(adminCaller, `/orders/${id}/cancel`, body, headers)
 const lines = (...ids: string[]) => ({ lines: ids.map(orderLineId => ({ orderLineId })) })
 const getStatuses = async (id: string) =>
-  (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
+  (await adminCaller.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
 
 test('an order is shipped once, with tracking and sale', async () => {
   const { id, orderNumber } = await place({ TEE: 2, UNKEPT: 1 })
-  const stock = await getStock(shop)
+  const stock = await getStock(adminCaller)
   const tracking = { carrier: 'EMS', trackingNumber: 'EM1', trackingUrl: 'https://track.example.com/EM1' }
   const key = withKey()
   const first = await ship(orderNumber, tracking, key)
@@ -49,11 +49,11 @@ test('an order is shipped once, with tracking and sale', async () => {
     ],
   })
   assert.equal(first.headers.location, `/shipments/${shipmentId}`)
-  assert.equal((await shop.get(`/shipments/${shipmentId}`)).json.data.shippedAt, shippedAt)
+  assert.equal((await adminCaller.get(`/shipments/${shipmentId}`)).json.data.shippedAt, shippedAt)
   assertReplay(await ship(orderNumber, tracking, key), first)
   assert.deepEqual(await getStatuses(id), ['shipped', 'shipped'])
-  assert.equal((await getSales(shop, orderNumber)).length, 1)
-  assert.deepEqual(await getStock(shop), stock)
+  assert.equal((await getSales(adminCaller, orderNumber)).length, 1)
+  assert.deepEqual(await getStock(adminCaller), stock)
   assertProblem(await ship(id), 'invalid_transition', api.baseUrl)
   assertProblem(await cancel(id), 'invalid_transition', api.baseUrl)
   const { status, json } = await cancel(id, lines('1', '9'))
@@ -66,16 +66,16 @@ test('concurrent shipments and cancellations never apply to a line twice', async
   assert.equal(responses.filter(({ status }) => status < 300).length, 1)
   assert.equal(responses.filter(({ json }) => json.code === 'invalid_transition').length, 3)
   const isShipped = (await getStatuses(id))[0] === 'shipped'
-  assert.equal((await shop.get(`/orders/${id}/shipments`)).json.data.length, isShipped ? 1 : 0)
-  assert.equal((await getSales(shop, orderNumber)).length, isShipped ? 1 : 0)
+  assert.equal((await adminCaller.get(`/orders/${id}/shipments`)).json.data.length, isShipped ? 1 : 0)
+  assert.equal((await getSales(adminCaller, orderNumber)).length, isShipped ? 1 : 0)
 })
 
 test('a cancellation returns stock, vouchers first and then payments', async () => {
   const [number, pin] = ['800', '004200']
   const voucher = { number, pin, originalAmount: '12.00', usedAmount: '0.00', expiryDate: '2099-12-31' }
-  await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, state: 'active' }])
-  const { validationId } = (await post(shop, '/vouchers/validate', { number, pin, amount: '12.00' })).json.data
-  const stock = await getStock(shop)
+  await insertVouchers(api.db, api.keys, adminCaller.service, [{ ...voucher, state: 'active' }])
+  const { validationId } = (await post(adminCaller, '/vouchers/validate', { number, pin, amount: '12.00' })).json.data
+  const stock = await getStock(adminCaller)
   const { id } = await place(
     { TEE: 1, UNKEPT: 1 },
     {
@@ -101,25 +101,26 @@ test('a cancellation returns stock, vouchers first and then payments', async () 
   )
   const { refund } = (await cancel(id)).json.data
   assert.deepEqual([refund.vouchers, refund.payments], [[{ number, amount: '2.00' }], '3.00'])
-  assert.deepEqual(await getStock(shop), stock)
-  const { availableAmount } = (await post(shop, '/vouchers/lookup', { number, pin })).json.data
+  assert.deepEqual(await getStock(adminCaller), stock)
+  const { availableAmount } = (await post(adminCaller, '/vouchers/lookup', { number, pin })).json.data
   assert.equal(availableAmount, '12.00')
 })
 
 test('a return restocks when it is received, and is then refunded once', async () => {
   const { id } = await place({ TEE: 2 })
   getCreated(await ship(id))
-  const stock = await getStock(shop)
-  const create = async () => getCreated(await createReturn(shop, id, { TEE: 1 })).id as string
-  const advance = (returnId: string, action: string, body = {}) => post(shop, `/returns/${returnId}/${action}`, body)
+  const stock = await getStock(adminCaller)
+  const create = async () => getCreated(await createReturn(adminCaller, id, { TEE: 1 })).id as string
+  const advance = (returnId: string, action: string, body = {}) =>
+    post(adminCaller, `/returns/${returnId}/${action}`, body)
   const kept = await create()
-  assert.deepEqual(await getStock(shop), stock)
+  assert.deepEqual(await getStock(adminCaller), stock)
   const early = await advance(kept, 'refund')
   assertProblem(early, 'invalid_transition', api.baseUrl)
   assert.match(early.json.detail, /is requested, so it can't be refunded\. Possible: receive or cancel\.$/)
   assert.equal((await advance(kept, 'receive')).json.data.status, 'received')
   const restocked = { ...stock, '1002 TEE': (stock['1002 TEE'] ?? 0) + 1 }
-  assert.deepEqual(await getStock(shop), restocked)
+  assert.deepEqual(await getStock(adminCaller), restocked)
   assertProblem(await advance(kept, 'receive'), 'invalid_transition', api.baseUrl)
   const refunds = await Promise.all([advance(kept, 'refund'), advance(kept, 'refund')])
   assert.deepEqual(refunds.map(({ status }) => status).toSorted(), [200, 409])
@@ -127,15 +128,15 @@ test('a return restocks when it is received, and is then refunded once', async (
   assert.deepEqual([record.status, refund.payments], ['refunded', '10.00'])
   const faulty = await create()
   assert.equal((await advance(faulty, 'receive', { restock: false })).json.data.restock, false)
-  assert.deepEqual(await getStock(shop), restocked)
-  const { data } = (await shop.get('/changes?kinds=return&limit=100')).json
+  assert.deepEqual(await getStock(adminCaller), restocked)
+  const { data } = (await adminCaller.get('/changes?kinds=return&limit=100')).json
   assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${faulty}`))
 })
 
 test('unknown orders, returns and tracking pages are rejected', async () => {
   assertProblem(await ship('none'), 'not_found', api.baseUrl)
   assertProblem(await cancel('none'), 'not_found', api.baseUrl)
-  assertProblem(await post(shop, '/returns/none/receive', {}), 'not_found', api.baseUrl)
+  assertProblem(await post(adminCaller, '/returns/none/receive', {}), 'not_found', api.baseUrl)
   const { id } = await place({ UNKEPT: 1 })
   assertProblem(await ship(id, { trackingUrl: 'javascript:alert(1)' }), 'invalid_field', api.baseUrl)
   assertProblem(await ship(id, {}, {}, api), 'not_found', api.baseUrl)

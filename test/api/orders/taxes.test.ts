@@ -16,31 +16,31 @@ const lines = [{ sku: 'TEE', quantity: 1 }]
 const pay = (amount: string) => ({ payments: [{ gateway: 'paypal', amount, reference: 'PAYID-1' }] })
 
 test('sales taxes are part of the amount due and of the sale', async () => {
-  const shop = await createShop()
+  const caller = await createShop()
   const body = buildOrder(lines, { taxLines: [stateTax, { name: 'NYC Tax', amount: '0.43' }], ...pay('10.83') })
-  const trial = await shop.request('/orders', {
+  const trial = await caller.request('/orders', {
     method: 'POST',
     headers: { 'content-type': 'application/json', prefer: 'tx=rollback' },
     body: JSON.stringify(body),
   })
-  const order = getCreated(await post(shop, '/orders', body))
+  const order = getCreated(await post(caller, '/orders', body))
   assert.deepEqual([trial.json.data.taxLines, trial.json.data.total], [order.taxLines, order.total])
   assert.deepEqual([order.taxLines, order.total], [[stateTax, cityTax], '10.83'])
-  assert.deepEqual((await shop.get(`/orders/${order.id}`)).json.data, order)
-  const [sale] = await getSales(shop, order.orderNumber)
+  assert.deepEqual((await caller.get(`/orders/${order.id}`)).json.data, order)
+  const [sale] = await getSales(caller, order.orderNumber)
   assert.deepEqual([sale.total, sale.taxLines], ['10.00', [stateTax, cityTax]])
-  assert.deepEqual((await shop.get(`/transactions/order-${order.id}`)).json.data, sale)
+  assert.deepEqual((await caller.get(`/transactions/order-${order.id}`)).json.data, sale)
   const accept = { accept: 'application/x-ndjson' }
-  const exported = (await shop.get('/customers/65432/orders', accept)).text.trimEnd()
+  const exported = (await caller.get('/customers/65432/orders', accept)).text.trimEnd()
   assert.deepEqual(JSON.parse(exported).taxLines, [stateTax, cityTax])
-  const without = await placeOrder(shop, lines)
+  const without = await placeOrder(caller, lines)
   assert.deepEqual(without.taxLines, [])
-  assert.ok(!('taxLines' in ((await getSales(shop, without.orderNumber))[0] ?? {})))
+  assert.ok(!('taxLines' in ((await getSales(caller, without.orderNumber))[0] ?? {})))
 })
 
 test('payments must include the taxes, and taxes must be amounts', async () => {
-  const shop = await createShop()
-  const place = (more: object) => post(shop, '/orders', buildOrder(lines, more))
+  const caller = await createShop()
+  const place = (more: object) => post(caller, '/orders', buildOrder(lines, more))
   const short = await place({ taxLines: [stateTax], ...pay('10.00') })
   assertProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
   assert.match(short.json.detail, /must total 10\.40 AUD; they total 10\.00 AUD/)
@@ -56,24 +56,24 @@ test('payments must include the taxes, and taxes must be amounts', async () => {
 })
 
 test('cancelling an unshipped order refunds its taxes', async () => {
-  const shop = await createShop({ fulfilment: 'manual' })
+  const caller = await createShop({ fulfilment: 'manual' })
   const { orderNumber } = getCreated(
-    await post(shop, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
+    await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
   )
   const {
     order: { id },
-  } = await api.db.transaction(tx => cancelOrder(tx, shop.service, { number: orderNumber }))
-  const { data } = (await shop.get(`/orders/${id}`)).json
+  } = await api.db.transaction(tx => cancelOrder(tx, caller.service, { number: orderNumber }))
+  const { data } = (await caller.get(`/orders/${id}`)).json
   assert.deepEqual([data.lines[0].status, data.total], ['cancelled', '10.40'])
 })
 
 test('orders with a tax column are imported with their taxes', async () => {
-  const shop = await createShop()
+  const caller = await createShop()
   const header = 'orderNumber,customerId,placedAt,tax,taxName,total,sku,quantity,price,paymentGateway,paymentAmount'
   const row = (number: string, tax: string, name: string, total: string) =>
     `${number},65432,2024-05-10 09:30,${tax},${name},${total},TEE,1,10.00,paypal,${total}`
   const { counts, reasons } = await load(
-    shop,
+    caller,
     'orders',
     [
       header,
@@ -87,18 +87,18 @@ test('orders with a tax column are imported with their taxes', async () => {
   )
   assert.deepEqual(counts, [5, 4, 0, 0, 1])
   assert.deepEqual(reasons, ['total must be the sum of lines, freight and tax: 10.83'])
-  const taxLinesOf = async (number: string) => (await shop.get(`/orders/${number}`)).json.data.taxLines
+  const taxLinesOf = async (number: string) => (await caller.get(`/orders/${number}`)).json.data.taxLines
   assert.deepEqual(await taxLinesOf('T-1'), [{ name: 'NY Tax', percentage: null, amount: '0.83' }])
   assert.deepEqual(await taxLinesOf('T-2'), [{ name: 'Tax', percentage: null, amount: '0.83' }])
   assert.deepEqual([await taxLinesOf('T-4'), await taxLinesOf('T-5')], [[], []], 'the prices include the tax')
 })
 
 test('an order shipped later has its taxes in the sale', async () => {
-  const shop = await createShop({ fulfilment: 'manual' })
+  const caller = await createShop({ fulfilment: 'manual' })
   const { orderNumber } = getCreated(
-    await post(shop, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
+    await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
   )
-  assert.deepEqual(await getSales(shop, orderNumber), [])
-  await api.db.transaction(tx => shipOrder(tx, shop.service, { number: orderNumber }))
-  assert.deepEqual((await getSales(shop, orderNumber))[0].taxLines, [stateTax])
+  assert.deepEqual(await getSales(caller, orderNumber), [])
+  await api.db.transaction(tx => shipOrder(tx, caller.service, { number: orderNumber }))
+  assert.deepEqual((await getSales(caller, orderNumber))[0].taxLines, [stateTax])
 })

@@ -4,21 +4,21 @@ import { errorCodes } from '../../../src/errors/api-error.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { buildCustomers } from '../../support/paginate.ts'
 import { assertCommonHeaders, assertProblem } from '../../support/problem.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
-  await upsertCustomers(service.db, service.service, buildCustomers(1, 2))
+  api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+  await upsertCustomers(api.db, api.service, buildCustomers(1, 2))
 })
-after(() => service.stop())
+after(() => api.stop())
 
 const one = '/customers/000001'
 
 test('every response has the standard headers', async () => {
-  const { baseUrl } = service
-  assertCommonHeaders(await service.get('/stores'))
-  assertCommonHeaders(await service.get(one))
+  const { baseUrl } = api
+  assertCommonHeaders(await api.get('/stores'))
+  assertCommonHeaders(await api.get(one))
   for (const path of [
     '/health/live',
     '/health/ready',
@@ -30,67 +30,57 @@ test('every response has the standard headers', async () => {
     '/changelog',
     '/errors/not_found',
   ]) {
-    const response = await service.sendRaw(path)
+    const response = await api.sendRaw(path)
     assert.equal(response.status, 200, path)
     assertCommonHeaders(response)
   }
-  assertProblem(await service.sendRaw('/stores'), 'invalid_credentials', baseUrl, '/stores')
-  assertProblem(
-    await service.get('/stores', { 'x-service-name': undefined }),
-    'service_name_required',
-    baseUrl,
-    '/stores',
-  )
-  assertProblem(await service.get('/stores', { 'x-service-name': 'other' }), 'service_not_assigned', baseUrl, '/stores')
-  assertProblem(await service.get('/stores?nope=1'), 'invalid_parameter', baseUrl, '/stores?nope=1')
-  assertProblem(await service.get('/customers/9'), 'not_found', baseUrl, '/customers/9')
-  assertProblem(await service.request('/stores', { method: 'PUT' }), 'method_not_allowed', baseUrl, '/stores')
-  assertProblem(await service.get('/customers/%zz'), 'invalid_parameter', baseUrl)
-  assertProblem(await service.get(`/stores?${'x'.repeat(9_000)}`), 'uri_too_long', baseUrl)
-  assertProblem(await service.get('/stores', { 'x-large': 'x'.repeat(17_000) }), 'headers_too_large', baseUrl)
+  assertProblem(await api.sendRaw('/stores'), 'invalid_credentials', baseUrl, '/stores')
+  assertProblem(await api.get('/stores', { 'x-service-name': undefined }), 'service_name_required', baseUrl, '/stores')
+  assertProblem(await api.get('/stores', { 'x-service-name': 'other' }), 'service_not_assigned', baseUrl, '/stores')
+  assertProblem(await api.get('/stores?nope=1'), 'invalid_parameter', baseUrl, '/stores?nope=1')
+  assertProblem(await api.get('/customers/9'), 'not_found', baseUrl, '/customers/9')
+  assertProblem(await api.request('/stores', { method: 'PUT' }), 'method_not_allowed', baseUrl, '/stores')
+  assertProblem(await api.get('/customers/%zz'), 'invalid_parameter', baseUrl)
+  assertProblem(await api.get(`/stores?${'x'.repeat(9_000)}`), 'uri_too_long', baseUrl)
+  assertProblem(await api.get('/stores', { 'x-large': 'x'.repeat(17_000) }), 'headers_too_large', baseUrl)
 })
 
 test('each error type links to its page', async () => {
   for (const [code, { status, title }] of Object.entries(errorCodes)) {
-    const { json } = code === 'not_found' ? await service.get('/nowhere') : { json: undefined }
+    const { json } = code === 'not_found' ? await api.get('/nowhere') : { json: undefined }
     const address = json ? new URL(json.type).pathname : `/errors/${code}`
-    const response = await service.sendRaw(address)
+    const response = await api.sendRaw(address)
     assert.equal(response.status, 200, code)
     assert.match(String(response.headers['content-type']), /^text\/html/)
     assert.ok(response.text.includes(`<h1>${code}</h1>`) && response.text.includes(String(status)), `${code}: ${title}`)
   }
   for (const path of ['/errors/nope', '/errors/__proto__', '/errors/constructor'])
-    assertProblem(await service.sendRaw(path), 'not_found', service.baseUrl, path)
+    assertProblem(await api.sendRaw(path), 'not_found', api.baseUrl, path)
 })
 
 test('a record that the client already has returns 304', async () => {
-  const { headers, text } = await service.get(one)
+  const { headers, text } = await api.get(one)
   const etag = String(headers.etag)
   assert.match(etag, /^"[\w-]{22}"$/)
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "x"`, '*']) {
-    const response = await service.get(one, { 'if-none-match': known })
+    const response = await api.get(one, { 'if-none-match': known })
     assert.equal(response.status, 304, known)
     assert.equal(response.text, '')
     assert.equal(response.headers.etag, etag)
     assertCommonHeaders(response)
   }
   for (const other of ['"other"', etag.slice(1, -1), etag.toUpperCase(), '', `"${etag}"`]) {
-    const response = await service.get(one, { 'if-none-match': other })
+    const response = await api.get(one, { 'if-none-match': other })
     assert.equal(response.status, 200, other)
     assert.equal(response.text, text)
   }
-  assertProblem(
-    await service.get('/customers/9', { 'if-none-match': '*' }),
-    'not_found',
-    service.baseUrl,
-    '/customers/9',
-  )
+  assertProblem(await api.get('/customers/9', { 'if-none-match': '*' }), 'not_found', api.baseUrl, '/customers/9')
 })
 
 test('a changed record has a new ETag', async () => {
-  const original = await service.get('/customers/000002')
-  await upsertCustomers(service.db, service.service, [{ id: '000002', firstname: 'Changed' }])
-  const current = await service.get('/customers/000002', { 'if-none-match': String(original.headers.etag) })
+  const original = await api.get('/customers/000002')
+  await upsertCustomers(api.db, api.service, [{ id: '000002', firstname: 'Changed' }])
+  const current = await api.get('/customers/000002', { 'if-none-match': String(original.headers.etag) })
   assert.equal(current.status, 200)
   assert.notEqual(current.headers.etag, original.headers.etag)
   assert.equal(current.json.data.firstname, 'Changed')
@@ -98,7 +88,7 @@ test('a changed record has a new ETag', async () => {
 
 test('HEAD returns the headers of GET without the body', async () => {
   for (const path of [one, '/stores', '/health/live', '/docs', '/openapi.json']) {
-    const [get, head] = [await service.get(path), await service.request(path, { method: 'HEAD' })]
+    const [get, head] = [await api.get(path), await api.request(path, { method: 'HEAD' })]
     assert.equal(head.status, 200, path)
     assert.equal(head.text, '')
     for (const name of ['content-type', 'content-length', 'etag', 'cache-control'])
@@ -110,20 +100,20 @@ test('HEAD returns the headers of GET without the body', async () => {
     ['/stores?nope=1', 400],
     ['/nowhere', 404],
   ] as const) {
-    const head = await service.request(path, { method: 'HEAD' })
+    const head = await api.request(path, { method: 'HEAD' })
     assert.equal(head.status, status)
     assert.equal(head.text, '')
   }
-  assert.equal((await service.sendRaw('/stores', { method: 'HEAD' })).status, 401)
-  const known = { 'if-none-match': String((await service.get(one)).headers.etag) }
-  assert.equal((await service.request(one, { method: 'HEAD', headers: known })).status, 304)
+  assert.equal((await api.sendRaw('/stores', { method: 'HEAD' })).status, 401)
+  const known = { 'if-none-match': String((await api.get(one)).headers.etag) }
+  assert.equal((await api.request(one, { method: 'HEAD', headers: known })).status, 304)
 })
 
 test('a harmless request ID is returned unchanged', async () => {
   for (const id of ['a', 'order-8001', '0f8fad5b-d9cb-469f-a165-70867728950e', 'a.b:c_d-1', 'x'.repeat(128)]) {
-    assert.equal((await service.get('/stores', { 'x-request-id': id })).headers['x-request-id'], id)
-    assert.equal((await service.get('/customers/9', { 'x-request-id': id })).json.requestId, id)
-    assert.equal((await service.get('/%zz', { 'x-request-id': id })).json.requestId, id)
+    assert.equal((await api.get('/stores', { 'x-request-id': id })).headers['x-request-id'], id)
+    assert.equal((await api.get('/customers/9', { 'x-request-id': id })).json.requestId, id)
+    assert.equal((await api.get('/%zz', { 'x-request-id': id })).json.requestId, id)
   }
 })
 
@@ -143,12 +133,12 @@ test('an invalid request ID is replaced with a new one', async () => {
     'a,b',
     '../x',
   ]) {
-    const { headers, status } = await service.get('/stores', { 'x-request-id': id })
+    const { headers, status } = await api.get('/stores', { 'x-request-id': id })
     assert.equal(status, 200)
     assert.match(String(headers['x-request-id']), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, id)
     seen.add(String(headers['x-request-id']))
   }
-  seen.add(String((await service.get('/stores', { 'x-request-id': ['a', 'b'] })).headers['x-request-id']))
+  seen.add(String((await api.get('/stores', { 'x-request-id': ['a', 'b'] })).headers['x-request-id']))
   assert.equal(seen.size, 13)
 })
 
@@ -161,14 +151,14 @@ test('a malformed trace header is ignored', async () => {
     'x'.repeat(10_000),
     "'; drop table customer",
   ])
-    assert.equal((await service.get('/stores', { traceparent })).status, 200)
+    assert.equal((await api.get('/stores', { traceparent })).status, 200)
 })
 
 test('responses are UTF-8 JSON with records as they were written', async () => {
   const name = '\u{1F469}\u200d\u{1F680} Zoë "\\" O\u2019Brien שלום \u202e'
-  await upsertCustomers(service.db, service.service, [{ id: 'utf', firstname: name }])
+  await upsertCustomers(api.db, api.service, [{ id: 'utf', firstname: name }])
   for (const path of ['/customers/utf', '/customers/search']) {
-    const { headers, json } = await service.get(path)
+    const { headers, json } = await api.get(path)
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     const record = Array.isArray(json.data) ? json.data.find(({ id }: { id: string }) => id === 'utf') : json.data
     assert.equal(record.firstname, name)

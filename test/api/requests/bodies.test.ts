@@ -15,20 +15,19 @@ import {
   startSecondServer,
   tlsTo,
 } from '../../support/servers.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
 const logged = captureLog('error')
-const service = await startTestService({ settings: { writesPerMinute: 'off' }, log: logged.log })
-after(() => service.stop())
+const api = await startTestApi({ settings: { writesPerMinute: 'off' }, log: logged.log })
+after(() => api.stop())
 
-const head = (...lines: string[]) => buildCreateHead(service, ...lines)
+const head = (...lines: string[]) => buildCreateHead(api, ...lines)
 
-const rejected = (response: TestResponse, code: ErrorCode) =>
-  assertProblem(response, code, service.baseUrl, '/customers')
+const rejected = (response: TestResponse, code: ErrorCode) => assertProblem(response, code, api.baseUrl, '/customers')
 
 test('a body must be plain JSON', () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     const types = [
       undefined,
       'text/xml',
@@ -51,16 +50,16 @@ test('a body must be plain JSON', () =>
     ]
     for (const type of types)
       for (const body of [buildCustomer(), '{"bad', ''])
-        rejected(await post(service, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
+        rejected(await post(api, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
     const headers = { 'content-type': ['application/json', 'text/plain'] }
     rejected(
-      await service.request('/customers', { method: 'POST', headers, body: JSON.stringify(buildCustomer()) }),
+      await api.request('/customers', { method: 'POST', headers, body: JSON.stringify(buildCustomer()) }),
       'duplicate_header',
     )
   }))
 
 test('a compressed body is rejected without decompression', () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '))
     assert.ok(bomb.length < 100_000)
     for (const [encoding, body] of [
@@ -70,10 +69,10 @@ test('a compressed body is rejected without decompression', () =>
       ['br', JSON.stringify(buildCustomer())],
       ['deflate', JSON.stringify(buildCustomer())],
     ] as const)
-      rejected(await post(service, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
+      rejected(await post(api, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
     for (const coding of ['gzip, chunked', 'deflate, chunked'])
       rejected(
-        await post(service, '/customers', buildCustomer(), { 'transfer-encoding': coding }),
+        await post(api, '/customers', buildCustomer(), { 'transfer-encoding': coding }),
         'unsupported_media_type',
       )
   }))
@@ -85,7 +84,7 @@ test('the content type is accepted in any spelling', async () => {
     { 'content-type': 'application/json ; charset=utf-8' },
     { 'content-encoding': 'identity' },
   ])
-    assert.equal((await post(service, '/customers', buildCustomer(), headers)).status, 201, JSON.stringify(headers))
+    assert.equal((await post(api, '/customers', buildCustomer(), headers)).status, 201, JSON.stringify(headers))
 })
 
 const largest = 256 * 1024
@@ -93,12 +92,12 @@ const largest = 256 * 1024
 const padded = (size: number) => JSON.stringify(buildCustomer()).padEnd(size)
 
 test('a body can have 256 KiB, with or without a length', async () => {
-  assert.equal((await post(service, '/customers', padded(largest))).status, 201)
-  assert.equal((await post(service, '/customers', padded(largest), chunked)).status, 201)
-  await assertCreatesNoCustomer(service, async () => {
+  assert.equal((await post(api, '/customers', padded(largest))).status, 201)
+  assert.equal((await post(api, '/customers', padded(largest), chunked)).status, 201)
+  await assertCreatesNoCustomer(api, async () => {
     for (const size of [largest + 1, 2_000_000])
       for (const headers of [{}, chunked]) {
-        const response = await post(service, '/customers', padded(size), headers)
+        const response = await post(api, '/customers', padded(size), headers)
         rejected(response, 'body_too_large')
       }
   })
@@ -107,10 +106,10 @@ test('a body can have 256 KiB, with or without a length', async () => {
 const chunked = { 'transfer-encoding': 'chunked' }
 
 test('an oversized or endless body is rejected early and its connection closed', async () => {
-  const announced = await tlsTo(service)
+  const announced = await tlsTo(api)
   const reported = readUntilClosed(announced)
   announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
-  const endless = await tlsTo(service)
+  const endless = await tlsTo(api)
   const heard = readUntilClosed(endless)
   let sent = 0
   endless.write(head('Content-Type: application/json', 'Transfer-Encoding: chunked'))
@@ -125,8 +124,8 @@ test('an oversized or endless body is rejected early and its connection closed',
 })
 
 test('a body shorter than its declared length creates nothing', () =>
-  assertCreatesNoCustomer(service, async () => {
-    const socket = await tlsTo(service)
+  assertCreatesNoCustomer(api, async () => {
+    const socket = await tlsTo(api)
     const body = JSON.stringify(buildCustomer())
     socket.write(head('Content-Type: application/json', `Content-Length: ${body.length + 1}`) + body)
     const ended = readUntilClosed(socket)
@@ -135,16 +134,16 @@ test('a body shorter than its declared length creates nothing', () =>
   }))
 
 test('an aborted body is not logged as an error', () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     for (const rest of ['-1\r\n', '9\r\n{"first', '']) {
-      const socket = await tlsTo(service)
+      const socket = await tlsTo(api)
       const closed = once(socket, 'close')
       socket.write(`${head('Content-Type: application/json', 'Transfer-Encoding: chunked', 'Expect: 100-continue')}`)
       await once(socket, 'data')
       socket.write(rest, () => socket.destroy())
       await closed
       // By the time that a later connection is answered, the end of this one has been seen.
-      await sendBytes(service, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      await sendBytes(api, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     }
     assert.deepEqual(
       logged.text.split('\n').filter(line => line.includes('"level":50')),
@@ -153,10 +152,10 @@ test('an aborted body is not logged as an error', () =>
   }))
 
 test("a write with a query is rejected together with the body's errors", () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     for (const query of ['pin=381940', 'limit=5', 'firstname=Ann&firstname=Bea', '=']) {
-      rejected(await post(service, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
-      const response = await post(service, `/customers?${query}`, { ...buildCustomer(), firstname: 5, unheard: 1 })
+      rejected(await post(api, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
+      const response = await post(api, `/customers?${query}`, { ...buildCustomer(), firstname: 5, unheard: 1 })
       rejected(response, 'invalid_parameter')
       const places = response.json.errors.map(({ parameter, pointer }: FieldError) =>
         parameter === undefined ? pointer : '?',
@@ -164,12 +163,12 @@ test("a write with a query is rejected together with the body's errors", () =>
       assert.deepEqual(new Set(places), new Set(['?', '/firstname', '/unheard']))
       assert.equal(response.text.includes('381940'), false)
     }
-    assertProblem(await put(service, '/customers/1?dry=true', {}), 'invalid_parameter', service.baseUrl, '/customers/1')
+    assertProblem(await put(api, '/customers/1?dry=true', {}), 'invalid_parameter', api.baseUrl, '/customers/1')
   }))
 
 /** Returns the response to a head whose body never arrives. */
 async function answerToHead(request: string) {
-  const socket = await tlsTo(service)
+  const socket = await tlsTo(api)
   const data = once(socket.setEncoding('utf8'), 'data')
   socket.write(request)
   const [response] = await data
@@ -178,7 +177,7 @@ async function answerToHead(request: string) {
 }
 
 test('403 and 404 are returned before the body arrives', async () => {
-  const visitor = await service.createAccount('visitor')
+  const visitor = await api.createAccount('visitor')
   const announced = ['Content-Type: application/json', 'Content-Length: 5000']
   const asVisitor = head(...announced).replace(
     /Authorization: .*/,
@@ -193,12 +192,12 @@ test('403 and 404 are returned before the body arrives', async () => {
 
 test('an unexpected body is detected by its bytes, also over HTTP/2', async () => {
   const path = '/mappings/check'
-  const ask = (headers: Record<string, string>, body = '') => service.request(path, { method: 'POST', headers, body })
+  const ask = (headers: Record<string, string>, body = '') => api.request(path, { method: 'POST', headers, body })
   assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)
   assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)
   for (const type of ['text/plain', 'text/csv', 'application/x-ndjson'])
-    assertProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', service.baseUrl)
-  const server = await startSecondServer(service, { environment: { HTTP2: 'true' } })
+    assertProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', api.baseUrl)
+  const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
   const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
   try {
     for (const [body, type, status] of [
@@ -208,7 +207,7 @@ test('an unexpected body is detected by its bytes, also over HTTP/2', async () =
       ['', 'text/plain', 202],
     ] as const) {
       const headers = { ':path': path, ':method': 'POST', 'content-type': type }
-      const stream = session.request(Object.assign(headers, buildCredentials(service))).resume()
+      const stream = session.request(Object.assign(headers, buildCredentials(api))).resume()
       stream.end(body)
       const [reported] = await once(stream, 'response')
       assert.equal(reported[':status'], status, `${type} ${body}`)

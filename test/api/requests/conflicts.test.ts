@@ -4,7 +4,7 @@ import pg from 'pg'
 import { raw, sql } from '../../../src/database/db.ts'
 import { buildOrder, getStock, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post, withKey } from '../../support/write.ts'
 
 const { api, createShop: another } = await startOrderShop()
@@ -17,7 +17,7 @@ const setDefault = (setting: string) =>
 for (const isolation of ['serializable', 'repeatable read'])
   test(`concurrent writes succeed if the default transaction isolation is ${isolation}`, async () => {
     await setDefault(`default_transaction_isolation = '${isolation}'`)
-    const server = await startTestService({ sharedWith: api })
+    const server = await startTestApi({ sharedWith: api })
     try {
       const orders = Array.from({ length: 20 }, () =>
         post(server, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
@@ -31,9 +31,9 @@ for (const isolation of ['serializable', 'repeatable read'])
   })
 
 test('an order aborted by a deadlock is retried and placed once', async () => {
-  const shop = await another()
-  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 1 }])
-  const before = await getStock(shop)
+  const caller = await another()
+  await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }])
+  const before = await getStock(caller)
   const deadlocks = async () => {
     await api.db.run(sql`select pg_stat_clear_snapshot()`)
     const row = await api.db.row<{ deadlocks: string }>(
@@ -48,7 +48,7 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
   await other.connect()
   await other.query("set deadlock_timeout = '10 min'")
   const hold = (skuId: string) =>
-    other.query('select from stock where service_id = $1 and sku_id = $2 for update', [shop.service.id, skuId])
+    other.query('select from stock where service_id = $1 and sku_id = $2 for update', [caller.service.id, skuId])
   const waits = async () =>
     (await api.db.row(
       sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
@@ -57,7 +57,7 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
     await other.query('begin')
     await hold('id-TEE')
     const coming = post(
-      shop,
+      caller,
       '/orders',
       buildOrder([
         { sku: 'HOOD-S', quantity: 1 },
@@ -74,7 +74,7 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
   } finally {
     await other.end()
   }
-  const stockAfterwards = await getStock(shop)
+  const stockAfterwards = await getStock(caller)
   assert.deepEqual(
     ['1002 HOOD-S', '1002 TEE'].map(each => (before[each] ?? 0) - (stockAfterwards[each] ?? 0)),
     [1, 1],

@@ -4,12 +4,12 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { basicAuth, buildCredentials, createRequester } from '../../support/servers.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { waitForMinuteStart } from '../../support/voucher-shop.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
-const ask = createRequester(service)
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+const ask = createRequester(api)
 
 /**
  * Lets a crowd send requests without a pause until another client has ten responses. Counts the crowd's responses by
@@ -26,7 +26,7 @@ async function beside(size: number, send: (i: number) => Promise<TestResponse>):
     }
   })
   for (let i = 0; i < 10; i++) {
-    const { status, text } = await service.get('/stores')
+    const { status, text } = await api.get('/stores')
     assert.equal(status, 200, text)
   }
   isOver = true
@@ -35,7 +35,7 @@ async function beside(size: number, send: (i: number) => Promise<TestResponse>):
 }
 
 test('a client over its limit is throttled while another service is served', async () => {
-  const greedy = await service.createService({ readsPerMinute: 5 })
+  const greedy = await api.createService({ readsPerMinute: 5 })
   const statuses = await beside(20, () => greedy.get('/stores'))
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.equal(statuses.get(200), 5)
@@ -43,10 +43,10 @@ test('a client over its limit is throttled while another service is served', asy
 })
 
 test('growing load gets responses or Retry-After, and no acknowledged write is lost', async () => {
-  const { service: shop, ...caller } = await service.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })
-  const agent = new Agent({ keepAlive: true, ca: service.ca, maxSockets: 600 })
-  const asking = createRequester({ ...service, agent })
-  const headers = { ...buildCredentials({ ...caller, service: shop }), 'content-type': 'application/json' }
+  const { service, ...caller } = await api.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })
+  const agent = new Agent({ keepAlive: true, ca: api.ca, maxSockets: 600 })
+  const asking = createRequester({ ...api, agent })
+  const headers = { ...buildCredentials({ ...caller, service: service }), 'content-type': 'application/json' }
   let customerCount = 0
   const step = (clients: number) =>
     Promise.all(
@@ -67,9 +67,7 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
     )
     const created = responses.filter(({ status }) => status === 201).length
     assert.ok(created >= 4, `${created}`)
-    const there = await service.db.run(
-      sql`select from customer where service_id = ${shop.id} and surname like 'Step %'`,
-    )
+    const there = await api.db.run(sql`select from customer where service_id = ${service.id} and surname like 'Step %'`)
     assert.equal(there, created)
     assert.ok(responses.slice(-12).every(({ status }) => status < 300))
   } finally {
@@ -78,10 +76,10 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
 })
 
 test('continuous wrong sign-ins from many addresses do not delay valid ones', async () => {
-  await waitForMinuteStart(service)
+  await waitForMinuteStart(api)
   const guess = (i: number) =>
     ask('/stores', {
-      headers: { ...buildCredentials(service), authorization: basicAuth(`guess${i % 150}:wrong`) },
+      headers: { ...buildCredentials(api), authorization: basicAuth(`guess${i % 150}:wrong`) },
       from: `127.0.0.${2 + (i % 5)}`,
     })
   const statuses = await beside(20, guess)
@@ -90,6 +88,6 @@ test('continuous wrong sign-ins from many addresses do not delay valid ones', as
     [...statuses.keys()].filter(status => status !== 401 && status !== 429),
     [],
   )
-  const counted = await service.db.row(sql`select sum(failures)::integer as failures from failure`)
+  const counted = await api.db.row(sql`select sum(failures)::integer as failures from failure`)
   assert.deepEqual(counted, { failures: 2 * rejected }, 'each counts once for its name and once for its address')
 })

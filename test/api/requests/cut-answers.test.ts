@@ -6,18 +6,18 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post, withKey } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
+after(() => api.stop())
 
 /** Between a client and the service: passes so many bytes of the answer on, then cuts both off. */
 async function cuttingAfter(bytes: number) {
   const open = new Set<Socket>()
   let isAsked = false
   const server = createServer(inward => {
-    const outward = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
+    const outward = connect(Number(new URL(api.baseUrl).port), '127.0.0.1')
     for (const socket of [inward, outward]) open.add(socket.on('error', () => {}))
     let left = bytes
     inward.on('data', data => outward.write(data))
@@ -43,7 +43,7 @@ async function cuttingAfter(bytes: number) {
 }
 
 test('a write whose response is cut is executed once and replayed completely', async () => {
-  const rows = () => service.db.run(sql`select from customer where service_id = ${service.service.id}`)
+  const rows = () => api.db.run(sql`select from customer where service_id = ${api.service.id}`)
   for (const bytes of [0, 1, 100, 600, 1_000]) {
     const [body, key, before] = [buildCustomer(), withKey(), await rows()]
     const cutting = await cuttingAfter(bytes)
@@ -53,12 +53,12 @@ test('a write whose response is cut is executed once and replayed completely', a
         host: '127.0.0.1',
         port: cutting.port,
         servername: 'localhost',
-        ca: service.ca,
+        ca: api.ca,
         path: '/customers',
         agent: false,
         // In TLS 1.3 session tickets would come behind the handshake.
         maxVersion: 'TLSv1.2',
-        headers: { ...buildCredentials(service), ...key, 'content-type': 'application/json' },
+        headers: { ...buildCredentials(api), ...key, 'content-type': 'application/json' },
       })
       const whole = new Promise<boolean>(resolve => {
         requested.on('error', () => resolve(false))
@@ -80,7 +80,7 @@ test('a write whose response is cut is executed once and replayed completely', a
     } finally {
       cutting.close()
     }
-    const again = await post(service, '/customers', body, key)
+    const again = await post(api, '/customers', body, key)
     assert.deepEqual([again.status, again.json.data.contact.email, await rows()], [201, body.contact.email, before + 1])
   }
 })

@@ -5,13 +5,13 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { buildCredentials, startSecondServer, tlsTo } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
 
 const portOf = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port)
-const served = async () => (await service.get('/stores')).status === 200
+const served = async () => (await api.get('/stores')).status === 200
 
 const length = (bytes: number, of: number) => Buffer.from(of.toString(16).padStart(bytes * 2, '0'), 'hex')
 const hex = (...texts: string[]) => Buffer.from(texts.join(''), 'hex')
@@ -40,7 +40,7 @@ function clientHello({ version = '0303', suites, compressions = ['00'] }: Hello)
 
 /** Returns the server's response to a ClientHello: suite and compression, or its alert. */
 async function answerTo(hello: Hello) {
-  const socket = connect(portOf(service), '127.0.0.1')
+  const socket = connect(portOf(api), '127.0.0.1')
   socket.write(clientHello(hello))
   try {
     const [response] = (await once(socket, 'data')) as [Buffer]
@@ -86,7 +86,7 @@ test('TLS compression is never used', async () => {
 })
 
 test('a TLS renegotiation is rejected without disturbing other clients', async () => {
-  const socket = await tlsTo(service, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
+  const socket = await tlsTo(api, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
   const outcome = new Promise<string>(resolve => {
     socket.on('error', ({ message }) => resolve(message))
     socket.on('close', () => resolve('closed'))
@@ -108,7 +108,7 @@ test('the server presents its certificate for any server name', async () => {
     "'; drop table",
     '%00',
   ]) {
-    const socket = connectTls({ port: portOf(service), host: '127.0.0.1', servername, rejectUnauthorized: false })
+    const socket = connectTls({ port: portOf(api), host: '127.0.0.1', servername, rejectUnauthorized: false })
     await once(socket, 'secureConnect')
     assert.equal(socket.getPeerCertificate().subject.CN, 'localhost', servername)
     socket.destroy()
@@ -120,7 +120,7 @@ test('the server presents its certificate for any server name', async () => {
 describe('unfinished handshakes', { concurrency: true }, () => {
   for (const http2 of ['false', 'true'])
     test(`an unfinished handshake with HTTP2=${http2} is closed within 30 s`, async () => {
-      const server = await startSecondServer(service, { environment: { HTTP2: http2 } })
+      const server = await startSecondServer(api, { environment: { HTTP2: http2 } })
       const hello = clientHello({ suites: [good] })
       try {
         const begun = performance.now()
@@ -131,7 +131,7 @@ describe('unfinished handshakes', { concurrency: true }, () => {
           return socket
         })
         const ended = Promise.all(sockets.map(socket => new Promise(resolve => socket.resume().on('close', resolve))))
-        assert.equal((await server.ask('/stores', { headers: buildCredentials(service) })).status, 200)
+        assert.equal((await server.ask('/stores', { headers: buildCredentials(api) })).status, 200)
         for (let sent = 1; sockets.some(({ closed }) => !closed); sent++) {
           assert.ok(performance.now() - begun < 30_000, 'within 30 s')
           await delay(200)

@@ -4,15 +4,15 @@ import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { frame, headerFields, http2Preface, uint32 } from '../../support/unread-clients.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 const kept = captureLog('warn')
-const server = await startSecondServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
+const server = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
 after(async () => {
   await server.stop()
-  await service.stop()
+  await api.stop()
 })
 
 const [endStream, endHeaders] = [1, 4]
@@ -21,7 +21,7 @@ const requested = headerFields({
   ':scheme': 'https',
   ':authority': new URL(server.baseUrl).host,
   ':path': '/stores',
-  ...buildCredentials(service),
+  ...buildCredentials(api),
 })
 const times = (count: number, make: (i: number) => Buffer) =>
   Buffer.concat(Array.from({ length: count }, (_, i) => make(i)))
@@ -82,7 +82,7 @@ test('a flooding connection is closed while other clients are served', async () 
     })
     const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
     do {
-      const asking = session.request({ ':path': '/stores', ...buildCredentials(service) }).resume()
+      const asking = session.request({ ':path': '/stores', ...buildCredentials(api) }).resume()
       const [reported] = await once(asking, 'response')
       assert.equal(reported[':status'], 200, what)
       await delay(20)

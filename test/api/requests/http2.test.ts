@@ -4,16 +4,16 @@ import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders }
 import { after, test } from 'node:test'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
 const kept = captureLog('warn')
-const server = await startSecondServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
+const server = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
 after(() => server.stop())
 
 const address = server.baseUrl.replace('localhost', '127.0.0.1')
-const own = buildCredentials(service)
+const own = buildCredentials(api)
 
 async function ask(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}) {
   const stream = session.request({ ':path': path, ...headers })

@@ -13,14 +13,14 @@ import {
 } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { assertReplay } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { writesPerMinute: 'off' } })
-const other = await startTestService({ sharedWith: service })
+const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
+const other = await startTestApi({ sharedWith: api })
 after(async () => {
   await other.stop()
-  await service.stop()
+  await api.stop()
 })
 
 test('50 concurrent requests with one key execute one write', async () => {
@@ -28,7 +28,7 @@ test('50 concurrent requests with one key execute one write', async () => {
     const body = buildCustomer()
     const key = randomUUID()
     const responses = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => postCustomer(i % 2 ? service : other, body, key)),
+      Array.from({ length: 50 }, (_, i) => postCustomer(i % 2 ? api : other, body, key)),
     )
     const done = responses.filter(({ status }) => status === 201)
     const first = done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
@@ -36,10 +36,10 @@ test('50 concurrent requests with one key execute one write', async () => {
     assert.equal(new Set(done.map(({ text }) => text)).size, 1)
     for (const [i, response] of responses.entries())
       if (response.status !== 201) {
-        assertProblem(response, 'idempotency_in_progress', (i % 2 ? service : other).baseUrl, '/customers')
+        assertProblem(response, 'idempotency_in_progress', (i % 2 ? api : other).baseUrl, '/customers')
         assert.match(String(response.headers['retry-after']), /^[1-9]\d?$/)
       }
-    assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
+    assert.equal(await countCustomersByEmail(api, body.contact.email), 1)
     const repeated = await postCustomer(other, body, key)
     assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true'])
   }
@@ -47,58 +47,58 @@ test('50 concurrent requests with one key execute one write', async () => {
 
 test('a repeat is rejected during the write and replayed afterwards, everywhere', async () => {
   const body = buildCustomer()
-  const holding = await service.db.pool.connect()
+  const holding = await api.db.pool.connect()
   let first: Promise<TestResponse>
   try {
     await holding.query('begin')
     await holding.query('lock table customer in share mode')
-    first = postCustomer(service, body, 'running')
-    await waitForBlockedConnections(service, 1)
-    for (const server of [service, other]) {
+    first = postCustomer(api, body, 'running')
+    await waitForBlockedConnections(api, 1)
+    for (const server of [api, other]) {
       const response = await postCustomer(server, body, 'running')
       assertProblem(response, 'idempotency_in_progress', server.baseUrl, '/customers')
       assert.equal(response.headers['retry-after'], '1')
     }
-    const another = await postCustomer(service, { ...body, firstname: 'Bea' }, 'running')
-    assertProblem(another, 'idempotency_in_progress', service.baseUrl, '/customers')
+    const another = await postCustomer(api, { ...body, firstname: 'Bea' }, 'running')
+    assertProblem(another, 'idempotency_in_progress', api.baseUrl, '/customers')
   } finally {
     await holding.query('rollback')
     holding.release()
   }
   assert.equal((await first).status, 201)
-  for (const server of [service, other]) assertReplay(await postCustomer(server, body, 'running'), await first)
+  for (const server of [api, other]) assertReplay(await postCustomer(server, body, 'running'), await first)
 })
 
 test('a disconnected client gets the response by repeating the request', async () => {
   const body = buildCustomer()
-  const holding = await service.db.pool.connect()
+  const holding = await api.db.pool.connect()
   const leaving = new AbortController()
   try {
     await holding.query('begin')
     await holding.query('lock table customer in share mode')
     const removed = leave(body, 'gone', leaving.signal)
-    await waitForBlockedConnections(service, 1)
+    await waitForBlockedConnections(api, 1)
     leaving.abort()
     await removed
   } finally {
     await holding.query('rollback')
     holding.release()
   }
-  let response = await postCustomer(service, body, 'gone')
-  while (response.status === 409) response = await postCustomer(service, body, 'gone')
+  let response = await postCustomer(api, body, 'gone')
+  while (response.status === 409) response = await postCustomer(api, body, 'gone')
   assert.equal(response.status, 201)
   assert.equal(response.headers['idempotent-replayed'], 'true', 'the work ended although nobody was there')
-  assert.equal(await countCustomersByEmail(service, body.contact.email), 1)
+  assert.equal(await countCustomersByEmail(api, body.contact.email), 1)
 })
 
 /** Sends a request and closes the connection when the signal fires. */
 async function leave(body: unknown, key: string, signal: AbortSignal) {
-  const requested = request(`${service.baseUrl}/customers`, {
+  const requested = request(`${api.baseUrl}/customers`, {
     method: 'POST',
-    ca: service.ca,
+    ca: api.ca,
     agent: false,
     signal,
-    headers: { ...buildCredentials(service), 'content-type': 'application/json', 'idempotency-key': key },
+    headers: { ...buildCredentials(api), 'content-type': 'application/json', 'idempotency-key': key },
   })
   await new Promise<void>(resolve => {
     requested.on('error', () => resolve())
@@ -108,32 +108,32 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
 
 test('a key expires after 24 hours and its response is deleted', async () => {
   const body = buildCustomer()
-  const first = await postCustomer(service, body, 'yesterday')
+  const first = await postCustomer(api, body, 'yesterday')
   const age = (interval: string) =>
-    service.db.run(sql`
+    api.db.run(sql`
       update idempotent_response set created_at = now() - ${interval}::interval
-       where service_id = ${service.service.id} and created_at = (select max(created_at) from idempotent_response)`)
+       where service_id = ${api.service.id} and created_at = (select max(created_at) from idempotent_response)`)
   assert.equal(await age('23 hours 59 minutes'), 1)
-  assertReplay(await postCustomer(service, body, 'yesterday'), first)
-  await service.db.run(sql`
+  assertReplay(await postCustomer(api, body, 'yesterday'), first)
+  await api.db.run(sql`
     update idempotent_response set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
-  const anew = await postCustomer(service, body, 'yesterday')
-  assertProblem(anew, 'email_taken', service.baseUrl, '/customers')
+  const anew = await postCustomer(api, body, 'yesterday')
+  assertProblem(anew, 'email_taken', api.baseUrl, '/customers')
   const fresh = buildCustomer()
-  const second = await postCustomer(service, fresh, 'yesterday')
+  const second = await postCustomer(api, fresh, 'yesterday')
   assert.deepEqual([second.status, second.headers['idempotent-replayed']], [201, undefined])
-  assertReplay(await postCustomer(service, fresh, 'yesterday'), second)
-  await postCustomer(service, buildCustomer(), 'old')
+  assertReplay(await postCustomer(api, fresh, 'yesterday'), second)
+  await postCustomer(api, buildCustomer(), 'old')
   assert.equal(await age('25 hours'), 1)
-  const before = await service.db.run(sql`select from idempotent_response`)
-  await purgeExpired({ db: service.db, signal: new AbortController().signal } as JobRun)
-  assert.equal(await service.db.run(sql`select from idempotent_response`), before - 1)
-  assertReplay(await postCustomer(service, fresh, 'yesterday'), second)
+  const before = await api.db.run(sql`select from idempotent_response`)
+  await purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
+  assert.equal(await api.db.run(sql`select from idempotent_response`), before - 1)
+  assertReplay(await postCustomer(api, fresh, 'yesterday'), second)
 })
 
 test('expired responses are purged in batches and one failure blocks no others', async t => {
-  const { db, database } = service
-  const { id } = service.service
+  const { db, database } = api
+  const { id } = api.service
   for (const text of [
     sql`create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.0005); return old; end $$`,
     sql`create trigger slow before delete on idempotent_response for each row execute function slow()`,
@@ -157,9 +157,9 @@ test('expired responses are purged in batches and one failure blocks no others',
 
 test('stored responses reveal neither response, key nor request', async () => {
   const body = { ...buildCustomer(), surname: 'Canarysurname' }
-  const { json } = await postCustomer(service, body, 'canarykey')
-  const [kept] = await service.db.rows<Record<string, Buffer | string | number>>(
-    sql`select * from idempotent_response where service_id = ${service.service.id} order by created_at desc limit 1`,
+  const { json } = await postCustomer(api, body, 'canarykey')
+  const [kept] = await api.db.rows<Record<string, Buffer | string | number>>(
+    sql`select * from idempotent_response where service_id = ${api.service.id} order by created_at desc limit 1`,
   )
   assert.ok(kept)
   const bytes = Buffer.concat(
@@ -171,12 +171,12 @@ test('stored responses reveal neither response, key nor request', async () => {
 
 test('a stored response that was moved or changed is never replayed', async () => {
   const [mine, theirs] = [buildCustomer(), buildCustomer()]
-  await postCustomer(service, mine, 'kept')
-  await postCustomer(service, theirs, 'forged')
-  await service.db.run(sql`
+  await postCustomer(api, mine, 'kept')
+  await postCustomer(api, theirs, 'forged')
+  await api.db.run(sql`
     update idempotent_response a set response = b.response
-      from (select response from idempotent_response where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
+      from (select response from idempotent_response where service_id = ${api.service.id} order by created_at desc offset 1 limit 1) b
      where (service_id, key_hash) = (select service_id, key_hash from idempotent_response order by created_at desc limit 1)`)
-  assertProblem(await postCustomer(service, theirs, 'forged'), 'internal_error', service.baseUrl, '/customers')
-  assert.equal((await postCustomer(service, mine, 'kept')).headers['idempotent-replayed'], 'true')
+  assertProblem(await postCustomer(api, theirs, 'forged'), 'internal_error', api.baseUrl, '/customers')
+  assert.equal((await postCustomer(api, mine, 'kept')).headers['idempotent-replayed'], 'true')
 })

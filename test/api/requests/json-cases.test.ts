@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertCreatesNoCustomer } from '../../support/customer-bodies.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
 // Cases for JSON parsers by the grammar of RFC 8259: those that must be parsed, those that must not, and those that
 // may be either. None of them is a customer: parsed bodies are rejected by the schema with `invalid_body`, other
 // bodies with `malformed_json`.
 
-const service = await startTestService({ settings: { writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
+after(() => api.stop())
 
 type Body = string | Buffer
 const bytes = (...values: number[]) => Buffer.from(values)
@@ -111,7 +111,7 @@ const bad: Body[] = [
 async function areAll(code: string, bodies: Body[]) {
   const wrong: string[] = []
   for (const body of bodies) {
-    const { status, json } = await post(service, '/customers', body)
+    const { status, json } = await post(api, '/customers', body)
     if (status !== 400 || json.code !== code)
       wrong.push(`${JSON.stringify(body.toString()).slice(0, 80)}: ${status} ${json?.code}`)
   }
@@ -119,12 +119,12 @@ async function areAll(code: string, bodies: Body[]) {
 }
 
 test('every mandatory JSON case is parsed and rejected by schema', () =>
-  assertCreatesNoCustomer(service, () => areAll('invalid_body', good)))
+  assertCreatesNoCustomer(api, () => areAll('invalid_body', good)))
 
-test('every invalid JSON case is rejected', () => assertCreatesNoCustomer(service, () => areAll('malformed_json', bad)))
+test('every invalid JSON case is rejected', () => assertCreatesNoCustomer(api, () => areAll('malformed_json', bad)))
 
 test('an optional JSON case is parsed if storable, except inexact numbers', () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     for (const [body, code] of Object.entries(either)) await areAll(code, [body])
     await areAll('malformed_json', [...refusedAllTheSame, ...eitherInBytes])
   }))

@@ -3,14 +3,13 @@ import { after, test } from 'node:test'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { assertCreatesNoCustomer, buildCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { writesPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
+after(() => api.stop())
 
-const rejected = (response: TestResponse, code: ErrorCode) =>
-  assertProblem(response, code, service.baseUrl, '/customers')
+const rejected = (response: TestResponse, code: ErrorCode) => assertProblem(response, code, api.baseUrl, '/customers')
 
 const bad: [what: string, body: string | Buffer][] = [
   ['nothing', ''],
@@ -83,9 +82,9 @@ const bad: [what: string, body: string | Buffer][] = [
 
 for (const [what, body] of bad)
   test(`${what} is not accepted as JSON`, () =>
-    assertCreatesNoCustomer(service, async () => {
+    assertCreatesNoCustomer(api, async () => {
       const begun = performance.now()
-      rejected(await post(service, '/customers', body), 'malformed_json')
+      rejected(await post(api, '/customers', body), 'malformed_json')
       assert.ok(performance.now() - begun < 2_000)
     }))
 
@@ -101,14 +100,14 @@ test('unusual but valid JSON is accepted', async () => {
     `{"firstname":"\\ud83d\\ude00","surname":"Lee","contact":{"email":"${buildCustomer().contact.email}"}}`,
   ]
   for (const body of bodies) {
-    const { status, text } = await post(service, '/customers', body)
+    const { status, text } = await post(api, '/customers', body)
     assert.equal(status, 201, text)
   }
 })
 
 test('32 levels are parsed and rejected by schema', async () => {
   for (const body of [`${'['.repeat(32)}${']'.repeat(32)}`, `${'{"a":'.repeat(32)}1${'}'.repeat(32)}`])
-    rejected(await post(service, '/customers', body), 'invalid_body')
+    rejected(await post(api, '/customers', body), 'invalid_body')
 })
 
 test('thousands of names and values are validated quickly', async () => {
@@ -118,7 +117,7 @@ test('thousands of names and values are validated quickly', async () => {
     JSON.stringify({ ...buildCustomer(), contact: Array.from({ length: 100_000 }, () => 1) }),
   ]) {
     const begun = performance.now()
-    const response = await post(service, '/customers', body)
+    const response = await post(api, '/customers', body)
     rejected(response, 'invalid_body')
     assert.ok(performance.now() - begun < 2_000)
     assert.ok(response.json.errors.length <= 100)
@@ -132,14 +131,14 @@ const faultsOf = ({ json }: TestResponse) =>
 
 test('a body that is not an object is rejected by schema', async () => {
   for (const body of ['null', '5', '1.5', 'true', '"text"', '[]', '[{}]']) {
-    const response = await post(service, '/customers', body)
+    const response = await post(api, '/customers', body)
     rejected(response, 'invalid_body')
     assert.deepEqual(faultsOf(response), ['invalid_body '])
   }
 })
 
 test('a value is never coerced and a field is never dropped', () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     const odd: [field: string, value: string][] = [
       ['/firstname', 'null'],
       ['/firstname', '5'],
@@ -166,7 +165,7 @@ test('a value is never coerced and a field is never dropped', () =>
       const fields = Object.entries({ ...own, [`x${pointer}`]: value })
         .filter(([name]) => name !== pointer.slice(1))
         .map(([name, text]) => `${JSON.stringify(name.replace('x/', ''))}:${text}`)
-      const response = await post(service, '/customers', `{${fields.join()}}`)
+      const response = await post(api, '/customers', `{${fields.join()}}`)
       rejected(response, 'invalid_body')
       assert.deepEqual(faultsOf(response), [`invalid_body ${pointer}`], value)
     }
@@ -174,7 +173,7 @@ test('a value is never coerced and a field is never dropped', () =>
   }))
 
 test('an unreadable or unstorable string is rejected with its pointer', () =>
-  assertCreatesNoCustomer(service, async () => {
+  assertCreatesNoCustomer(api, async () => {
     for (const text of [
       '\\u0000',
       'A\\u0000nn',
@@ -186,18 +185,18 @@ test('an unreadable or unstorable string is rejected with its pointer', () =>
       '\\u0085',
     ]) {
       const body = `{"firstname":"${text}","surname":"Lee","contact":{"email":"nul@example.com"}}`
-      const response = await post(service, '/customers', body)
+      const response = await post(api, '/customers', body)
       rejected(response, 'invalid_field')
       assert.deepEqual(faultsOf(response), ['invalid_field /firstname'], text)
     }
-    const response = await post(service, '/customers', { ...buildCustomer(), 'na\u0000me\ud800': 1 })
+    const response = await post(api, '/customers', { ...buildCustomer(), 'na\u0000me\ud800': 1 })
     rejected(response, 'invalid_body')
     assert.match(response.json.detail, /^`na\?me\?` is not a known field/)
   }))
 
 test('all errors are reported at once, schema errors first', () =>
-  assertCreatesNoCustomer(service, async () => {
-    const response = await post(service, '/customers', {
+  assertCreatesNoCustomer(api, async () => {
+    const response = await post(api, '/customers', {
       firstname: 'x'.repeat(51),
       contact: { email: 'no e-mail', phones: { mobile: 5 }, fax: '1' },
       dateOfBirth: '2023-02-30',
@@ -219,13 +218,13 @@ test('all errors are reported at once, schema errors first', () =>
     ])
     const codes = response.json.errors.map(({ code }: { code: string }) => code)
     assert.deepEqual(codes, codes.toSorted(), 'invalid_body first')
-    const rules = await post(service, '/customers', { ...buildCustomer(), firstname: '', dateOfBirth: '2023-02-30' })
+    const rules = await post(api, '/customers', { ...buildCustomer(), firstname: '', dateOfBirth: '2023-02-30' })
     rejected(rules, 'invalid_field')
     assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
   }))
 
 test('an error in a list entry names the list', async () => {
-  const { json } = await post(service, '/webhooks', { url: 'https://shop.example', kinds: ['voucher', 'store', 5] })
+  const { json } = await post(api, '/webhooks', { url: 'https://shop.example', kinds: ['voucher', 'store', 5] })
   assert.deepEqual(
     json.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail.slice(0, 36)]),
     [

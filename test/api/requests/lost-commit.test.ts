@@ -6,12 +6,12 @@ import { buildCustomer } from '../../support/customer-bodies.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { assertReplay, post, withKey } from '../../support/write.ts'
 
 const { api } = await startOrderShop()
 const proxy = await startPostgresProxy(api.database.connection)
-const far = await startTestService({
+const far = await startTestApi({
   sharedWith: { ...api, database: { ...api.database, connection: proxy.connection } },
 })
 after(async () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertCommonHeaders, assertProblem } from '../../support/problem.ts'
 import { buildCredentials, sendBytes } from '../../support/servers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 })
-after(() => service.stop())
+after(() => api.stop())
 
 const bodyOf = (type: string, body: string) => ({
   headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
@@ -54,8 +54,8 @@ test('a known path rejects other methods with `Allow`, for any body', async () =
       'MKCOL',
     ].filter(each => !allowed.split(', ').includes(each)))
       for (const body of method === 'PUT' || method === 'POST' ? bodies : bodies.slice(0, 3)) {
-        const response = await service.request(path, { method, ...body })
-        assertProblem(response, 'method_not_allowed', service.baseUrl, path)
+        const response = await api.request(path, { method, ...body })
+        assertProblem(response, 'method_not_allowed', api.baseUrl, path)
         assert.equal(response.headers.allow, allowed, `${method} ${path}`)
       }
 })
@@ -63,8 +63,8 @@ test('a known path rejects other methods with `Allow`, for any body', async () =
 test('an unknown path is 404 for any method and body', async () => {
   for (const method of ['DELETE', 'PATCH', 'PUT', 'POST', 'TRACE', 'OPTIONS', 'PROPFIND', 'QUERY'])
     for (const body of bodies.slice(0, 3)) {
-      const response = await service.request('/nowhere', { method, ...body })
-      assertProblem(response, 'not_found', service.baseUrl, '/nowhere')
+      const response = await api.request('/nowhere', { method, ...body })
+      assertProblem(response, 'not_found', api.baseUrl, '/nowhere')
     }
 })
 
@@ -78,7 +78,7 @@ test('a client that does not accept JSON gets 406', async () => {
     'application/json;q=0, */*',
     '',
   ])
-    assertProblem(await service.get('/stores', { accept }), 'not_acceptable', service.baseUrl, '/stores')
+    assertProblem(await api.get('/stores', { accept }), 'not_acceptable', api.baseUrl, '/stores')
   for (const accept of [
     'application/json',
     '*/*',
@@ -88,37 +88,37 @@ test('a client that does not accept JSON gets 406', async () => {
     'application/json; charset=utf-8',
     'text/xml, application/json;q=0.001',
   ])
-    assert.equal((await service.get('/stores', { accept })).status, 200, accept)
-  assert.equal((await service.sendRaw('/docs', { headers: { accept: 'text/html' } })).status, 200)
+    assert.equal((await api.get('/stores', { accept })).status, 200, accept)
+  assert.equal((await api.sendRaw('/docs', { headers: { accept: 'text/html' } })).status, 200)
 })
 
 test('a URL can have at most 8 KiB', async () => {
   const longest = `/stores?ecommerce_location_id=${'x'.repeat(8 * 1024 - 30)}`
   assert.equal(longest.length, 8 * 1024)
-  assertProblem(await service.get(longest), 'invalid_parameter', service.baseUrl, longest)
-  assertProblem(await service.get(`${longest}x`), 'uri_too_long', service.baseUrl, longest)
+  assertProblem(await api.get(longest), 'invalid_parameter', api.baseUrl, longest)
+  assertProblem(await api.get(`${longest}x`), 'uri_too_long', api.baseUrl, longest)
 })
 
 test('a request can have at most 100 headers of 16 KiB', async () => {
-  const { authorization } = buildCredentials(service)
+  const { authorization } = buildCredentials(api)
   const own = [
     'Host: localhost',
     `Authorization: ${authorization}`,
-    `X-Service-Name: ${service.service.name}`,
+    `X-Service-Name: ${api.service.name}`,
     'Connection: close',
   ]
   const with_ = (count: number) => {
     const more = Array.from({ length: count - own.length }, (_, i) => `X-${i}: ${i}`)
     return `GET /stores HTTP/1.1\r\n${[...own, ...more].join('\r\n')}\r\n\r\n`
   }
-  assert.match(await sendBytes(service, with_(100)), /^HTTP\/1.1 200 /)
+  assert.match(await sendBytes(api, with_(100)), /^HTTP\/1.1 200 /)
   for (const count of [101, 1_200]) {
-    const response = await sendBytes(service, with_(count))
+    const response = await sendBytes(api, with_(count))
     assert.match(response, /^HTTP\/1.1 431 /)
     assert.match(response, /"code":"headers_too_large"/)
   }
-  assert.equal((await service.get('/stores', { 'x-large': 'x'.repeat(15 * 1024) })).status, 200)
-  const large = await service.get('/stores', { 'x-large': 'x'.repeat(16 * 1024) })
-  assertProblem(large, 'headers_too_large', service.baseUrl)
+  assert.equal((await api.get('/stores', { 'x-large': 'x'.repeat(15 * 1024) })).status, 200)
+  const large = await api.get('/stores', { 'x-large': 'x'.repeat(16 * 1024) })
+  assertProblem(large, 'headers_too_large', api.baseUrl)
   assertCommonHeaders(large)
 })

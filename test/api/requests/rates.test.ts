@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRateLimiter } from '../../../src/http/limits/rate-limit.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService()
+  api = await startTestApi()
 })
-after(() => service.stop())
+after(() => api.stop())
 
 /** `"read";r=2;t=60` as numbers. */
 const left = (header: unknown) => {
@@ -17,30 +17,30 @@ const left = (header: unknown) => {
 }
 
 test('responses show the rate limit; excess requests are rejected until the reset', async () => {
-  const shop = await service.createService({ readsPerMinute: 3 })
+  const caller = await api.createService({ readsPerMinute: 3 })
   for (const [path, remaining] of [
     ['/stores', 2],
     ['/customers/9', 1],
     ['/stores?nope=1', 0],
   ] as const) {
-    const { headers } = await shop.get(path)
+    const { headers } = await caller.get(path)
     assert.equal(headers['ratelimit-policy'], '"read";q=3;w=60')
     assert.equal(left(headers.ratelimit).r, remaining)
     assert.ok(left(headers.ratelimit).t >= 1 && left(headers.ratelimit).t <= 60)
     assert.equal(headers['retry-after'], undefined)
   }
   for (let i = 0; i < 3; i++) {
-    const response = await shop.get('/stores')
-    assertProblem(response, 'rate_limited', service.baseUrl, '/stores')
+    const response = await caller.get('/stores')
+    assertProblem(response, 'rate_limited', api.baseUrl, '/stores')
     assert.equal(left(response.headers.ratelimit).r, 0)
     assert.equal(response.headers['retry-after'], String(left(response.headers.ratelimit).t))
   }
 })
 
 test('a disabled limit has no headers', async () => {
-  const shop = await service.createService({ readsPerMinute: 'off' })
+  const caller = await api.createService({ readsPerMinute: 'off' })
   for (let i = 0; i < 20; i++) {
-    const { status, headers } = await shop.get('/stores')
+    const { status, headers } = await caller.get('/stores')
     assert.equal(status, 200)
     assert.equal(headers['ratelimit-policy'], undefined)
     assert.equal(headers.ratelimit, undefined)
@@ -48,33 +48,33 @@ test('a disabled limit has no headers', async () => {
 })
 
 test('each account has its own limit in each service', async () => {
-  const [shop, other] = [
-    await service.createService({ readsPerMinute: 2 }),
-    await service.createService({ readsPerMinute: 2 }),
+  const [caller, other] = [
+    await api.createService({ readsPerMinute: 2 }),
+    await api.createService({ readsPerMinute: 2 }),
   ]
-  const colleague = await service.createAccount('visitor', shop.service)
-  for (let i = 0; i < 2; i++) await shop.get('/stores')
-  assert.equal((await shop.get('/stores')).status, 429)
+  const colleague = await api.createAccount('visitor', caller.service)
+  for (let i = 0; i < 2; i++) await caller.get('/stores')
+  assert.equal((await caller.get('/stores')).status, 429)
   assert.equal(left((await colleague.get('/stores')).headers.ratelimit).r, 1)
   assert.equal(left((await other.get('/stores')).headers.ratelimit).r, 1)
 })
 
 test('concurrent requests are counted one by one', async () => {
-  const shop = await service.createService({ readsPerMinute: 10 })
-  const responses = await Promise.all(Array.from({ length: 30 }, () => shop.get('/stores')))
+  const caller = await api.createService({ readsPerMinute: 10 })
+  const responses = await Promise.all(Array.from({ length: 30 }, () => caller.get('/stores')))
   assert.equal(responses.filter(({ status }) => status === 200).length, 10)
   assert.equal(responses.filter(({ status }) => status === 429).length, 20)
 })
 
 test('a failed sign-in does not count towards the limit', async () => {
-  const shop = await service.createService({ readsPerMinute: 5 })
-  for (let i = 0; i < 3; i++) await shop.get('/stores', { authorization: 'Basic eDp5' })
-  for (let i = 0; i < 3; i++) await shop.get('/stores', { 'x-service-name': 'other' })
-  assert.equal(left((await shop.get('/stores')).headers.ratelimit).r, 4)
+  const caller = await api.createService({ readsPerMinute: 5 })
+  for (let i = 0; i < 3; i++) await caller.get('/stores', { authorization: 'Basic eDp5' })
+  for (let i = 0; i < 3; i++) await caller.get('/stores', { 'x-service-name': 'other' })
+  assert.equal(left((await caller.get('/stores')).headers.ratelimit).r, 4)
 })
 
 test('unknown paths and methods of an identified account have the headers too', async () => {
-  const shop = await service.createService({ readsPerMinute: 4, writesPerMinute: 5 })
+  const caller = await api.createService({ readsPerMinute: 4, writesPerMinute: 5 })
   for (const [method, path, code, remaining] of [
     ['GET', '/nope', 'not_found', 3],
     ['GET', '/customers/1/nope', 'not_found', 2],
@@ -86,7 +86,7 @@ test('unknown paths and methods of an identified account have the headers too', 
     ['POST', '/customers', 'unsupported_media_type', 0],
     ['GET', '/nope', 'not_found', 0],
   ] as const) {
-    const response = await shop.request(path, { method })
+    const response = await caller.request(path, { method })
     const [policy, quota] = ['GET', 'HEAD'].includes(method) ? ['read', 4] : ['write', 5]
     assert.equal(response.headers['ratelimit-policy'], `"${policy}";q=${quota};w=60`, `${method} ${path}`)
     assert.match(
@@ -94,19 +94,19 @@ test('unknown paths and methods of an identified account have the headers too', 
       new RegExp(`^"${policy}";r=${remaining};t=\\d+$`),
       `${method} ${path}`,
     )
-    if (code) assertProblem(response, code, service.baseUrl)
+    if (code) assertProblem(response, code, api.baseUrl)
   }
-  assertProblem(await shop.get('/nope'), 'rate_limited', service.baseUrl)
-  assertProblem(await shop.request('/stores', { method: 'DELETE' }), 'rate_limited', service.baseUrl)
-  for (const headers of [{}, { authorization: 'Basic eDp5', 'x-service-name': shop.service.name }]) {
-    const response = await service.sendRaw('/nope', { headers })
-    assertProblem(response, 'not_found', service.baseUrl)
+  assertProblem(await caller.get('/nope'), 'rate_limited', api.baseUrl)
+  assertProblem(await caller.request('/stores', { method: 'DELETE' }), 'rate_limited', api.baseUrl)
+  for (const headers of [{}, { authorization: 'Basic eDp5', 'x-service-name': caller.service.name }]) {
+    const response = await api.sendRaw('/nope', { headers })
+    assertProblem(response, 'not_found', api.baseUrl)
     assert.equal(response.headers.ratelimit, undefined)
   }
 })
 
 test('public pages do not count towards the limit', async () => {
-  const { headers } = await service.sendRaw('/health/live')
+  const { headers } = await api.sendRaw('/health/live')
   assert.equal(headers.ratelimit, undefined)
 })
 
@@ -119,7 +119,7 @@ test('the remaining time of a minute is from 1 to 60 seconds', t => {
     now = 7_000 + i * 1.000_037
     for (const elapsed of [0, 59_999.9]) {
       now += elapsed
-      const { resetsIn } = rate(service.service, `user${i}`, 'read') ?? { resetsIn: 0 }
+      const { resetsIn } = rate(api.service, `user${i}`, 'read') ?? { resetsIn: 0 }
       assert.equal(resetsIn, elapsed ? 1 : 60)
     }
   }

@@ -3,17 +3,17 @@ import { after, before, test } from 'node:test'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials, sendBytes } from '../../support/servers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 
-let service: TestService
+let api: TestApi
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 })
-after(() => service.stop())
+after(() => api.stop())
 
 const rejected = async (path: string, code: ErrorCode) => {
-  const response = await service.get(path)
-  assertProblem(response, code, service.baseUrl, path)
+  const response = await api.get(path)
+  assertProblem(response, code, api.baseUrl, path)
   return response.json
 }
 
@@ -77,7 +77,7 @@ test('errors between parameters are reported with errors of single parameters', 
     ['/customers?email=', ['email']],
     ['/vouchers/1?amount=1&pin=1', ['pin', 'amount']],
   ] as const) {
-    const { status, json } = await service.get(path)
+    const { status, json } = await api.get(path)
     assert.equal(status, 400, path)
     assert.deepEqual(
       json.errors.map(({ parameter }: { parameter: string }) => parameter),
@@ -88,16 +88,16 @@ test('errors between parameters are reported with errors of single parameters', 
 })
 
 test('an absolute request URL from a proxy is accepted', async () => {
-  const { authorization, 'x-service-name': name } = buildCredentials(service)
+  const { authorization, 'x-service-name': name } = buildCredentials(api)
   const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
-  const response = await sendBytes(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
+  const response = await sendBytes(api, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
   assert.match(response, /^HTTP\/1.1 404 /)
   assert.match(response, /"instance":"\/stores\/none"/)
 })
 
 test('`asc` must be exactly true or false', async () => {
   for (const text of ['true', 'false'])
-    assert.equal((await service.get(`/orders/transactions/search?asc=${text}`)).status, 200)
+    assert.equal((await api.get(`/orders/transactions/search?asc=${text}`)).status, 200)
   for (const query of [
     'asc=TRUE',
     'asc=True',
@@ -122,11 +122,11 @@ test("an error response never repeats the request's values", async () => {
     `after_cursor=${canary}`,
     `email=%00${canary}`,
   ]) {
-    const { text, status } = await service.get(`/customers?${query}`)
+    const { text, status } = await api.get(`/customers?${query}`)
     assert.equal(status, 400)
     assert.doesNotMatch(text, /c4n4ry/)
   }
-  const { text } = await service.get('/stores?%3Cscript%3E=1')
+  const { text } = await api.get('/stores?%3Cscript%3E=1')
   assert.doesNotMatch(text, /<script>/)
 })
 
@@ -141,7 +141,7 @@ test('control characters are rejected in parameters and identifiers', async () =
       `/stores/${code}`,
       `/errors/a${code}`,
     ])
-      assertProblem(await service.get(path), 'not_found', service.baseUrl, path)
+      assertProblem(await api.get(path), 'not_found', api.baseUrl, path)
   }
 })
 
@@ -168,18 +168,18 @@ test('wildcards and quotes are ordinary characters', async () => {
       `/customers?email=${email}`,
       `/stores?ecommerce_location_id=${encoded}`,
     ]) {
-      const { status, json } = await service.get(path)
+      const { status, json } = await api.get(path)
       assert.equal(status, 200, path)
       assert.deepEqual(json.data, [], path)
     }
-    assert.equal((await service.get(`/inventory?sku=${encoded}`)).status, 404)
+    assert.equal((await api.get(`/inventory?sku=${encoded}`)).status, 404)
   }
   await rejected(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
 })
 
 test('a malformed path is rejected and an unknown one is not found', async () => {
   for (const path of ['/%zz', '/customers/%c0%af', '/customers/%', '/customers/%ff'])
-    assertProblem(await service.get(path), 'invalid_parameter', service.baseUrl)
+    assertProblem(await api.get(path), 'invalid_parameter', api.baseUrl)
   for (const path of [
     '/',
     '/nowhere',
@@ -197,12 +197,12 @@ test('a malformed path is rejected and an unknown one is not found', async () =>
     '/.env',
     '/favicon.ico',
   ])
-    assertProblem(await service.get(path), 'not_found', service.baseUrl)
+    assertProblem(await api.get(path), 'not_found', api.baseUrl)
 })
 
 test('dots in a path cannot bypass routing', async () => {
-  const { authorization } = buildCredentials(service)
-  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${service.service.name}\r\nConnection: close\r\n\r\n`
+  const { authorization } = buildCredentials(api)
+  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${api.service.name}\r\nConnection: close\r\n\r\n`
   for (const path of [
     '/customers/../stores',
     '/customers/%2e%2e/stores',
@@ -210,5 +210,5 @@ test('dots in a path cannot bypass routing', async () => {
     '/health/../settings',
     '/docs/..%2f..%2fpackage.json',
   ])
-    assert.match(await sendBytes(service, `GET ${path} HTTP/1.1\r\n${head}`), /^HTTP\/1.1 404 /, path)
+    assert.match(await sendBytes(api, `GET ${path} HTTP/1.1\r\n${head}`), /^HTTP\/1.1 404 /, path)
 })

@@ -3,14 +3,14 @@ import { after, test } from 'node:test'
 import { startPostgresProxy } from '../../../scenarios/support/postgres-proxy.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { getValidationId, newVoucher } from '../../support/voucher-shop.ts'
 import { post, put, withKey } from '../../support/write.ts'
 
 const { api } = await startOrderShop()
 const proxy = await startPostgresProxy(api.database.connection)
 const database = { ...api.database, connection: proxy.connection }
-const far = await startTestService({ sharedWith: { ...api, database }, environment: { RUN_JOBS: 'false' } })
+const far = await startTestApi({ sharedWith: { ...api, database }, environment: { RUN_JOBS: 'false' } })
 after(async () => {
   await far.stop()
   proxy.close()

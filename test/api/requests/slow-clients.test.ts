@@ -11,10 +11,10 @@ import {
   startSecondServer,
   tlsTo,
 } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
 
 /**
  * Opens clients that each send a beginning and then, again and again, a few more bytes. Returns their final responses.
@@ -46,10 +46,10 @@ describe('slow clients', { concurrency: true }, () => {
   describe('slow headers', { concurrency: true }, () => {
     for (const http2 of ['false', 'true'])
       test(`a client with slow headers and HTTP2=${http2} is disconnected within 20 s`, async () => {
-        const server = await startSecondServer(service, { environment: { HTTP2: http2 } })
+        const server = await startSecondServer(api, { environment: { HTTP2: http2 } })
         try {
           const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
-          assert.equal((await server.ask('/stores', { headers: buildCredentials(service) })).status, 200)
+          assert.equal((await server.ask('/stores', { headers: buildCredentials(api) })).status, 200)
           const { answers: responses, seconds } = await ended()
           for (const response of responses) assert.deepEqual(parseStatuses(response), [408])
           assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
@@ -60,9 +60,9 @@ describe('slow clients', { concurrency: true }, () => {
   })
 
   test('a slow body is aborted within 35 s and creates nothing', () =>
-    assertCreatesNoCustomer(service, async () => {
-      const beginning = buildCreateHead(service, 'Content-Type: application/json', 'Content-Length: 1000')
-      const { answers: responses, seconds } = await (await dripping(service, 10, beginning, ' ', 500))()
+    assertCreatesNoCustomer(api, async () => {
+      const beginning = buildCreateHead(api, 'Content-Type: application/json', 'Content-Length: 1000')
+      const { answers: responses, seconds } = await (await dripping(api, 10, beginning, ' ', 500))()
       for (const response of responses) assert.match(response, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
       assert.ok(seconds < 35, `${seconds} s`)
     }))
@@ -72,13 +72,13 @@ describe('slow clients', { concurrency: true }, () => {
     ['/imports?type=stores', 'text/csv'],
   ] as const)
     test(`a slow HTTP/2 body of ${path} is aborted without its connection`, () =>
-      assertCreatesNoCustomer(service, async () => {
-        const server = await startSecondServer(service, { environment: { HTTP2: 'true' } })
+      assertCreatesNoCustomer(api, async () => {
+        const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
         const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
         try {
           const begun = performance.now()
           const head = { ':path': path, ':method': 'POST', 'content-type': type }
-          const slow = session.request(Object.assign(head, buildCredentials(service)))
+          const slow = session.request(Object.assign(head, buildCredentials(api)))
           const drip = setInterval(() => slow.writable && slow.write(' '), 500)
           let text = ''
           slow.on('data', chunk => {

@@ -3,10 +3,10 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { fillShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post, put, withKey } from '../../support/write.ts'
 
-const api = await startTestService({ settings: { currency: 'AUD', writesPerMinute: 'off' } })
+const api = await startTestApi({ settings: { currency: 'AUD', writesPerMinute: 'off' } })
 after(() => api.stop())
 await fillShop(api.db, api.service)
 

@@ -4,14 +4,14 @@ import { buildCustomer } from '../../support/customer-bodies.ts'
 import { getCreated } from '../../support/order-shop.ts'
 import { assertProblem, getErrorDetails } from '../../support/problem.ts'
 import { buildCredentials, sendBytes } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
-const { baseUrl } = service
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+const { baseUrl } = api
 
-const { authorization, 'x-service-name': name } = buildCredentials(service)
+const { authorization, 'x-service-name': name } = buildCredentials(api)
 const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 const long = 'x'.repeat(9_000)
 
@@ -26,7 +26,7 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
     ['email=a@b&limit=%3', 'limit'],
     ['%zz=1', '?zz'],
   ] as const) {
-    const response = await service.get(`/customers?${query}`)
+    const response = await api.get(`/customers?${query}`)
     assertProblem(response, 'invalid_parameter', baseUrl, '/customers')
     assert.deepEqual(
       response.json.errors.filter((fault: { parameter: string }) => fault.parameter === parameter),
@@ -40,13 +40,13 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
       query,
     )
   }
-  assert.equal((await service.get('/customers?email=100%25@b')).status, 200)
+  assert.equal((await api.get('/customers?email=100%25@b')).status, 200)
 })
 
 test('a text that is no email address is rejected in a look-up', async () => {
   for (const path of ['/customers', '/staff']) {
     const detailOf = async (text: string) => {
-      const response = await service.get(`${path}?email=${text}`)
+      const response = await api.get(`${path}?email=${text}`)
       assertProblem(response, 'invalid_parameter', baseUrl, path)
       return getErrorDetails(response)
     }
@@ -57,24 +57,24 @@ test('a text that is no email address is rejected in a look-up', async () => {
       assert.deepEqual(await detailOf(text), ['`email` must be an email address.'], text)
     assert.deepEqual(await detailOf('ann%0A@example.com'), ["`email` can't contain a line break (character 4)."])
     for (const text of ['ann%2Bshop@example.com', 'a..b@docomo.example', '%22a%20b%22@example.com'])
-      assert.equal((await service.get(`${path}?email=${text}`)).status, 200, text)
+      assert.equal((await api.get(`${path}?email=${text}`)).status, 200, text)
   }
 })
 
 test('a `+` decoded as a space is explained in the error', async () => {
   const detail = '`updated_after` has a space where its offset starts. Write `+` as `%2B` in a URL.'
   for (const text of ['2024-05-10T09:30:00+10:00', '2024-05-10T09:30:00.5%2010:00', '2024-05-10T09:30:00+00:00']) {
-    const response = await service.get(`/customers/search?updated_after=${text}`)
+    const response = await api.get(`/customers/search?updated_after=${text}`)
     assertProblem(response, 'invalid_timestamp', baseUrl, '/customers/search')
     assert.deepEqual(getErrorDetails(response), [detail], text)
   }
   for (const text of ['2024-02-30T09:30:00+10:00', '2024-02-30+09:30', '2024-05-10T09:30:00+now']) {
-    const response = await service.get(`/customers/search?updated_after=${text}`)
+    const response = await api.get(`/customers/search?updated_after=${text}`)
     assertProblem(response, 'invalid_timestamp', baseUrl, '/customers/search')
     assert.doesNotMatch(getErrorDetails(response).join(), /%2B/, text)
   }
   for (const text of ['2024-05-10T09:30:00%2B10:00', '2024-05-10+09:30', '2024-05-10+09:30:00'])
-    assert.equal((await service.get(`/customers/search?updated_after=${text}`)).status, 200, text)
+    assert.equal((await api.get(`/customers/search?updated_after=${text}`)).status, 200, text)
 })
 
 test('a URL over 8 KiB is too long, whatever else is wrong', async () => {
@@ -85,24 +85,24 @@ test('a URL over 8 KiB is too long, whatever else is wrong', async () => {
     `/stores?x=${long}`,
     `/%zz${long}`,
   ]) {
-    assertProblem(await service.get(path), 'uri_too_long', baseUrl, path)
-    assertProblem(await service.sendRaw(path), 'uri_too_long', baseUrl, path)
-    assertProblem(await service.request(path, { method: 'DELETE' }), 'uri_too_long', baseUrl, path)
+    assertProblem(await api.get(path), 'uri_too_long', baseUrl, path)
+    assertProblem(await api.sendRaw(path), 'uri_too_long', baseUrl, path)
+    assertProblem(await api.request(path, { method: 'DELETE' }), 'uri_too_long', baseUrl, path)
   }
-  assertProblem(await service.get(`/customers/${'x'.repeat(8_000)}`), 'not_found', baseUrl)
-  assertProblem(await service.sendRaw(`/customers/${'x'.repeat(8_000)}`), 'invalid_credentials', baseUrl)
+  assertProblem(await api.get(`/customers/${'x'.repeat(8_000)}`), 'not_found', baseUrl)
+  assertProblem(await api.sendRaw(`/customers/${'x'.repeat(8_000)}`), 'invalid_credentials', baseUrl)
 })
 
 test('a malformed path is checked after the headers', async () => {
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
-  assertProblem(await service.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
+  assertProblem(await api.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
   for (const path of ['/%zz', '/stores']) {
     assert.match(
-      await sendBytes(service, `GET ${path} HTTP/1.1\r\n${own}\r\n`),
+      await sendBytes(api, `GET ${path} HTTP/1.1\r\n${own}\r\n`),
       /^HTTP\/1.1 400 [\s\S]*"code":"malformed_request"/,
     )
     assert.match(
-      await sendBytes(service, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
+      await sendBytes(api, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
       /^HTTP\/1.1 400 [\s\S]*"code":"duplicate_header"/,
     )
   }
@@ -110,30 +110,30 @@ test('a malformed path is checked after the headers', async () => {
 
 test('a trailing slash in a path changes no response', async () => {
   for (const path of ['/stores', '/customers', '/customers/search', '/orders', '/health/live', '/openapi.json']) {
-    const [without, withOne] = [await service.get(path), await service.get(`${path}/`)]
+    const [without, withOne] = [await api.get(path), await api.get(`${path}/`)]
     assert.equal(withOne.status, without.status, path)
     for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
-      const rejected = await service.request(`${path}/?x=%zz`, { method })
+      const rejected = await api.request(`${path}/?x=%zz`, { method })
       assertProblem(rejected, 'method_not_allowed', baseUrl, path)
-      assert.equal(rejected.headers.allow, (await service.request(path, { method })).headers.allow)
+      assert.equal(rejected.headers.allow, (await api.request(path, { method })).headers.allow)
     }
   }
-  assertProblem(await service.get('/customers/9/'), 'not_found', baseUrl, '/customers/9')
-  assertProblem(await service.sendRaw('/stores/'), 'invalid_credentials', baseUrl, '/stores')
-  assertProblem(await service.get('/nowhere/'), 'not_found', baseUrl, '/nowhere')
+  assertProblem(await api.get('/customers/9/'), 'not_found', baseUrl, '/customers/9')
+  assertProblem(await api.sendRaw('/stores/'), 'invalid_credentials', baseUrl, '/stores')
+  assertProblem(await api.get('/nowhere/'), 'not_found', baseUrl, '/nowhere')
   for (const path of ['//', '/stores//', '//stores', '//stores/'])
-    assertProblem(await service.get(path), 'not_found', baseUrl)
+    assertProblem(await api.get(path), 'not_found', baseUrl)
 })
 
 test('a trailing slash does not affect keys, audit entries or created records', async () => {
   const [body, key] = [buildCustomer(), withKey()]
-  const first = await post(service, '/customers/', body, key)
+  const first = await post(api, '/customers/', body, key)
   assert.match(String(first.headers.location), /^\/customers\/[^/]+$/)
-  assertReplay(await post(service, '/customers', body, key), first)
+  assertReplay(await post(api, '/customers', body, key), first)
   const { id } = getCreated(first)
-  const changed = await put(service, `/customers/${id}/`, { surname: 'Smythe' })
+  const changed = await put(api, `/customers/${id}/`, { surname: 'Smythe' })
   assert.deepEqual([changed.status, changed.json.data.surname], [200, 'Smythe'])
-  const { json } = await service.get('/audit/')
+  const { json } = await api.get('/audit/')
   assert.deepEqual(
     json.data.map(({ operation, subject }: { operation: string; subject: string }) => [operation, subject]),
     [
@@ -144,15 +144,15 @@ test('a trailing slash does not affect keys, audit entries or created records', 
 })
 
 test('a cursor from a path with slash is valid without it', async () => {
-  await post(service, '/customers', buildCustomer({ contact: { email: 'second@example.com' } }))
-  const { json } = await service.get('/customers/search/?limit=1')
-  const next = await service.get(`/customers/search?limit=1&after_cursor=${json.meta.endCursor}`)
+  await post(api, '/customers', buildCustomer({ contact: { email: 'second@example.com' } }))
+  const { json } = await api.get('/customers/search/?limit=1')
+  const next = await api.get(`/customers/search?limit=1&after_cursor=${json.meta.endCursor}`)
   assert.deepEqual([next.status, next.json.data.length], [200, 1])
 })
 
 test('a page with relative links is served without the trailing slash', async () => {
   for (const path of ['/docs', '/errors/not_found']) {
-    const { status, headers } = await service.sendRaw(`${path}/`)
+    const { status, headers } = await api.sendRaw(`${path}/`)
     assert.deepEqual([status, headers.location], [308, path])
   }
 })
@@ -160,14 +160,14 @@ test('a page with relative links is served without the trailing slash', async ()
 test('`/` redirects browsers to the reference and gives others its address', async () => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
   for (const accept of [browser, 'TEXT/HTML', '*/*, text/html;q=0.1']) {
-    const { status, headers, text } = await service.sendRaw('/', { headers: { accept } })
+    const { status, headers, text } = await api.sendRaw('/', { headers: { accept } })
     assert.deepEqual([status, headers.location, text], [302, '/docs', ''], accept)
   }
   for (const headers of [
     {},
     ...['*/*', 'application/json', 'text/html;q=0, */*', 'text/xml', ''].map(accept => ({ accept })),
   ]) {
-    const response = await service.sendRaw('/', { headers })
+    const response = await api.sendRaw('/', { headers })
     assertProblem(response, 'not_found', baseUrl, '/')
     assert.match(response.json.detail, /`\/docs`.*`\/openapi\.json`/)
   }

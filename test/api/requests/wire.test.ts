@@ -13,18 +13,18 @@ import {
   startSecondServer,
   tlsTo,
 } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
-after(() => service.stop())
+const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
 
-const { authorization, 'x-service-name': name } = buildCredentials(service)
+const { authorization, 'x-service-name': name } = buildCredentials(api)
 const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 
 const portOf = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port)
 
 test('plain HTTP on the TLS port is closed without a response', async () => {
-  const socket = connect(portOf(service), '127.0.0.1')
+  const socket = connect(portOf(api), '127.0.0.1')
   socket.write(`GET /stores HTTP/1.1\r\nHost: localhost\r\n${own}\r\n`)
   let got = ''
   socket.on('data', chunk => {
@@ -38,10 +38,10 @@ test('plain HTTP on the TLS port is closed without a response', async () => {
 test('only TLS 1.2 and 1.3 are accepted', async () => {
   for (const version of ['TLSv1', 'TLSv1.1'] as const) {
     const socket = connectTls({
-      port: portOf(service),
+      port: portOf(api),
       host: '127.0.0.1',
       servername: 'localhost',
-      ca: service.ca,
+      ca: api.ca,
       minVersion: version,
       maxVersion: version,
       ciphers: 'DEFAULT@SECLEVEL=0',
@@ -50,7 +50,7 @@ test('only TLS 1.2 and 1.3 are accepted', async () => {
     assert.match(String(error), /alert protocol version/)
   }
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    const socket = await tlsTo(service, { minVersion: version, maxVersion: version })
+    const socket = await tlsTo(api, { minVersion: version, maxVersion: version })
     assert.equal(socket.getProtocol(), version)
     socket.destroy()
   }
@@ -62,7 +62,7 @@ test('the plain port returns the reason, never data or a redirect', async () => 
   const { port } = probe.address() as { port: number }
   probe.close()
   await once(probe, 'close')
-  const server = await startSecondServer(service, { environment: { PLAIN_PORT: String(port) } })
+  const server = await startSecondServer(api, { environment: { PLAIN_PORT: String(port) } })
   try {
     for (const [method, path] of [
       ['GET', '/stores?limit=1'],
@@ -74,7 +74,7 @@ test('the plain port returns the reason, never data or a redirect', async () => 
         host: '127.0.0.1',
         method,
         path,
-        headers: buildCredentials(service),
+        headers: buildCredentials(api),
       }).end()
       const [response] = await once(requested, 'response')
       let text = ''
@@ -93,15 +93,15 @@ test('the plain port returns the reason, never data or a redirect', async () => 
 })
 
 test('the forwarded scheme counts only from a trusted proxy', async () => {
-  const server = await startSecondServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const server = await startSecondServer(api, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
   const said = (scheme: string) => ({
-    headers: { ...buildCredentials(service), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
+    headers: { ...buildCredentials(api), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
   })
   try {
     assertProblem(await server.ask('/stores', said('http')), 'https_required', server.baseUrl, '/stores')
     assert.equal((await server.ask('/stores', said('https'))).status, 200)
     assert.equal((await server.ask('/stores', { ...said('http'), from: '127.0.0.2' })).status, 200, 'no trusted proxy')
-    assert.equal((await createRequester(service)('/stores', said('http'))).status, 200, 'none is trusted')
+    assert.equal((await createRequester(api)('/stores', said('http'))).status, 200, 'none is trusted')
   } finally {
     await server.stop()
   }
@@ -144,7 +144,7 @@ test('ambiguous bytes are rejected and the connection is closed', async () => {
   }
   for (const [title, bytes] of Object.entries(shapes)) {
     const response = await Promise.race([
-      sendBytes(service, bytes),
+      sendBytes(api, bytes),
       new Promise<string>(resolve => setTimeout(resolve, 3_000, 'left open')),
     ])
     assert.deepEqual(parseStatuses(response), [400], `${title}: ${response.slice(0, 200)}`)
@@ -156,7 +156,7 @@ test('ambiguous bytes are rejected and the connection is closed', async () => {
 
 test('an unknown expectation is rejected and 100-continue is supported', async () => {
   const odd = await sendBytes(
-    service,
+    api,
     `GET /stores?limit=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: tea\r\nX-Request-Id: n1\r\n${own}\r\n`,
   )
   assert.deepEqual(parseStatuses(odd), [417])
@@ -165,7 +165,7 @@ test('an unknown expectation is rejected and 100-continue is supported', async (
   const { requestId, instance } = JSON.parse(odd.slice(odd.indexOf('\r\n\r\n')))
   assert.deepEqual({ requestId, instance }, { requestId: 'n1', instance: '/stores' })
   const usual = await sendBytes(
-    service,
+    api,
     `GET /stores HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n${own}\r\n`,
   )
   assert.deepEqual(parseStatuses(usual), [100, 200])
@@ -174,12 +174,12 @@ test('an unknown expectation is rejected and 100-continue is supported', async (
 test('an upgrade is ignored and no tunnel is opened', async () => {
   for (const protocol of ['websocket', 'h2c']) {
     const response = await sendBytes(
-      service,
+      api,
       `GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`,
     )
     assert.deepEqual(parseStatuses(response), [200])
   }
-  assert.deepEqual(parseStatuses(await sendBytes(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
+  assert.deepEqual(parseStatuses(await sendBytes(api, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
 })
 
 test('50 pipelined requests are answered in order', async () => {
@@ -188,7 +188,7 @@ test('50 pipelined requests are answered in order', async () => {
     (path, i) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: n${i}\r\n${own}${i === 49 ? 'Connection: close\r\n' : ''}\r\n`,
   )
-  const response = await sendBytes(service, bytes.join(''))
+  const response = await sendBytes(api, bytes.join(''))
   assert.deepEqual(
     parseStatuses(response),
     paths.map(path => (path === '/stores' ? 200 : 404)),

@@ -3,9 +3,9 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
 import { createMember, formatLot, getBalances, getTierProgress } from '../../support/reward-member.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 
 test('partial returns take back exactly what one full return would', async () => {

@@ -6,9 +6,9 @@ import { getLastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { earnRewards, lockRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'
 import { buildTier, createMember, formatLot, getBalances, getTierProgress } from '../../support/reward-member.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 
 test('an order earns one expiring lot for each whole step', async () => {

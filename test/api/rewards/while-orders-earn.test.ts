@@ -5,9 +5,9 @@ import { earnRewards, lockRewardAccount } from '../../../src/store/rewards/ledge
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { createMember, getTierProgress } from '../../support/reward-member.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 
 test('spend and tier earned during an account import are kept', async () => {

@@ -4,9 +4,9 @@ import { sql } from '../../../src/database/db.ts'
 import { getDecimals } from '../../../src/domain/values/money.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 
-const api = await startTestService({ role: 'maintainer' })
+const api = await startTestApi({ role: 'maintainer' })
 after(() => api.stop())
 
 /** Currencies of ISO 4217 (list one) whose minor unit is not a hundredth, by its digits. */
@@ -28,15 +28,15 @@ const shown = (caller: Caller, number: string) => caller.get(`/vouchers/${number
 const voucher = { pin: '1', state: 'active', usedAmount: '0.50', expiryDate: '2099-12-31' } as const
 
 test('a forint voucher has two decimals', async () => {
-  const shop = await api.createService({ currency: 'HUF' })
-  await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, number: '1', originalAmount: '1501.00' }])
-  const { json } = await shown(shop, '1')
+  const caller = await api.createService({ currency: 'HUF' })
+  await insertVouchers(api.db, api.keys, caller.service, [{ ...voucher, number: '1', originalAmount: '1501.00' }])
+  const { json } = await shown(caller, '1')
   assert.equal(json.data.availableAmount, '1500.50')
 })
 
 test('a stored amount finer than its currency is an error, never zero', async () => {
-  const shop = await api.createService({ currency: 'AUD' })
-  await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, number: '2', originalAmount: '10.00' }])
-  await api.db.run(sql`update voucher set currency = 'JPY' where service_id = ${shop.service.id} and number = '2'`)
-  assertProblem(await shown(shop, '2'), 'internal_error', api.baseUrl, '/vouchers/2')
+  const caller = await api.createService({ currency: 'AUD' })
+  await insertVouchers(api.db, api.keys, caller.service, [{ ...voucher, number: '2', originalAmount: '10.00' }])
+  await api.db.run(sql`update voucher set currency = 'JPY' where service_id = ${caller.service.id} and number = '2'`)
+  assertProblem(await shown(caller, '2'), 'internal_error', api.baseUrl, '/vouchers/2')
 })

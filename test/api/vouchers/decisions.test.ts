@@ -3,22 +3,22 @@ import { after, before, test } from 'node:test'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import { issueVoucher, newVoucher, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-let shop: TestService
+let api: TestApi
 before(async () => {
-  shop = await startTestService({ settings: voucherSettings })
-  await stockGiftCards(shop, shop)
+  api = await startTestApi({ settings: voucherSettings })
+  await stockGiftCards(api, api)
 })
-after(() => shop?.stop())
+after(() => api?.stop())
 
 const kinds = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind)
 
 test('only an admin can read a ledger with recipient without a PIN', async () => {
-  const { number } = (await issueVoucher(shop)).json.data
-  const { json, text } = await shop.get(`/vouchers/${number}/ledger`)
+  const { number } = (await issueVoucher(api)).json.data
+  const { json, text } = await api.get(`/vouchers/${number}/ledger`)
   const { voucher, senderName, receiverEmail } = json.data
   assert.deepEqual(
     [voucher.number, voucher.availableAmount, senderName, receiverEmail, kinds(json.data)],
@@ -27,44 +27,44 @@ test('only an admin can read a ledger with recipient without a PIN', async () =>
   assert.doesNotMatch(text, /"pin"/)
   const path = `/vouchers/${number}/ledger`
   assertProblem(
-    await (await shop.createAccount('maintainer', shop.service)).get(path),
+    await (await api.createAccount('maintainer', api.service)).get(path),
     'insufficient_role',
-    shop.baseUrl,
+    api.baseUrl,
     path,
   )
 })
 
 test('a suspended voucher is unusable until resumed, with ledger and audit entries', async () => {
-  const number = await newVoucher(shop)
-  const validate = () => post(shop, '/vouchers/validate', { number, pin, amount: '10.00' })
+  const number = await newVoucher(api)
+  const validate = () => post(api, '/vouchers/validate', { number, pin, amount: '10.00' })
   for (let i = 0; i < 2; i++)
-    assert.equal((await post(shop, `/vouchers/${number}/suspend`, {})).json.data.status, 'suspended')
+    assert.equal((await post(api, `/vouchers/${number}/suspend`, {})).json.data.status, 'suspended')
   assert.equal((await validate()).json.code, 'voucher_unusable')
-  assert.equal((await post(shop, `/vouchers/${number}/resume`, {})).json.data.status, 'active')
+  assert.equal((await post(api, `/vouchers/${number}/resume`, {})).json.data.status, 'active')
   assert.equal((await validate()).status, 200)
-  const { json } = await shop.get(`/vouchers/${number}/ledger`)
+  const { json } = await api.get(`/vouchers/${number}/ledger`)
   assert.deepEqual(kinds(json.data).slice(-2), ['suspend', 'resume'])
-  const newest = (await shop.get('/audit')).json.data.at(-1)
+  const newest = (await api.get('/audit')).json.data.at(-1)
   assert.deepEqual([newest.operation, newest.subject], ['POST /vouchers/:number/resume', `/vouchers/${number}`])
 })
 
 test('an unlocked voucher is free and the previous validation is invalid', async () => {
-  const number = await newVoucher(shop)
-  const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
-  const released = await post(shop, `/vouchers/${number}/unlock`, {})
+  const number = await newVoucher(api)
+  const { validationId } = (await post(api, `/vouchers/${number}/lock`, { pin })).json.data
+  const released = await post(api, `/vouchers/${number}/unlock`, {})
   assert.deepEqual([released.json.data.status, released.json.data.lockedUntil], ['active', null])
-  const again = await post(shop, `/vouchers/${number}/lock`, { validationId })
+  const again = await post(api, `/vouchers/${number}/lock`, { validationId })
   assert.equal(again.json.code, 'validation_id_incorrect')
 })
 
 test('a spent voucher cannot be suspended; an unknown one is not found', async () => {
-  const spent = await newVoucher(shop, { state: 'redeemed', usedAmount: '150.00' })
-  const rejected = await post(shop, `/vouchers/${spent}/suspend`, {})
+  const spent = await newVoucher(api, { state: 'redeemed', usedAmount: '150.00' })
+  const rejected = await post(api, `/vouchers/${spent}/suspend`, {})
   assert.deepEqual([rejected.json.code, rejected.json.reason], ['voucher_unusable', 'redeemed'])
-  assertProblem(await post(shop, '/vouchers/1/suspend', {}), 'not_found', shop.baseUrl, '/vouchers/1/suspend')
-  const other = await shop.createService()
+  assertProblem(await post(api, '/vouchers/1/suspend', {}), 'not_found', api.baseUrl, '/vouchers/1/suspend')
+  const other = await api.createService()
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
-  await setBackOffice(shop.db, shop.keys, other.service, settings)
+  await setBackOffice(api.db, api.keys, other.service, settings)
   await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   for (const response of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
     assert.equal(response.json.code, 'capability_unavailable')

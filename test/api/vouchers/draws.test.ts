@@ -4,11 +4,11 @@ import { validate as validateVoucher } from '../../../src/backoffice/embedded/vo
 import { redeemVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { listLedgerSteps, newVoucher, voucherSettings } from '../../support/voucher-shop.ts'
 import { ledgerOf } from './ledger.ts'
 
-const api = await startTestService({ settings: voucherSettings })
+const api = await startTestApi({ settings: voucherSettings })
 after(() => api.stop())
 
 const { outcome, validate, draw, lock, refund, isSound } = ledgerOf(api)

@@ -3,11 +3,11 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { countRows, issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
+const api = await startTestApi({ settings: voucherSettings, role: 'maintainer' })
 await stockGiftCards(api, api)
 after(() => api.stop())
 
@@ -61,13 +61,13 @@ test('a voucher without a gateway uses the default, which must be set', async ()
   }
   const tenant = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
   await stockGiftCards(api, tenant)
-  const shop = await api.createAccount('maintainer', tenant.service)
-  const rejected = await issueVoucher(shop, { gateway: undefined })
+  const caller = await api.createAccount('maintainer', tenant.service)
+  const rejected = await issueVoucher(caller, { gateway: undefined })
   assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.match(rejected.json.detail, /^Payment gateway `stripe` .* not found\.$/)
   await upsertGateways(api.db, tenant.service, [{ name: 'stripe' }])
-  assert.equal(await recorded((await issueVoucher(shop, { gateway: undefined })).json.data.number), 'stripe')
-  assert.equal(await recorded((await issueVoucher(shop, { gateway: 'paypal' })).json.data.number), 'paypal')
+  assert.equal(await recorded((await issueVoucher(caller, { gateway: undefined })).json.data.number), 'stripe')
+  assert.equal(await recorded((await issueVoucher(caller, { gateway: 'paypal' })).json.data.number), 'paypal')
 })
 
 test('all errors of a voucher are reported at once', async () => {
@@ -114,12 +114,12 @@ test("an amount must be a positive, plausible string with the currency's decimal
     assert.deepEqual([data.originalAmount, data.availableAmount], [amount, amount])
   }
   const yen = await api.createService({ ...voucherSettings, currency: 'JPY' })
-  const shop = await api.createAccount('maintainer', yen.service)
-  await stockGiftCards(api, shop)
-  const rejected = await issueVoucher(shop, { amount: '5000.00' })
+  const caller = await api.createAccount('maintainer', yen.service)
+  await stockGiftCards(api, caller)
+  const rejected = await issueVoucher(caller, { amount: '5000.00' })
   assertProblem(rejected, 'invalid_field', api.baseUrl)
   assert.deepEqual(getErrorDetails(rejected), ['`amount` must be an amount in JPY with 0 decimals, for example "150".'])
-  assert.equal((await issueVoucher(shop, { amount: '5000' })).json.data.availableAmount, '5000')
+  assert.equal((await issueVoucher(caller, { amount: '5000' })).json.data.availableAmount, '5000')
 })
 
 test("the email date must be from today to the voucher's last day", async () => {

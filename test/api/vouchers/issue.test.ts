@@ -4,7 +4,7 @@ import { insertVoucher } from '../../../src/backoffice/embedded/vouchers/issue.t
 import { sql } from '../../../src/database/db.ts'
 import { generatePin, generateVoucherNumber } from '../../../src/domain/vouchers/number.ts'
 import { assertProblem, getFieldErrors } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import {
   clearFailures,
   countRows,
@@ -15,7 +15,7 @@ import {
 } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
+const api = await startTestApi({ settings: voucherSettings, role: 'maintainer' })
 await stockGiftCards(api, api)
 after(() => api.stop())
 beforeEach(() => clearFailures(api))

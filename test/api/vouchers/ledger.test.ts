@@ -5,11 +5,11 @@ import { decideOnVoucher, expireVouchers } from '../../../src/backoffice/embedde
 import { sql } from '../../../src/database/db.ts'
 import { getNextState, voucherActions, voucherStates } from '../../../src/domain/vouchers/states.ts'
 import { readVoucher } from '../../../src/store/vouchers/vouchers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import { addVouchers, listLedgerSteps, newVoucher, voucherSettings } from '../../support/voucher-shop.ts'
 import { allowed, ledgerOf } from './ledger.ts'
 
-const api = await startTestService({ settings: voucherSettings })
+const api = await startTestApi({ settings: voucherSettings })
 after(() => api.stop())
 
 const { validate, draw, lock, refund, isSound } = ledgerOf(api)
@@ -133,7 +133,7 @@ test('the daily job records expired vouchers except locked ones', async () => {
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until) values (${api.service.id}, 'held', 2, 'lock', 0, 'locked', now() + interval '1 minute')`)
   await expireVouchers(api.db)
-  const state = async (of: TestService | typeof tenant, number: string) =>
+  const state = async (of: TestApi | typeof tenant, number: string) =>
     (await listLedgerSteps(api, of, number)).at(-1)?.split(' ')[1]
   assert.deepEqual(
     [await state(api, 'past'), await state(api, 'past spent'), await state(api, 'held')],

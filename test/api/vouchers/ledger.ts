@@ -3,7 +3,7 @@ import { lockByValidation, validate } from '../../../src/backoffice/embedded/vou
 import { redeemVoucher, refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 
 /** Contract 7: which state follows which; the state of a refunded voucher, on which the contract is silent, apart. */
 export const allowed: Record<string, readonly string[]> = {
@@ -23,7 +23,7 @@ interface Entry {
 }
 
 /** Runs voucher operations of the store. Each returns the code of its error. */
-export function ledgerOf({ db, keys, service }: TestService) {
+export function ledgerOf({ db, keys, service }: TestApi) {
   /** The code of the error that some work comes to, thrown or returned; what it throws is undone. */
   async function outcome<T>(work: (tx: Db) => Promise<T>): Promise<T | string> {
     try {

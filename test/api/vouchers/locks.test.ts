@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import {
   addVouchers,
   backDate,
@@ -20,7 +20,7 @@ import {
 } from '../../support/voucher-shop.ts'
 import { assertReplay, post, put } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
+const api = await startTestApi({ settings: voucherSettings, role: 'visitor' })
 /** Another account of the same service. */
 const other = await api.createAccount('visitor')
 after(() => api.stop())

@@ -5,12 +5,12 @@ import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-const api = await startTestService({ settings: { ...voucherSettings, retailerName: 'Luma' }, role: 'maintainer' })
+const api = await startTestApi({ settings: { ...voucherSettings, retailerName: 'Luma' }, role: 'maintainer' })
 await stockGiftCards(api, api)
 let worker: Worker | undefined
 afterEach(() => worker?.stop(0))

@@ -7,44 +7,44 @@ import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { purgeFailedEmails } from '../../../src/store/mail/emails.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import { type SmtpSink, startSink } from '../../support/smtp-sink.ts'
 import { issueVoucher, newVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-let shop: TestService
+let api: TestApi
 let sink: SmtpSink
 let worker: Worker | undefined
 /** The mails whose files would be taken away, where mails are files. */
 const forgotten: string[] = []
 before(async () => {
-  shop = await startTestService({ settings: voucherSettings })
-  await stockGiftCards(shop, shop)
+  api = await startTestApi({ settings: voucherSettings })
+  await stockGiftCards(api, api)
   sink = await startSink()
   const forget = async (messageId: string) => void forgotten.push(messageId)
   const transport = Object.assign(createSmtpTransport(sink.url), { deleteFile: forget })
-  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), mailTransport: transport })
+  worker = startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), mailTransport: transport })
 })
 after(async () => {
   await worker?.stop(0)
   await sink?.close()
-  await shop?.stop()
+  await api?.stop()
 })
 
 const again = (number: string, body: object = {}, headers: Record<string, string> = {}) =>
-  post(shop, `/vouchers/${number}/resend`, body, headers)
-const opens = async (number: string, pin: string) => (await post(shop, '/vouchers/lookup', { number, pin })).status
-const emails = async (number: string) => (await shop.get(`/vouchers/${number}/ledger`)).json.data.emails
+  post(api, `/vouchers/${number}/resend`, body, headers)
+const opens = async (number: string, pin: string) => (await post(api, '/vouchers/lookup', { number, pin })).status
+const emails = async (number: string) => (await api.get(`/vouchers/${number}/ledger`)).json.data.emails
 /** Waits until a voucher's newest email has this status. */
 const has = (status: string, number: string) =>
   waitUntil(async () => (await emails(number))[0].status === status, `the e-mail is ${status}`)
 const reported = (number: string) => sink.delivered.filter(({ text }) => text?.includes(number))
 const pinIn = (text = '') => /PIN: +(\S+)/.exec(text)?.[1] ?? ''
 /** Back-dates earlier requests. */
-const wait = (interval: string) => shop.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
+const wait = (interval: string) => api.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
 
 test('a resent voucher gets one new PIN, however often it is requested', async () => {
-  const { number, pin } = (await issueVoucher(shop)).json.data
+  const { number, pin } = (await issueVoucher(api)).json.data
   await has('sent', number)
   const keys = ['one', 'one', 'two', 'two']
   const responses = await Promise.all(keys.map(key => again(number, {}, { 'idempotency-key': key })))
@@ -68,7 +68,7 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
   assert.doesNotMatch(repeated.text, new RegExp(`"pin"|${renewed}`))
   const [newest, oldest] = await emails(number)
   assert.deepEqual([newest.status, newest.attempts, newest.lastError, oldest.status], ['sent', 1, null, 'sent'])
-  const written = (await shop.get(`/audit?record=/vouchers/${number}`)).json.data
+  const written = (await api.get(`/audit?record=/vouchers/${number}`)).json.data
   assert.deepEqual(
     written.map(({ operation }: { operation: string }) => operation),
     ['POST /vouchers', 'POST /vouchers/:number/resend'],
@@ -76,9 +76,9 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
 })
 
 test('a voucher can be resent five times a day, even during sales', async () => {
-  const { number, pin } = (await issueVoucher(shop)).json.data
+  const { number, pin } = (await issueVoucher(api)).json.data
   await has('sent', number)
-  const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
+  const { validationId } = (await post(api, `/vouchers/${number}/lock`, { pin })).json.data
   for (let i = 0; i < 5; i++) {
     assert.equal((await again(number)).status, 200)
     await wait('2 minutes')
@@ -86,20 +86,20 @@ test('a voucher can be resent five times a day, even during sales', async () => 
   const rejected = await again(number)
   assert.equal(rejected.json.code, 'rate_limited')
   assert.ok(Number(rejected.headers['retry-after']) > 80_000)
-  assert.equal((await post(shop, `/vouchers/${number}/lock`, { validationId })).status, 200)
+  assert.equal((await post(api, `/vouchers/${number}/lock`, { validationId })).status, 200)
   await wait('1 day')
   assert.equal((await again(number)).status, 200)
 })
 
 test('a rejected email reports its cause and can go to another address', async () => {
   await waitUntil(
-    async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)),
+    async () => !(await api.db.run(sql`select from job where name = 'send-email'`)),
     'nothing is on its way',
   )
   sink.faults.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
-  const kept = (await issueVoucher(shop)).json.data
+  const kept = (await issueVoucher(api)).json.data
   await has('failed', kept.number)
-  const moved = (await issueVoucher(shop, { message: 'Happy birthday!' })).json.data
+  const moved = (await issueVoucher(api, { message: 'Happy birthday!' })).json.data
   await has('failed', moved.number)
   assert.match((await emails(moved.number))[0].lastError, /rejected the message/)
 
@@ -115,9 +115,9 @@ test('a rejected email reports its cause and can go to another address', async (
     [await opens(moved.number, moved.pin), await opens(moved.number, pinIn(elsewhere?.text))],
     [403, 200],
   )
-  assert.equal((await shop.get(`/vouchers/${moved.number}/ledger`)).json.data.receiverEmail, 'bea@example.com')
+  assert.equal((await api.get(`/vouchers/${moved.number}/ledger`)).json.data.receiverEmail, 'bea@example.com')
   const to = async (number: string) =>
-    shop.db.rows<{ id: string }>(
+    api.db.rows<{ id: string }>(
       sql`select message_id as id from email where voucher_number = ${number} order by created_at`,
     )
   const [oldReceiver, newReceiver] = await to(moved.number)
@@ -127,11 +127,11 @@ test('a rejected email reports its cause and can go to another address', async (
 
 test('an email without stored text is resent with a new PIN', async () => {
   sink.faults.push({ at: 'rcpt', code: 550 })
-  const { number, pin } = (await issueVoucher(shop)).json.data
+  const { number, pin } = (await issueVoucher(api)).json.data
   await has('failed', number)
   assert.equal((await emails(number))[0].isContentStored, true)
-  await shop.db.run(sql`update email set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
-  await purgeFailedEmails(shop.db)
+  await api.db.run(sql`update email set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
+  await purgeFailedEmails(api.db)
   assert.equal((await emails(number))[0].isContentStored, false)
   assert.equal((await again(number)).status, 200)
   await has('sent', number)
@@ -140,11 +140,11 @@ test('an email without stored text is resent with a new PIN', async () => {
 
 test('a replaced email is reported once', async () => {
   await waitUntil(
-    async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)),
+    async () => !(await api.db.run(sql`select from job where name = 'send-email'`)),
     'nothing is on its way',
   )
   sink.faults.push({ at: 'rcpt', code: 550 })
-  const { number } = (await issueVoucher(shop)).json.data
+  const { number } = (await issueVoucher(api)).json.data
   await has('failed', number)
   for (const name of ['bea', 'cleo']) {
     await wait('1 day')
@@ -160,14 +160,14 @@ test('a replaced email is reported once', async () => {
 
 test('a scheduled email keeps waiting; unusable or unknown vouchers are not sent', async () => {
   const deliveryDate = Temporal.Now.plainDateISO('Australia/Melbourne').add({ days: 3 }).toString()
-  const { number } = (await issueVoucher(shop, { deliveryDate })).json.data
+  const { number } = (await issueVoucher(api, { deliveryDate })).json.data
   assert.equal((await again(number)).json.data.email.status, 'queued')
   const [email, ...more] = await emails(number)
   assert.deepEqual([more.length, email.dueAt], [0, `${deliveryDate} 00:00:00`])
-  await post(shop, `/vouchers/${number}/suspend`, {})
+  await post(api, `/vouchers/${number}/suspend`, {})
   assert.equal((await again(number)).json.reason, 'suspended')
-  assert.equal((await again(await newVoucher(shop))).json.code, 'capability_unavailable')
+  assert.equal((await again(await newVoucher(api))).json.code, 'capability_unavailable')
   const path = `/vouchers/${number}/resend`
-  const maintainer = await shop.createAccount('maintainer', shop.service)
-  assertProblem(await post(maintainer, path, {}), 'insufficient_role', shop.baseUrl, path)
+  const maintainer = await api.createAccount('maintainer', api.service)
+  assertProblem(await post(maintainer, path, {}), 'insufficient_role', api.baseUrl, path)
 })

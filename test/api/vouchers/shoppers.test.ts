@@ -3,15 +3,15 @@ import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { setTrustsShopperIp } from '../../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { addVouchers, clearFailures, pin, voucherSettings, waitForMinuteStart } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
+const api = await startTestApi({ settings: voucherSettings, role: 'visitor' })
 await addVouchers(api, api, { mine: {}, yours: {} })
 /** The back end of a web shop: all its shoppers come from one address. */
-const shop = await api.createAccount('visitor')
-await setTrustsShopperIp(api.db, shop.username, true)
+const caller = await api.createAccount('visitor')
+await setTrustsShopperIp(api.db, caller.username, true)
 after(() => api.stop())
 beforeEach(async () => {
   await waitForMinuteStart(api)
@@ -19,10 +19,10 @@ beforeEach(async () => {
 })
 
 const named = (shopper: string) => ({ 'x-shopper-ip': shopper })
-const lookUp = (number: string, input: string, shopper: string, by: Caller = shop) =>
+const lookUp = (number: string, input: string, shopper: string, by: Caller = caller) =>
   by.get(`/vouchers/${number}`, { 'x-voucher-pin': input, ...named(shopper) })
 /** Tries many numbers. */
-const guess = async (times: number, shopperOf: (i: number) => string, by: Caller = shop) => {
+const guess = async (times: number, shopperOf: (i: number) => string, by: Caller = caller) => {
   const guesses = Array.from({ length: times }, (_, i) => lookUp(`guess-${i}`, '000000', shopperOf(i), by))
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
 }
@@ -31,14 +31,14 @@ test('a guessing shopper is blocked without blocking other shoppers of the accou
   await guess(30, () => '203.0.113.7')
   assertProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
   const body = { number: 'mine', pin, amount: '1.00' }
-  assertProblem(await post(shop, '/vouchers/validate', body, named('203.0.113.7')), 'too_many_failures', api.baseUrl)
+  assertProblem(await post(caller, '/vouchers/validate', body, named('203.0.113.7')), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '203.0.113.8')).status, 200)
-  const validated = await post(shop, '/vouchers/validate', body, named('203.0.113.8'))
+  const validated = await post(caller, '/vouchers/validate', body, named('203.0.113.8'))
   assert.equal(validated.status, 200)
   const { validationId } = validated.json.data
-  assert.equal((await put(shop, '/vouchers/mine/lock', { validationId }, named('203.0.113.8'))).status, 200)
-  await put(shop, '/vouchers/mine/lock', { validationId, lockSeconds: 0 })
-  assert.equal((await shop.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'who is not named')
+  assert.equal((await put(caller, '/vouchers/mine/lock', { validationId }, named('203.0.113.8'))).status, 200)
+  await put(caller, '/vouchers/mine/lock', { validationId, lockSeconds: 0 })
+  assert.equal((await caller.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'who is not named')
   assert.equal((await api.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'another account')
 })
 
@@ -76,7 +76,7 @@ test('one IPv6 network or any spelling of an address is one shopper', async () =
 
 for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
   test(`\`X-Shopper-IP: ${bad}\` is rejected by name for every account`, async () => {
-    for (const by of [shop, api]) {
+    for (const by of [caller, api]) {
       const response = await lookUp('mine', pin, bad, by)
       assertProblem(response, 'invalid_parameter', api.baseUrl)
       assert.deepEqual(response.json.errors, [

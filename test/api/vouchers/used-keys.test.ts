@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import {
   clearFailures,
   getValidationId,
@@ -13,7 +13,7 @@ import {
 } from '../../support/voucher-shop.ts'
 import { post, put, withKey } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
+const api = await startTestApi({ settings: voucherSettings, role: 'visitor' })
 after(() => api.stop())
 beforeEach(() => clearFailures(api))
 

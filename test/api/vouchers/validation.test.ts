@@ -3,7 +3,7 @@ import { after, beforeEach, test } from 'node:test'
 import { type Decision, decideOnVoucher } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import {
   addVouchers,
   backDate,
@@ -20,7 +20,7 @@ import {
 } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
-const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
+const api = await startTestApi({ settings: voucherSettings, role: 'visitor' })
 /** Another account of the same service. */
 const other = await api.createAccount('visitor')
 after(() => api.stop())

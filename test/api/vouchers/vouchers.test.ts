@@ -3,11 +3,11 @@ import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import { addVouchers, clearFailures, waitForMinuteStart } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-const api = await startTestService({ settings: { currency: 'AUD', readsPerMinute: 'off' }, role: 'visitor' })
+const api = await startTestApi({ settings: { currency: 'AUD', readsPerMinute: 'off' }, role: 'visitor' })
 await addVouchers(api, api, {
   100: {},
   101: { usedAmount: '30.50' },
@@ -20,7 +20,7 @@ await addVouchers(api, api, {
 after(() => api.stop())
 beforeEach(() => clearFailures(api))
 
-const lookUp = (number: string, pin: string | undefined, by: Pick<TestService, 'get'> = api) =>
+const lookUp = (number: string, pin: string | undefined, by: Pick<TestApi, 'get'> = api) =>
   by.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })
 
 test('a number and PIN return the voucher without the PIN', async () => {

@@ -6,17 +6,17 @@ import { startWorker } from '../../../src/jobs/worker.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { captureLog } from '../../support/servers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { type Receiver, respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post } from '../../support/write.ts'
 import { networks } from './hooks.ts'
 
 const logged = captureLog('trace')
-let api: TestService
+let api: TestApi
 let receiver: Receiver
 before(async () => {
-  api = await startTestService({
+  api = await startTestApi({
     settings: { ...voucherSettings, alertEmail: 'operations@luma.example' },
     environment: { WEBHOOK_NETWORKS: networks.join() },
     log: logged.log,

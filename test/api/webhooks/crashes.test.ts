@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { sql } from '../../../src/database/db.ts'
 import { createDirectory, type Environment, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import {
   getSignatureHeaders,
   neverRespond,
@@ -15,10 +15,10 @@ import {
 } from '../../support/webhooks/receiver.ts'
 import { post } from '../../support/write.ts'
 
-let api: TestService
+let api: TestApi
 let receiver: Receiver
 before(async () => {
-  api = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+  api = await startTestApi({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
   receiver = await startReceiver()
 })
 after(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { createResolve } from '../../../src/webhooks/addresses.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
 import { type NameServer, startNameServer } from '../../support/webhooks/name-server.ts'
 import { type Receiver, respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post, put } from '../../support/write.ts'
@@ -12,12 +12,12 @@ let names: NameServer
 /** An address that stands for a public one, and another of this machine, which nothing may reach. */
 let receiver: Receiver
 let victim: Receiver
-let api: TestService
+let api: TestApi
 before(async () => {
   names = await startNameServer()
   receiver = await startReceiver('127.0.0.2')
   victim = await startReceiver('127.0.0.1', receiver.port)
-  api = await startTestService()
+  api = await startTestApi()
 })
 after(async () => {
   names.close()

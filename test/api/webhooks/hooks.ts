@@ -7,7 +7,7 @@ import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
 import { waitUntil as met } from '../../support/processes.ts'
 import { captureLog } from '../../support/servers.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post } from '../../support/write.ts'
 
@@ -16,7 +16,7 @@ export const networks = ['127.0.0.0/8', '::1']
 
 /** A service, an endpoint and workers in between: for a test file, emptied after each test. */
 export function setUpHooks({ settings = {} } = {}) {
-  let api: TestService
+  let api: TestApi
   let receiver: Receiver
   const begun: Worker[] = []
   const logged = captureLog('info')
@@ -24,7 +24,7 @@ export function setUpHooks({ settings = {} } = {}) {
   const keep = { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) }
 
   before(async () => {
-    api = await startTestService({ settings, environment: { WEBHOOK_NETWORKS: networks.join() } })
+    api = await startTestApi({ settings, environment: { WEBHOOK_NETWORKS: networks.join() } })
     receiver = await startReceiver()
   })
   afterEach(async () => {

@@ -5,7 +5,7 @@ import { type Client, createClient } from '../../../src/backoffice/apparel21/cli
 import { createReleaseReader, parseRelease } from '../../../src/backoffice/apparel21/client/release.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { took } from '../faults/fronting.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 1 } })
@@ -60,7 +60,7 @@ test('a known version stays in use while its page is unavailable', async () => {
   const { client, backOffice } = behind(simulator, {
     limits: { releaseTtlMs: 1, deadlineMs: 3_000, failureThreshold: 1_000 },
   })
-  const api = await startTestService({ settings, backOffice })
+  const api = await startTestApi({ settings, backOffice })
   after(async () => {
     await api.stop()
     client.close()

@@ -11,7 +11,7 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
 import { answering, type StandIn, speaking } from '../stand-in.ts'
 
 /** Short timeouts, so that tests don't wait for deadlines. */
@@ -26,7 +26,7 @@ export interface Fronted extends Caller {
 
 /** The API in front of back offices that a test chooses, with limits of its own. */
 export interface Fronting {
-  api: TestService
+  api: TestApi
   /** A back office that is as it should be, until a test adds a fault; without any after each. */
   simulator: Simulator
   /** A service in front of the back office that is there. */
@@ -52,7 +52,7 @@ export interface Fronting {
 export async function frontingOfTests(): Promise<Fronting> {
   const simulator = await startSimulator({ sizes: { stores: 3, styles: 6, persons: 25, vouchers: 1 } })
   const offices = new Map<number, (service: Service) => BackOffice>()
-  const api = await startTestService({
+  const api = await startTestApi({
     settings,
     role: 'maintainer',
     backOffice: service => (offices.get(service.id) ?? assert.fail('each has one'))(service),

@@ -18,7 +18,7 @@ import { buildCustomer } from '../../support/customer-bodies.ts'
 import { address } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { count } from '../shop.ts'
 import { account, frontingOfTests, took } from './fronting.ts'
@@ -77,7 +77,7 @@ const services = {
   fed: await set({ url: simulator.url }),
 }
 /** Another process of the same installation, in front of those that are set. */
-const front = await startTestService({ sharedWith: api, log })
+const front = await startTestApi({ sharedWith: api, log })
 closes({ close: () => front.stop() })
 
 test('failed connections affect only live requests, and service recovers', async () => {

@@ -55,8 +55,8 @@ test('another worker takes over a killed sync and finishes it', async t => {
     BACK_OFFICE_COUNTRY: 'AU',
   }
   simulator.faults.add({ kind: 'hang', path: '/Stores' })
-  const service = await serve(['--no-demo'], { ...environment, RUN_JOBS: 'false' })
-  t.after(() => stopServer(service))
+  const server = await serve(['--no-demo'], { ...environment, RUN_JOBS: 'false' })
+  t.after(() => stopServer(server))
   await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   const client = await connectToDatabase(environment.DATA_DIR ?? '')
   t.after(() => client.end())

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
+import { settings, startApparel21Api } from '../../drivers/apparel21.ts'
 import { paginate } from '../../support/paginate.ts'
 
 // The back office is in Melbourne, the service in London.
 const zone = 'Europe/London'
-const head = await startApparel21Service({ settings: { ...settings, timeZone: zone } })
+const head = await startApparel21Api({ settings: { ...settings, timeZone: zone } })
 const { simulator, api } = head
 after(() => head.stop())
 

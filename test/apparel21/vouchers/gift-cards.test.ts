@@ -19,19 +19,20 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   assert.ok(goods && shelf)
   simulator.change({ kind: 'set-stock', skuId: goods.id, storeId: shelf.id, quantity: 3 })
   const giftCardSku = String(goods.id)
-  const shop = await api.createService({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
-  await put(shop, '/settings', { gateways: ['paypal'] })
+  const caller = await api.createService({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
+  await put(caller, '/settings', { gateways: ['paypal'] })
   const reason = async () =>
-    (await shop.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue').reason
-  const rejected = await issue({}, {}, shop)
+    (await caller.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue')
+      .reason
+  const rejected = await issue({}, {}, caller)
   assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.equal(rejected.json.errors.length, 2)
   for (const reported of [JSON.stringify(rejected.json.errors), await reason()])
     assert.match(reported, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'nobody is made, and nothing sold')
-  await put(shop, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
+  await put(caller, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
   await waitUntil(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
-  assert.equal((await issue({}, {}, shop)).status, 202)
+  assert.equal((await issue({}, {}, caller)).status, 202)
 })
 
 test('a checked configuration is not checked again; an undecided one is tried', async () => {

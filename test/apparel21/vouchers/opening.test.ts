@@ -6,7 +6,7 @@ import { sql } from '../../../src/database/db.ts'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { behind } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { startTestService, type TestResponse } from '../../support/service.ts'
+import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { clearFailures, getRejection, lockVoucher } from '../../support/voucher-shop.ts'
 import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
 
@@ -191,7 +191,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
   const { client, backOffice } = behind(simulator, { log })
-  const logging = await startTestService({ sharedWith: api, log, backOffice })
+  const logging = await startTestApi({ sharedWith: api, log, backOffice })
   try {
     const secret = '987654321'
     simulator.change({ kind: 'edit-voucher', number, fields: { pin: secret } })

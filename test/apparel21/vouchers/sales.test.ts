@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
+import { settings, startApparel21Api } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 import { day, faultsOf, salesOf, vouchersOfTests } from './vouchers.ts'
@@ -174,9 +174,9 @@ test("missing configuration is named, first our own, then the back office's", as
   assert.match(unknown.json.detail, /GIFTCARD/)
   assert.equal(simulator.ledger.calls.length, 0)
   for (const more of [{ giftCardSku: '4711' }, { voucherType: 'GV_NONE' }, { voucherType: 'GV_STORE' }]) {
-    const shop = await api.createService({ ...settings, ...more })
-    await put(shop, '/settings', { gateways: ['paypal'] })
-    assertProblem(await issue({}, {}, shop), 'voucher_not_configured', api.baseUrl, '/vouchers')
+    const caller = await api.createService({ ...settings, ...more })
+    await put(caller, '/settings', { gateways: ['paypal'] })
+    assertProblem(await issue({}, {}, caller), 'voucher_not_configured', api.baseUrl, '/vouchers')
   }
   assert.equal(sales().length, 0)
 })
@@ -197,14 +197,14 @@ test('a delayed email requires a supporting version and is otherwise rejected', 
   assert.equal(theOrder().lines[0]?.voucher?.deliveryDate, day(20))
   const {
     simulator: older,
-    api: shop,
+    api: olderApi,
     stop: stopOlder,
-  } = await startApparel21Service({ simulated: { release: '2022.1' } })
+  } = await startApparel21Api({ simulated: { release: '2022.1' } })
   try {
-    const rejected = await issue(later, {}, shop)
+    const rejected = await issue(later, {}, olderApi)
     assert.deepEqual(faultsOf(rejected), [['/deliveryDate', 'invalid_field']])
     assert.match(rejected.json.detail, /2022\.3/)
-    assert.equal((await issue({ deliveryDate: day(0) }, {}, shop)).status, 202)
+    assert.equal((await issue({ deliveryDate: day(0) }, {}, olderApi)).status, 202)
     assert.equal(older.ledger.effectsOf('voucher sold').length, 1)
   } finally {
     await stopOlder()

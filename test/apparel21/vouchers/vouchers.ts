@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, beforeEach } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { sql } from '../../../src/database/db.ts'
-import { type Apparel21Service, behind, startApparel21Service } from '../../drivers/apparel21.ts'
+import { type Apparel21Api, behind, startApparel21Api } from '../../drivers/apparel21.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { type Caller, startTestService, type TestResponse, type TestService } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
 import { clearFailures } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
@@ -24,8 +24,8 @@ export const validations = ({ ledger }: Simulator, of = number) =>
 
 /** Vouchers of the tests of a file, which are as they were at the start of each. */
 export async function vouchersOfTests() {
-  const { simulator, api, stop } = await startApparel21Service()
-  const beside: TestService[] = []
+  const { simulator, api, stop } = await startApparel21Api()
+  const beside: TestApi[] = []
   after(async () => {
     for (const server of beside) await server.stop()
     await stop()
@@ -41,9 +41,9 @@ export async function vouchersOfTests() {
     api,
     voucherOf: (of: string) => simulator.state.vouchers.get(of) ?? assert.fail(`There is no voucher ${of}.`),
     /** A further server of this installation, with a client of its own, and another account of the same service that asks there. */
-    async secondServer(): Promise<{ second: TestService; other: Caller }> {
+    async secondServer(): Promise<{ second: TestApi; other: Caller }> {
       const { client, backOffice } = behind(simulator)
-      const second = await startTestService({ sharedWith: api, backOffice })
+      const second = await startTestApi({ sharedWith: api, backOffice })
       beside.push({ ...second, stop: () => second.stop().then(client.close) })
       const account = await api.createAccount('visitor')
       const request: Caller['request'] = (path, asking = {}) =>
@@ -64,7 +64,7 @@ export const gift = {
 }
 
 /** The sales of vouchers by a service. */
-export const salesOf = ({ simulator, api }: Pick<Apparel21Service, 'simulator' | 'api'>) => ({
+export const salesOf = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
   issue: (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
     post(by, '/vouchers', { ...gift, ...more }, headers),
   sales: () => simulator.ledger.effectsOf('voucher sold'),

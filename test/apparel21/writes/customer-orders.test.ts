@@ -6,7 +6,7 @@ import { behind } from '../../drivers/apparel21.ts'
 import { getCreated } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { post, remove, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -77,7 +77,7 @@ test('concurrent requests for one customer share a call and store orders once', 
 
 test('each page is stored as it arrives, even if late', async t => {
   const { client, backOffice } = behind(simulator, { limits: { pageRows: 2 } })
-  const patient = await startTestService({ sharedWith: api, backOffice })
+  const patient = await startTestApi({ sharedWith: api, backOffice })
   t.after(async () => {
     await patient.stop()
     client.close()

@@ -13,10 +13,10 @@ import {
   storeShard,
 } from '../../../src/store/shards/shards.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 
 /** A database is made known, and a line of the audit handed on to it: here it is the same one. */
-export async function askDataDatabases({ db, keys }: TestService) {
+export async function askDataDatabases({ db, keys }: TestApi) {
   await storeShard(db, keys, 'toured', 'postgres://nobody@nowhere/x')
   assert.equal(await findShardUrl(db, keys, 'toured'), 'postgres://nobody@nowhere/x')
   const service = await addService(db, 'toured-elsewhere', {}, 'toured')

@@ -13,13 +13,13 @@ import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
 import { readClock, removeMissing } from '../../../src/store/sync/remove-unseen.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
 import { askMoving } from './moving.ts'
 
 /** Imports a file, interrupts another, and imports the platform's items. */
-export async function tookAFile(api: TestService) {
+export async function tookAFile(api: TestApi) {
   const { db, service } = api
   const run = { importType: 'stores', id: 'toured' }
   await beginFileRun(db, service, run, false)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { ecommerceTypes } from '../../../src/import/pipeline/ecommerce-types.ts'
 import { checkMappings } from '../../../src/store/mappings/check-all.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
 /** Checks mappings, fixes them, and reverts the fixes. */
-export async function askMappingDoctor(api: TestService) {
+export async function askMappingDoctor(api: TestApi) {
   const { db, service } = api
   const { open, write } = ecommerceTypes['ecommerce-locations']
   const end = await open(db, service)

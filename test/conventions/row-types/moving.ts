@@ -15,11 +15,11 @@ import { copyRemainingRows, copyRequestLog } from '../../../src/store/moves/requ
 import { addService, listAllServices, listServices, readCurrentShard } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { createDirectory } from '../../support/processes.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 
 /** A service is shut, compared and switched, with the one database as source and target; nothing is replicated. */
-export async function askMoving(shop: TestService) {
-  const { db } = shop
+export async function askMoving(api: TestApi) {
+  const { db } = api
   const moving = await addService(db, 'toured-move')
   assert.ok(moving && (await listServices(db)).length > 0 && (await listAllServices(db)).length > 0)
   const begun = await moves.beginMove(db, moving, 'toured')
@@ -33,7 +33,7 @@ export async function askMoving(shop: TestService) {
   const move = await moves.takeOverMove(db, abandoned)
   assert.ok(move && (await moves.readMoveState(db, move)) === 'copying')
 
-  const { id } = shop.service
+  const { id } = api.service
   const tables = await replication.listMovedTables(db)
   await comparing.countRows(db, { serviceId: id }, tables)
   const [stores] = await comparing.loadTables(db, ['store'])

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
 import { changeSettings } from '../../../src/store/tenancy/settings.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 
 /** Renders all stock again for the service, and that of a store and of a SKU by the job. */
-export async function renderStale({ db, service }: TestService) {
+export async function renderStale({ db, service }: TestApi) {
   for (const inventoryBuffer of [1, null]) await db.transaction(tx => changeSettings(tx, service, { inventoryBuffer }))
   await db.run(sql`
     insert into stock_rerender (service_id, stock_column, id)

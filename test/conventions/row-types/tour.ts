@@ -77,14 +77,14 @@ import { getDatabaseEnvironment } from '../../support/database.ts'
 import { addShipment } from '../../support/order-shop.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
 import { createMember } from '../../support/reward-member.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { tookAFile } from './files.ts'
 import { renderStale } from './stock.ts'
 import { deliverToWebhook } from './webhooks.ts'
 
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
-export async function tour(api: TestService) {
+export async function tour(api: TestApi) {
   const { db, keys, service } = api
   await migrate(db)
   const sessions = createSessions(db, keys)
@@ -221,7 +221,7 @@ export async function tour(api: TestService) {
 }
 
 /** Exports and erases a customer who has bought a voucher and goods, some of which were returned. */
-async function haveErased({ db, keys, service }: TestService) {
+async function haveErased({ db, keys, service }: TestApi) {
   const buyer = await db.row<{ id: string }>(sql`
     select customer_id as id from sales_order join sales_return r using (service_id)
      where service_id = ${service.id} and r.order_id = sales_order.id and customer_id is not null limit 1`)
@@ -240,7 +240,7 @@ async function haveErased({ db, keys, service }: TestService) {
 }
 
 /** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */
-async function askDoctor({ database }: TestService) {
+async function askDoctor({ database }: TestApi) {
   const { env, exitCode } = process
   const said = mock.method(console, 'log', () => {})
   process.env = { ...env, ...getDatabaseEnvironment(database), DATABASE_READ_URL: database.connection }
@@ -251,7 +251,7 @@ async function askDoctor({ database }: TestService) {
 }
 
 /** Encrypts all values with another secret, in a transaction that is rolled back. */
-async function encryptAgain({ db, keys }: TestService) {
+async function encryptAgain({ db, keys }: TestApi) {
   const newer = { ...deriveKeys(randomBytes(32)), others: [keys] }
   const undone = new Error('rolled back')
   const rotation = db.transaction(async tx => {
@@ -265,7 +265,7 @@ async function encryptAgain({ db, keys }: TestService) {
 }
 
 /** A service is shut, emptied and gone. */
-async function removeOne({ db, createService: tenant }: TestService) {
+async function removeOne({ db, createService: tenant }: TestApi) {
   const { service } = await tenant()
   await lockService(db, service)
   assert.equal((await listDeleting(db)).length, 1)
@@ -278,7 +278,7 @@ async function removeOne({ db, createService: tenant }: TestService) {
 }
 
 /** Leaves a write open, requests it from another caller, and recovers it. */
-async function leaveOpen({ db, keys, service }: TestService) {
+async function leaveOpen({ db, keys, service }: TestApi) {
   const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '' }
   const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]
   const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
@@ -290,7 +290,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
 }
 
 /** A request is logged, and found again. */
-async function logged({ db, service }: TestService) {
+async function logged({ db, service }: TestApi) {
   await addLogEntries(db, service, [{ requestId: 'toured' }])
   assert.ok(await findRequestRecord(db, service, 'toured'))
   assert.ok((await readRequestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)

@@ -7,10 +7,10 @@ import { findWebhookRecord, lockWebhook, rotateSecret } from '../../../src/store
 import { findIdleWebhooks, findNewlyFailing, hasWebhooks } from '../../../src/store/webhooks/schedule.ts'
 import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { generateSecret } from '../../../src/webhooks/signature.ts'
-import type { TestService } from '../../support/service.ts'
+import type { TestApi } from '../../support/service.ts'
 
 /** Sends a delivery to an endpoint that rejects it. */
-export async function deliverToWebhook({ db, keys, service }: TestService) {
+export async function deliverToWebhook({ db, keys, service }: TestApi) {
   const expected = { url: 'https://shop.example/hooks', fromBeginning: true }
   const { id } = await db.transaction(tx => createWebhook(tx, keys, service, expected))
   await db.transaction(tx => rotateSecret(tx, keys, service, id, generateSecret()))

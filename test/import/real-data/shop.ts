@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/database/db.ts'
 import { type ImportSummary, importFile } from '../../../src/import/import-file.ts'
 import { openSource } from '../../../src/import/sources/file.ts'
-import { startTestService } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import type { Kind } from './accounts.ts'
 
 /** A service of its own on a database of its own, served over HTTPS. */
@@ -16,17 +16,17 @@ export interface Shop {
 /** Opens a shop with an account that may read: in pounds, British time, and no limit of requests. */
 export async function openShop(): Promise<Shop> {
   const settings = { currency: 'GBP', timeZone: 'Europe/London', readsPerMinute: 'off' } as const
-  const service = await startTestService({ settings, role: 'visitor' })
+  const api = await startTestApi({ settings, role: 'visitor' })
   // An import has no limit of time, and connections of its own.
-  const importing = openDatabase(service.database.connection, { statementTimeoutMs: 0 })
+  const importing = openDatabase(api.database.connection, { statementTimeoutMs: 0 })
   return {
     async importFile(kind, path, rejectedFile) {
-      return importFile(importing, service.service, kind, await openSource(path), { rejectedPath: rejectedFile })
+      return importFile(importing, api.service, kind, await openSource(path), { rejectedPath: rejectedFile })
     },
     async *pages(path) {
       const query = new URLSearchParams({ limit: '100' })
       for (;;) {
-        const { status, text, json } = await service.get(`${path}?${query}`)
+        const { status, text, json } = await api.get(`${path}?${query}`)
         if (status !== 200) throw new Error(`${path} answers ${status}: ${text}`)
         yield json.data
         if (!json.meta.hasNextPage) return
@@ -35,7 +35,7 @@ export async function openShop(): Promise<Shop> {
     },
     async close() {
       await importing.close()
-      await service.stop()
+      await api.stop()
     },
   }
 }

@@ -43,8 +43,8 @@ describe('worker processes', { concurrency: true }, () => {
   test('a worker killed while sending causes at most one duplicate email', async t => {
     const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
     const sink = await startSink()
-    const service = await serve(['--no-demo'], { ...(await install(environment)), RUN_JOBS: 'false' })
-    assert.match(service.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
+    const server = await serve(['--no-demo'], { ...(await install(environment)), RUN_JOBS: 'false' })
+    assert.match(server.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
     const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
     const worker = (more: Environment = {}) =>
       startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
@@ -93,10 +93,10 @@ describe('worker processes', { concurrency: true }, () => {
       )
       await waitUntil(async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent', 'it goes on', 20_000)
       assert.deepEqual(await stopServer(healthy), { code: 0, signal: null }, healthy.err)
-      assert.doesNotMatch(healthy.err + service.err, /204816|veronica/)
+      assert.doesNotMatch(healthy.err + server.err, /204816|veronica/)
     } finally {
       await db.close()
-      await stopServer(service)
+      await stopServer(server)
       await sink.close()
     }
   })
@@ -115,14 +115,14 @@ describe('worker processes', { concurrency: true }, () => {
       await first.db.close()
       assert.equal(sink.delivered.length, 1)
 
-      const service = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url })
+      const server = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url })
       await waitUntil(() => sink.delivered.length === 2, 'it is sent again', 60_000)
       const tookMs = performance.now() - killedAt
       t.diagnostic(`sent ${Math.round(tookMs / 100) / 10} s after the kill`)
       assert.ok(tookMs < 60_000)
       assert.equal(new Set(messageIds(sink, '1')).size, 1)
       assert.match(await runSuccessfully(['mail', 'list'], environment), / 1 +sent /)
-      assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
+      assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
       assert.equal(sink.delivered.length, 2)
     } finally {
       await sink.close()
@@ -132,8 +132,8 @@ describe('worker processes', { concurrency: true }, () => {
   test('emails without a mail server become files that commands can retry', async () => {
     const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
     const dataDir = environment.DATA_DIR ?? ''
-    const service = await serve(['--no-demo'], await install(environment))
-    assert.match(service.out, /^Emails are written to \S+\/data\/mail\. To send them, set SMTP_URL\.$/m)
+    const server = await serve(['--no-demo'], await install(environment))
+    assert.match(server.out, /^Emails are written to \S+\/data\/mail\. To send them, set SMTP_URL\.$/m)
     const { db, queue } = await writerOf(dataDir)
     try {
       await queue('1')
@@ -166,13 +166,13 @@ describe('worker processes', { concurrency: true }, () => {
       await waitUntil(async () => (await statusOf(db, '2')) === 'sent', 'it is written')
     } finally {
       await db.close()
-      assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
+      assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
     }
   })
 
   test('alerts are listed, reported by doctor and resolved manually', async () => {
     const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
-    const service = await serve(['--no-demo'], await install(environment))
+    const server = await serve(['--no-demo'], await install(environment))
     const { db, service: luma } = await writerOf(environment.DATA_DIR ?? '')
     await raiseAlert(db, luma.id, { kind: 'voucher_pin_guessing', subject: '2062389', detail: 'After 5 wrong PINs.' })
     await raiseAlert(db, luma.id, { kind: 'voucher_pin_guessing', subject: '2062389', detail: 'After 6 wrong PINs.' })
@@ -188,7 +188,7 @@ describe('worker processes', { concurrency: true }, () => {
     )
     assert.match((await runCommand(['doctor'], environment)).out, /^PASS +Alerts +none$/m)
     assert.equal((await runCommand(['alert', 'resolve', 'voucher_pin_guessing'], environment)).code, 1)
-    assert.deepEqual(await stopServer(service), { code: 0, signal: null }, service.err)
+    assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
   })
 
   test('a worker without a server reports it', async () => {

@@ -1,6 +1,6 @@
 import { createLink } from '../../../src/auth/sessions.ts'
 import { openPage, type Page } from '../browser.ts'
-import type { Caller, TestService } from '../service.ts'
+import type { Caller, TestApi } from '../service.ts'
 
 export interface Console extends Page {
   /** Opens a screen by its route: `webhooks`, `search/order/4711`. */
@@ -28,14 +28,14 @@ const findButton = (name: string) =>
 
 /** Opens a browser that is signed in to the console with a one-time link. */
 export async function openConsole(
-  service: TestService,
+  api: TestApi,
   caller: Caller,
   options: Parameters<typeof openPage>[1] = {},
 ): Promise<Console> {
-  const page = await openPage(service.baseUrl, options)
+  const page = await openPage(api.baseUrl, options)
   try {
-    const link = await createLink(service.db, service.keys, caller.username)
-    await page.goTo(`${service.baseUrl}/console#link=${link}`)
+    const link = await createLink(api.db, api.keys, caller.username)
+    await page.goTo(`${api.baseUrl}/console#link=${link}`)
     await page.until(`document.querySelector('nav')`)
     return toConsole(page)
   } catch (error) {

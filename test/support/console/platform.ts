@@ -1,9 +1,9 @@
 import { sql } from '../../../src/database/db.ts'
 import { checkMappings } from '../../../src/store/mappings/check-all.ts'
-import type { TestService } from '../service.ts'
+import type { TestApi } from '../service.ts'
 
 /** Stores platform items for the demo shop's SKUs, most of them as mapped, and checks the mappings. */
-export async function createPlatformItems({ db, service }: TestService) {
+export async function createPlatformItems({ db, service }: TestApi) {
   await db.run(sql`
     insert into ecommerce_item (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
     select v.service_id, 'skus', v.sku_id, case when n % 190 = 3 then lower(v.sku) when n % 310 = 5 then replace(v.sku, '-', ' -') when n % 230 = 7 then v.sku || '-OLD' else v.sku end,

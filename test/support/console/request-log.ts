@@ -1,7 +1,7 @@
 import { sql } from '../../../src/database/db.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { addLogEntries } from '../postgres/logged.ts'
-import type { TestService } from '../service.ts'
+import type { TestApi } from '../service.ts'
 
 /** Returns operations of a healthy shop with their outcomes. */
 const listOperations = (
@@ -22,7 +22,7 @@ const listOperations = (
 
 /** Logs sample requests. Returns the ID of the newest, which placed an order in a back office. */
 export async function logSampleRequests(
-  { db, service, username }: TestService,
+  { db, service, username }: TestApi,
   order: string,
   customer: string,
 ): Promise<string> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
-import type { TestResponse, TestService } from '../service.ts'
+import type { TestApi, TestResponse } from '../service.ts'
 import type { Receiver } from '../webhooks/receiver.ts'
 import { post, put } from '../write.ts'
 import { createPlatformItems } from './platform.ts'
@@ -33,20 +33,20 @@ export interface SampleData {
 }
 
 /** Creates records in a demo shop, so that each screen of the console has content. */
-export async function createSampleData(shop: TestService, receiver: Receiver): Promise<SampleData> {
-  const { db, service } = shop
-  const read = async (path: string) => (await shop.get(path)).json.data
+export async function createSampleData(api: TestApi, receiver: Receiver): Promise<SampleData> {
+  const { db, service } = api
+  const read = async (path: string) => (await api.get(path)).json.data
   const sales: { customerId: string | null }[] = await read('/orders/transactions/search?limit=100')
   const customerId = sales.find(each => each.customerId)?.customerId ?? ''
   const [{ sku }] = (await read('/inventory?limit=100')).filter((level: { sellable: number }) => level.sellable > 4)
 
   const endpoint = { kinds: ['inventory', 'product'], description: 'Stock of the web shop' }
   const webhook = expectSuccess(
-    await post(shop, '/webhooks', { url: new URL('/stock', receiver.url).href, ...endpoint }),
+    await post(api, '/webhooks', { url: new URL('/stock', receiver.url).href, ...endpoint }),
   )
   const mailing = { kinds: ['customer'], description: 'Customers of the mailing tool' }
-  await post(shop, '/webhooks', { url: new URL('/crm', receiver.url).href, ...mailing })
-  await post(shop, `/webhooks/${webhook.id}/test`, {})
+  await post(api, '/webhooks', { url: new URL('/crm', receiver.url).href, ...mailing })
+  await post(api, `/webhooks/${webhook.id}/test`, {})
 
   // Runs of imported files.
   await db.run(sql`
@@ -58,22 +58,22 @@ export async function createSampleData(shop: TestService, receiver: Receiver): P
     subject: 'stock.csv',
     detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
   })
-  const order = await placeOrders(shop, customerId, sku)
-  const request = await logSampleRequests(shop, `/orders/${order}`, `/customers/${customerId}`)
-  const voucher = await issueVoucher(shop)
+  const order = await placeOrders(api, customerId, sku)
+  const request = await logSampleRequests(api, `/orders/${order}`, `/customers/${customerId}`)
+  const voucher = await issueVoucher(api)
   // Events for a customer's timeline.
-  await put(shop, `/customers/${customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
+  await put(api, `/customers/${customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
   const { contact } = await read(`/customers/${customerId}`)
-  expectSuccess(await post(shop, '/vouchers', { ...gift, receiverEmail: contact.email }))
-  await createPlatformItems(shop)
+  expectSuccess(await post(api, '/vouchers', { ...gift, receiverEmail: contact.email }))
+  await createPlatformItems(api)
   const [issue] = await read('/mappings/issues/skus?state=nearMatch&limit=1')
-  expectSuccess(await post(shop, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
+  expectSuccess(await post(api, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
   return { customer: customerId, sku, voucher, request, webhook: webhook.id }
 }
 
 /** Places two orders and returns an item of the second one. Returns the second order's ID. */
-async function placeOrders(shop: TestService, customerId: string, sku: string): Promise<string> {
-  const [product] = (await shop.get(`/products?sku=${encodeURIComponent(sku)}`)).json.data
+async function placeOrders(api: TestApi, customerId: string, sku: string): Promise<string> {
+  const [product] = (await api.get(`/products?sku=${encodeURIComponent(sku)}`)).json.data
   const sizes = product.colours.flatMap((colour: { sizes: unknown[] }) => colour.sizes)
   const { price } = sizes.find((size: { ecommerceSku: string }) => size.ecommerceSku === sku)
   const order = {
@@ -84,20 +84,20 @@ async function placeOrders(shop: TestService, customerId: string, sku: string): 
     freight: '0.00',
     payments: [{ gateway: 'paypal', amount: price }],
   }
-  expectSuccess(await post(shop, '/orders', { ...order, orderNumber: 'W0104711' }))
-  const { id } = expectSuccess(await post(shop, '/orders', { ...order, orderNumber: 'W0104712' }))
-  expectSuccess(await post(shop, `/orders/${id}/returns`, { lines: [{ sku, reasonCode: 'SIZE' }] }))
+  expectSuccess(await post(api, '/orders', { ...order, orderNumber: 'W0104711' }))
+  const { id } = expectSuccess(await post(api, '/orders', { ...order, orderNumber: 'W0104712' }))
+  expectSuccess(await post(api, `/orders/${id}/returns`, { lines: [{ sku, reasonCode: 'SIZE' }] }))
   return id
 }
 
 /** Issues a voucher whose email was rejected and then resent to another address. Returns its number. */
-async function issueVoucher(shop: TestService): Promise<string> {
-  const { number } = expectSuccess(await post(shop, '/vouchers', gift))
-  await shop.db.run(sql`
+async function issueVoucher(api: TestApi): Promise<string> {
+  const { number } = expectSuccess(await post(api, '/vouchers', gift))
+  await api.db.run(sql`
     update email set status = 'failed', attempts = 1, last_error = 'The mail server rejected the message: 550 5.1.2 at RCPT TO.'
      where voucher_number = ${number}`)
-  await post(shop, `/vouchers/${number}/resend`, { receiverEmail: 'ann.lee@example.com' })
-  await shop.db.run(sql`
+  await post(api, `/vouchers/${number}/resend`, { receiverEmail: 'ann.lee@example.com' })
+  await api.db.run(sql`
     update email set status = 'sent', attempts = 1, encrypted_content = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
   return number
 }

@@ -40,8 +40,8 @@ export async function startMonitoredServer(more: Environment = {}) {
   const readMetrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   try {
     // The first start makes a service, and reads what is in its back office.
-    const service = await serve([], environment)
-    closers.push(() => stopServer(service))
+    const server = await serve([], environment)
+    closers.push(() => stopServer(server))
     const db = openDatabase(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
     closers.push(() => db.close())
     const keys = deriveKeys(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
@@ -55,7 +55,7 @@ export async function startMonitoredServer(more: Environment = {}) {
       timeoutMs,
     )
     return {
-      service,
+      service: server,
       access: readAccess(dataDir),
       db,
       simulator,
