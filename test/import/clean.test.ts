@@ -107,7 +107,7 @@ test('a line can take the email that a later line releases', async () => {
 })
 
 test('sales whose lines do not add up to their total are rejected', async () => {
-  const shop = await service.createService()
+  const shop = await api.createService()
   const header = 'id,saleDate,lineId,quantity,price,discountAmount,value,total\n'
   const lines = [
     'R1,2024-05-10,1,1,10.00,,10.00,12.50',

@@ -24,7 +24,9 @@ const batch = (number: number, sku: (i: number) => string, count: number) =>
   skus.slice(0, 2_000).map(i => `${number},${sku(i)},${count}`)
 const file = (...batches: string[][]) => ['storeNumber,skuId,sku,freeStock', ...batches.flat()].join('\n')
 const stockOf = (number: number) =>
-  shop.rows(`select free_stock::float as count, count(*)::integer as skus from stock where store_id = '${number}' group by 1`)
+  shop.rows(
+    `select free_stock::float as count, count(*)::integer as skus from stock where store_id = '${number}' group by 1`,
+  )
 /** Keeps batches from going in that have stock of the first store. */
 const holdFirstStore = () => holdLocks(shop.db, `select from store where store_id = '1' for update`)
 const isLeased = async () =>

@@ -94,8 +94,8 @@ test('mapping records during pagination shows each record once', async () => {
 test('a cursor belongs to its service, list and mapping state', async () => {
   const [caller, other] = [await createUnmappedShop(api), await createUnmappedShop(api)]
   const { endCursor } = (await caller.get('/mappings/stores?state=unmapped&limit=1')).json.meta
-  const rejected = async (caller: Caller, path: string) =>
-    assertProblem(await caller.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
+  const rejected = async (reader: Caller, path: string) =>
+    assertProblem(await reader.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
   await rejected(other, '/mappings/stores?state=unmapped&')
   await rejected(caller, '/mappings/stores?state=mapped&')
   await rejected(caller, '/mappings/stores?')

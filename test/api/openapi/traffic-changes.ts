@@ -9,23 +9,23 @@ import type { Traffic } from './answers.ts'
 /** Changes: pages, streams, and what has left; lists as a whole. */
 export function testChanges(traffic: () => Traffic) {
   test('changes match the document, with and without records', async () => {
-    const { api: shop, get, refused: rejected } = traffic()
+    const { api, get, refused: rejected } = traffic()
     const { json } = await get('/changes?limit=500&records=true')
     assert.equal(json.data.length, 500)
     const after = `/changes?kinds=store,product,inventory,staff&after_cursor=`
     await get(`/changes?limit=1000&after_cursor=${json.meta.endCursor}`)
     await rejected('invalid_cursor', get(after + json.meta.endCursor))
     const { endCursor } = (await get('/changes?kinds=store,product,inventory,staff&records=true')).json.meta
-    await shop.db.run(sql`insert into tombstone_purge select service_id, 'inventory', now() from service`)
+    await api.db.run(sql`insert into tombstone_purge select service_id, 'inventory', now() from service`)
     await rejected('cursor_expired', get(after + endCursor))
-    await shop.db.run(sql`delete from tombstone_purge`)
+    await api.db.run(sql`delete from tombstone_purge`)
     assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
   })
 
   test('bulk exports and their limit match the document', async () => {
-    const { api: shop, get, asked: requested, refused: rejected } = traffic()
+    const { api, get, asked: requested, refused: rejected } = traffic()
     const lines = { accept: ndjson }
-    const of = (path: string) => ({ at: shop, caller: shop, path })
+    const of = (path: string) => ({ at: api, caller: api, path })
     for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
       const reported = await openLines(of(path))
       const body = await text(reported.body)
@@ -41,10 +41,10 @@ export function testChanges(traffic: () => Traffic) {
   })
 
   test('streams and their limit match the document', async () => {
-    const { api: shop, get, refused: rejected, asked: requested } = traffic()
+    const { api, get, refused: rejected, asked: requested } = traffic()
     const of = {
-      at: shop,
-      caller: shop,
+      at: api,
+      caller: api,
       path: `/changes/stream?after_cursor=${(await get('/changes?limit=1')).json.meta.endCursor}`,
     }
     const streams = await Promise.all(Array.from({ length: 10 }, () => openEvents(of)))

@@ -5,11 +5,11 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses to an admin who configures the service. */
 export function testConfiguration(traffic: () => Traffic) {
   test('settings changes and the audit log match the document', async () => {
-    const { api: shop, get, put, refused: rejected } = traffic()
+    const { api, get, put, refused: rejected } = traffic()
     const { json, headers } = await get('/settings')
     assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
     const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
-    assert.equal((await put('/settings', nothing, {}, await shop.createService())).status, 200)
+    assert.equal((await put('/settings', nothing, {}, await api.createService())).status, 200)
     await rejected('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
     await rejected('invalid_body', put('/settings', { colour: 'red' }))
     await rejected('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
@@ -22,7 +22,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('accounts are created, read, changed, rotated and revoked as documented', async () => {
-    const { api: shop, get, post, put, refused: rejected } = traffic()
+    const { api, get, post, put, refused: rejected } = traffic()
     const created = await post(
       '/accounts',
       { username: 'traffic', role: 'maintainer' },
@@ -39,9 +39,9 @@ export function testConfiguration(traffic: () => Traffic) {
     await rejected('username_taken', post('/accounts', { username: 'traffic', role: 'visitor' }))
     await rejected('invalid_field', post('/accounts', { username: 'a:b', role: 'owner' }))
     await rejected('invalid_body', post(`${path}/rotate`, { username: 'traffic' }))
-    await rejected('last_admin', put(`/accounts/${shop.username}`, { role: 'visitor' }))
-    await rejected('last_admin', post(`/accounts/${shop.username}/revoke`, {}))
-    await rejected('insufficient_role', get('/accounts', {}, await shop.createAccount('maintainer')))
+    await rejected('last_admin', put(`/accounts/${api.username}`, { role: 'visitor' }))
+    await rejected('last_admin', post(`/accounts/${api.username}/revoke`, {}))
+    await rejected('insufficient_role', get('/accounts', {}, await api.createAccount('maintainer')))
     assert.equal((await post(`${path}/revoke`, {})).status, 200)
     for (const write of [
       put(path, { role: 'admin' }),
@@ -105,12 +105,12 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('personal data exports and erasures match the document', async () => {
-    const { api: shop, get, remove, refused: rejected } = traffic()
-    const { rows } = await shop.db.pool.query('select customer_id as id from reward_account limit 1')
+    const { api, get, remove, refused: rejected } = traffic()
+    const { rows } = await api.db.pool.query('select customer_id as id from reward_account limit 1')
     const path = `/customers/${rows[0].id}`
     const { data } = (await get(`${path}/export`)).json
     assert.ok(data.customer && data.rewardAccount)
-    await rejected('insufficient_role', remove(path, await shop.createAccount('maintainer')))
+    await rejected('insufficient_role', remove(path, await api.createAccount('maintainer')))
     assert.equal((await remove(path)).json.data.status, 'erasing')
     assert.equal((await remove(path)).status, 200)
     await rejected('not_found', remove('/customers/none'))

@@ -10,10 +10,10 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses of the operations that monitor and maintain a service. */
 export function testOperations(traffic: () => Traffic) {
   test('syncs and their runs match the document', async () => {
-    const { api: shop, get, post, refused: rejected } = traffic()
-    const pulled = await shop.createService()
+    const { api, get, post, refused: rejected } = traffic()
+    const pulled = await api.createService()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
-    await setBackOffice(shop.db, shop.keys, pulled.service, settings)
+    await setBackOffice(api.db, api.keys, pulled.service, settings)
     await waitUntil(
       async () => (await get('/syncs', {}, pulled)).json.data.length > 5,
       'the back office is known',
@@ -28,9 +28,9 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('listing and resolving alerts match the document', async () => {
-    const { api: shop, get, post, refused: rejected } = traffic()
+    const { api, get, post, refused: rejected } = traffic()
     for (const kind of ['sync_failing', 'email_server_rejecting'] as const)
-      await raiseAlert(shop.db, shop.service.id, {
+      await raiseAlert(api.db, api.service.id, {
         kind,
         subject: kind === 'sync_failing' ? 'stock' : '',
         detail: '500',
@@ -41,12 +41,12 @@ export function testOperations(traffic: () => Traffic) {
     const path = `/alerts/${json.data[0].id}/resolve`
     assert.equal((await post(path, {})).status, 200)
     await rejected('not_found', post(path, {}))
-    await rejected('insufficient_role', get('/alerts', {}, await shop.createAccount('visitor')))
+    await rejected('insufficient_role', get('/alerts', {}, await api.createAccount('visitor')))
   })
 
   test('imports and their limit match the document', async () => {
-    const { api: shop, asked: requested, get, post, refused: rejected } = traffic()
-    const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
+    const { api, asked: requested, get, post, refused: rejected } = traffic()
+    const send = (kind: string, type = 'text/csv', caller: Caller = api) =>
       requested(
         'POST',
         `/imports?type=${kind}`,
@@ -59,8 +59,8 @@ export function testOperations(traffic: () => Traffic) {
     await rejected('unsupported_media_type', send('payment-gateways', 'application/json'))
     await rejected('invalid_parameter', send('shoes'))
     await rejected('invalid_parameter', send('payment-gateways&delimiter=abc'))
-    const others = await Promise.all([shop.createService(), shop.createService()])
-    const letGo = await Promise.all(others.map(({ service }) => lockImportType(shop.db, service, 'payment-gateways')))
+    const others = await Promise.all([api.createService(), api.createService()])
+    const letGo = await Promise.all(others.map(({ service }) => lockImportType(api.db, service, 'payment-gateways')))
     const paths: [Caller, string][] = []
     try {
       for (const caller of [...others, ...others]) {
@@ -89,13 +89,13 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('the request log matches the document', async () => {
-    const { api: shop, get, post, refused: rejected } = traffic()
+    const { api, get, post, refused: rejected } = traffic()
     await post(
       '/customers',
       { firstname: 'Ann', surname: 'Lee', contact: { email: 'logged@example.com' } },
       { 'x-request-id': 'logged' },
     )
-    await waitUntil(async () => (await shop.get('/requests/logged')).status === 200, 'it is logged', 20_000)
+    await waitUntil(async () => (await api.get('/requests/logged')).status === 200, 'it is logged', 20_000)
     const { json } = await get('/requests/logged')
     assert.equal(json.data.audit.length, 1)
     assert.ok((await get('/requests?limit=1')).json.meta.hasNextPage)

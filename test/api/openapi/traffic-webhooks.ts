@@ -6,7 +6,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses of the webhook operations to an admin. */
 export function testWebhooks(traffic: () => Traffic) {
   test('webhooks are created, tested, rotated and deleted as documented', async () => {
-    const { api: shop, get, post, put, remove, refused: rejected } = traffic()
+    const { api, get, post, put, remove, refused: rejected } = traffic()
     const receiver = await startReceiver()
     const created = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })
     assert.equal(created.status, 201, created.text)
@@ -31,7 +31,7 @@ export function testWebhooks(traffic: () => Traffic) {
     await rejected('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))
     await rejected('url_not_allowed', post('/webhooks', { url: 'https://10.0.0.1/hooks' }))
     await rejected('url_not_allowed', put(path, { url: 'ftp://shop.example/' }))
-    await rejected('insufficient_role', get('/webhooks', {}, await shop.createAccount('maintainer')))
+    await rejected('insufficient_role', get('/webhooks', {}, await api.createAccount('maintainer')))
     assert.equal((await remove(path)).status, 200)
     await rejected('not_found', remove(path))
     await rejected('not_found', get(path))

@@ -20,7 +20,7 @@ const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'A
 /** Tests every possible response to the writes of the API. */
 export function testWrites(traffic: () => Traffic) {
   test('customer writes match the document', async () => {
-    const { api: shop, get, post, put, refused: rejected } = traffic()
+    const { api, get, post, put, refused: rejected } = traffic()
     const body = {
       ...customer(),
       title: null,
@@ -39,7 +39,7 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await put(path, { surname: 'Leigh', contact: { phones: null } })).status, 200)
     assert.equal((await get(path)).json.data.surname, 'Leigh')
 
-    const visitor = await shop.createAccount('visitor')
+    const visitor = await api.createAccount('visitor')
     await rejected('malformed_json', post('/customers', '{"bad'))
     await rejected('invalid_body', post('/customers', { ...customer(), colour: 'red' }))
     await rejected('invalid_field', post('/customers', { ...customer(), dateOfBirth: '2023-02-30' }))
@@ -53,14 +53,14 @@ export function testWrites(traffic: () => Traffic) {
     await rejected('idempotency_key_reused', post('/customers', customer(), { 'idempotency-key': 'traffic' }))
     await rejected('not_found', put('/customers/none', { surname: 'Leigh' }))
     await rejected('precondition_failed', put(path, { surname: 'Lee' }, { 'if-match': '"stale"' }))
-    const careful = await shop.createService({ requireIfMatch: true, writesPerMinute: 2 })
+    const careful = await api.createService({ requireIfMatch: true, writesPerMinute: 2 })
     const { id } = (await post('/customers', customer(), {}, careful)).json.data
     await rejected('precondition_required', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
     await rejected('rate_limited', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
   })
 
   test('orders and their returns match the document', async () => {
-    const { api: shop, get, post, refused: rejected } = traffic()
+    const { api, get, post, refused: rejected } = traffic()
     const placed = await post('/orders', await anOrder(traffic()))
     assert.equal(placed.status, 201, placed.text)
     const { id, orderNumber, customerId, lines } = placed.json.data
@@ -90,7 +90,7 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(returned.status, 201, returned.text)
     assert.equal((await get(`/orders/${id}/returns`)).json.data.length, 1)
     assert.equal((await get(`/returns/${returned.json.data.id}`)).json.data.lines.length, 1)
-    const shipment = await addShipment(shop, shop, id)
+    const shipment = await addShipment(api, api, id)
     assert.equal((await get(`/orders/${id}/shipments`)).json.data[0].id, shipment)
     assert.equal((await get(`/shipments/${shipment}`)).json.data.trackingNumber, 'EM1')
     await rejected('sku_not_on_order', returning('NONE', 1))
@@ -165,9 +165,9 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('decisions about gift vouchers match the document', async () => {
-    const { api: shop, post, refused: rejected } = traffic()
+    const { api, post, refused: rejected } = traffic()
     const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const
-    await insertVouchers(shop.db, shop.keys, shop.service, [
+    await insertVouchers(api.db, api.keys, api.service, [
       { ...card, number: '7001', state: 'active' },
       { ...card, number: '7002', state: 'pending' },
     ])
@@ -179,7 +179,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('gift vouchers are issued, validated, locked and spent as documented', async () => {
-    const { api: shop, get, post, put, refused: rejected } = traffic()
+    const { api, get, post, put, refused: rejected } = traffic()
     const expected = {
       amount: '150.00',
       gateway: 'card',
@@ -199,7 +199,7 @@ export function testWrites(traffic: () => Traffic) {
     await rejected('unknown_gateway', post('/vouchers', { ...expected, gateway: 'shells' }))
     await rejected(
       'voucher_not_configured',
-      post('/vouchers', expected, {}, await shop.createService({ currency: 'AUD' })),
+      post('/vouchers', expected, {}, await api.createService({ currency: 'AUD' })),
     )
 
     const opening = { number, pin }
@@ -230,32 +230,32 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(paid.status, 201, paid.text)
     await rejected('voucher_unusable', validate('1.00'))
 
-    const whole = await shop.createService({ currency: 'AUD', requireFullRedemption: true })
+    const whole = await api.createService({ currency: 'AUD', requireFullRedemption: true })
     const row = { state: 'active', originalAmount: '50.00', usedAmount: '0.00', expiryDate: null } as const
-    await insertVouchers(shop.db, shop.keys, whole.service, [{ number: '50', pin: '123456', ...row }])
+    await insertVouchers(api.db, api.keys, whole.service, [{ number: '50', pin: '123456', ...row }])
     const part = { number: '50', pin: '123456', amount: '20.00' }
     await rejected('voucher_must_be_used_in_full', post('/vouchers/validate', part, {}, whole))
   })
 
   test('conflicts between writes match the document', async () => {
-    const { api: shop, post, refused: rejected } = traffic()
-    const holding = await shop.db.pool.connect()
+    const { api, post, refused: rejected } = traffic()
+    const holding = await api.db.pool.connect()
     try {
       await holding.query('begin')
       await holding.query('lock table customer in share mode')
       const body = customer()
       const first = post('/customers', body, { 'idempotency-key': 'busy' })
-      await waits(shop)
+      await waits(api)
       await rejected('idempotency_in_progress', post('/customers', body, { 'idempotency-key': 'busy' }))
       await holding.query('rollback')
       assert.equal((await first).status, 201)
     } finally {
       holding.release(true)
     }
-    const failing = await atCommit(shop, "raise exception 'others were first' using errcode = '40001'")
+    const failing = await atCommit(api, "raise exception 'others were first' using errcode = '40001'")
     await rejected('concurrent_update', post('/customers', customer()))
     await failing.stop()
-    const breaking = await atCommit(shop, 'perform pg_terminate_backend(pg_backend_pid())')
+    const breaking = await atCommit(api, 'perform pg_terminate_backend(pg_backend_pid())')
     await rejected('outcome_unknown', post('/customers', customer()))
     await breaking.stop()
     assert.equal((await post('/customers', customer())).status, 201)
@@ -291,8 +291,8 @@ async function someEmail({ get }: Traffic) {
 }
 
 /** An order of two units of a SKU by a customer of its own; `first` is paid apart from the rest. */
-async function anOrder({ api: shop, get, post }: Traffic, first?: string, caller: Caller = shop) {
-  await upsertGateways(shop.db, caller.service, [{ name: 'card' }])
+async function anOrder({ api, get, post }: Traffic, first?: string, caller: Caller = api) {
+  await upsertGateways(api.db, caller.service, [{ name: 'card' }])
   const { id } = (await post('/customers', customer(), {}, caller)).json.data
   const products = (await get('/products?limit=100', {}, caller)).json.data
   const sizes = products.flatMap(({ colours }: { colours: { sizes: object[] }[] }) =>

@@ -168,7 +168,7 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
   for (const days of [1, 6, 8, 20, 31, 33])
     for (const { service: of } of [caller, long])
       await addLogEntries(db, of, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
-  const old = async (caller: Caller) => (await search(caller, 'path=/old')).map(({ id }) => id)
+  const old = async (reader: Caller) => (await search(reader, 'path=/old')).map(({ id }) => id)
   assert.deepEqual(
     [await old(caller), await old(long)],
     [

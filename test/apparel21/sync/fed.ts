@@ -92,7 +92,8 @@ export const customer = async (id: number, { shop }: Fed) => {
   return row && JSON.parse(`${row.record}}`)
 }
 export const stockOf = async (skuId: number, storeId: number, { shop }: Fed): Promise<number | undefined> =>
-  (await shop.rows(`select free_stock::float from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]?.free_stock
+  (await shop.rows(`select free_stock::float from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]
+    ?.free_stock
 export const personIds = ({ simulator }: Fed) => [...simulator.state.persons.keys()]
 /** The SKUs in locations that have stock of them. */
 export function stocked({ simulator: { state } }: Fed) {
