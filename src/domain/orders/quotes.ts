@@ -94,7 +94,7 @@ type OwnDiscount = Static<typeof DiscountInput>
 type QuotedDiscount = OwnDiscount & { source?: DiscountSource }
 
 /** A line of an order. In an order with a quote, its price and discounts are those of the quote. */
-export type ResolvedLine = Omit<OrderInput['lines'][number], 'discounts'> & { discounts?: QuotedDiscount[] | null }
+type ResolvedLine = Omit<OrderInput['lines'][number], 'discounts'> & { discounts?: QuotedDiscount[] | null }
 
 export interface QuotedLine extends ResolvedLine {
   price: string
@@ -102,7 +102,7 @@ export interface QuotedLine extends ResolvedLine {
 }
 
 /** The content of a quote. */
-export interface QuoteContent {
+interface QuoteContent {
   customerId: string | null
   lines: QuotedLine[]
   freight: string

@@ -26,7 +26,7 @@ export const buildCartPayload = (input: OrderQuoteInput, skuIds: ReadonlyMap<str
   ])
 
 /** A cart that the back office has priced. */
-export interface PricedCart {
+interface PricedCart {
   lines: QuotedLine[]
   freightOptions: OrderQuote['freightOptions']
   /** Undefined if none was selected. */
