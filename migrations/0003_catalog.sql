@@ -103,6 +103,7 @@ create table variant (
   original_price numeric(16, 4) not null,
   price numeric(16, 4) not null,
   barcode text,
+  price_changes jsonb not null default '[]',
   primary key (service_id, sku_id),
   unique (service_id, sku),
   foreign key (service_id, product_id, colour_id) references colour on delete cascade
@@ -113,6 +114,7 @@ create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id
 comment on table variant is 'A size of a colour: the unit that is sold and stocked.';
 comment on column variant.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';
 comment on column variant.sku_id is 'The back office''s identifier of the SKU.';
+comment on column variant.price_changes is 'The coming prices as the API lists them, by date; of a back office that knows them.';
 comment on column variant.sku is 'The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.';
 comment on column variant.sequence is 'Position of the size among the sizes of its colour.';
 comment on column variant.original_price is 'Before markdowns.';

@@ -3,11 +3,11 @@ import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
 import { paged, wholeList } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
-import { readWall } from '../shop/clock.ts'
-import type { Style } from '../shop/records.ts'
-import type { Shop } from '../shop/shop.ts'
+import { dateText, readWall } from '../shop/clock.ts'
+import type { Sku, Style } from '../shop/records.ts'
+import { cents, type Shop } from '../shop/shop.ts'
 import { has, isAfter, type World } from '../world/world.ts'
-import { el, fields } from '../xml/element.ts'
+import { array, el, fields } from '../xml/element.ts'
 import { extrasOf, productElement, simpleElement } from './product-xml.ts'
 
 /** The styles that the web store exports. */
@@ -92,7 +92,55 @@ export const productNotes: Handler = (asking, world) => {
   return ok(el('ProductNoteTypes', [el('ProductNoteType', fields({ Code: 'WEB', Name: 'Web note', Note: note }))]))
 }
 
-/** This shop has no product custom data, suggestions or future prices. */
+/** The styles with a price that begins after today, up to `cutOffDate`; the first `numberOfPriceChange` of each SKU. */
+export const futurePrices: Handler = (asking, { shop, clock }) => {
+  const last = asking.query('cutOffDate') ?? '9999-12-31'
+  if (readWall(last) === undefined) throw createRejection(5144, { detail: last })
+  const most = whole(asking.query('numberOfPriceChange')) ?? Number.POSITIVE_INFINITY
+  const changesOf = (sku: Sku) =>
+    (shop.futurePrices.get(sku.id) ?? [])
+      .filter(({ from }) => from > dateText(clock.wall()) && from <= last)
+      .sort((a, b) => a.from.localeCompare(b.from))
+      .slice(0, most)
+  const styles = exported(shop).flatMap(style => {
+    const colours = style.colours.flatMap(colour => {
+      const skus = colour.skus.filter(sku => changesOf(sku).length)
+      return skus.length ? [{ colour, skus }] : []
+    })
+    return colours.length ? [{ style, colours }] : []
+  })
+  if (!styles.length) throw nothing()
+  const price = (value: number) => cents(value * asking.country.priceFactor)
+  return ok(
+    el(
+      'FuturePrices',
+      styles.map(({ style, colours }) =>
+        el('Style', [
+          ...fields({ StyleId: style.id, StyleCode: style.code }),
+          ...colours.map(({ colour, skus }) =>
+            el('Clr', [
+              ...fields({ ClrId: colour.id, ClrCode: colour.code }),
+              ...skus.map(sku =>
+                el('Sku', [
+                  ...fields({ SkuId: sku.id, SizeCode: sku.size }),
+                  ...fields({ OriginalPrice: price(sku.originalPrice), Price: price(sku.price) }),
+                  array(
+                    'PriceChanges',
+                    changesOf(sku).map(change =>
+                      el('PriceChange', fields({ Price: price(change.price), FromDate: change.from })),
+                    ),
+                  ),
+                ]),
+              ),
+            ]),
+          ),
+        ]),
+      ),
+    ),
+  )
+}
+
+/** This shop has no product custom data and no suggestions. */
 export const noTemplates: Handler = () => {
   throw createRejection(5206)
 }

@@ -9,6 +9,7 @@ import {
   allProducts,
   allSimpleProducts,
   distinct,
+  futurePrices,
   noData,
   noTemplates,
   oneProduct,
@@ -47,7 +48,7 @@ export const routes: readonly Route[] = [
   get('/Stores/{id}', oneStore),
 
   get('/Products', allProducts),
-  get('/Products/FuturePrices', noData, 'futurePrices'),
+  get('/Products/FuturePrices', futurePrices, 'futurePrices'),
   get('/Products/CustomDataTemplates', noTemplates, 'productCustomData'),
   get('/Products/CustomDataTemplates/{name}', noTemplates, 'productCustomData'),
   get('/Products/{id}', oneProduct),

@@ -64,6 +64,7 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     accounts: new Map(),
     accountOfPerson: new Map(),
     redemptions: new Map(),
+    futurePrices: new Map(),
     promotions: makePromotions(),
     loyaltyPercents: new Map(),
     freightOptions: makeFreightOptions(),

@@ -38,6 +38,8 @@ export interface Shop {
   accountOfPerson: Map<number, RewardAccount>
   /** Redemptions by `RequestId`. */
   redemptions: Map<string, RewardRedemption>
+  /** Coming prices by SKU: the first day of each. */
+  futurePrices: Map<number, { from: string; price: number }[]>
   promotions: Map<number, Promotion>
   /** The discount of each loyalty type, in per cent. */
   loyaltyPercents: Map<number, number>

@@ -4,6 +4,7 @@ import type { FullSyncList, SyncRows, SyncRowType } from '../domain/sync/port.ts
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { note } from '../import/pipeline/counts.ts'
 import { type Ingestion, type Prepare, unchangedRows } from '../import/pipeline/ingest.ts'
+import { replacePriceChanges } from '../store/catalog/price-changes.ts'
 import { upsertProducts } from '../store/catalog/products.ts'
 import { upsertReferences } from '../store/catalog/references.ts'
 import { upsertLocations, upsertStores } from '../store/catalog/stores.ts'
@@ -100,6 +101,7 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   stores: storeUnchanged<SyncRows['stores']>(upsertStores, 'store'),
   locations: storeUnchanged<SyncRows['locations']>(upsertLocations, 'store'),
   products: storeUnchanged<SyncRows['products']>(upsertProducts, 'product'),
+  priceChanges: storeUnchanged<SyncRows['priceChanges']>(replacePriceChanges),
   rewardPrograms: storeUnchanged<SyncRows['rewardPrograms']>(upsertPrograms),
   rewardGifts: storeUnchanged<SyncRows['rewardGifts']>(upsertGifts),
   stock: {

@@ -4,6 +4,7 @@ import type { ReferenceKey, Refresh, SyncBatch, SyncDefinition, SyncEnd, SyncReq
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { note } from '../import/pipeline/counts.ts'
+import { findSkusWithPriceChanges } from '../store/catalog/price-changes.ts'
 import { findStoresById } from '../store/catalog/stores.ts'
 import { databaseNow } from '../store/lists/change-timestamp.ts'
 import { findUnknownReferences } from '../store/sync/lookups.ts'
@@ -146,6 +147,7 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
     settings: service.settings,
     unknownReferences: async (keys: readonly ReferenceKey[]) =>
       keys.length ? findUnknownReferences(db, service, keys) : [],
+    skusWithPriceChanges: () => findSkusWithPriceChanges(db, service),
     storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
     openOrders: () => findOpenOrders(db, service, { sync: sync.name, areAllDue: isRequested }),
     openReturns: () => openReturns(db, service),

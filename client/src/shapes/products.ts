@@ -54,6 +54,15 @@ export interface ProductSize {
   barcode: string | null
   /** The e-commerce SKU (colour and size). It is the `sku` of all other operations. */
   ecommerceSku: string
+  /** Coming prices, earliest first. Always empty if the capability `priceChanges` is not available. */
+  priceChanges: PriceChange[]
+}
+
+export interface PriceChange {
+  /** The first day of the price. */
+  from: string
+  /** The current price. */
+  price: string
 }
 
 export interface RemovedProduct {

@@ -83,6 +83,7 @@ export async function loadCapabilities(
         featureReleases.voucherDeliveryDate,
         'A `deliveryDate` other than today',
       ),
+      capabilitySince('priceChanges', installed, featureReleases.futurePrices, '`priceChanges` of products'),
       capabilitySince('freightOptions', installed, featureReleases.freightOptions, 'GET /freight-options'),
       capabilitySince('returnStatus', installed, featureReleases.returns, 'The status of a return'),
       settings.returnReasons.length

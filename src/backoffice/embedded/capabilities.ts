@@ -39,6 +39,7 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
     capabilities: [
       ...always.map(name => capability(name)),
       capability('freightOptions', noFreightOptionsReason),
+      capability('priceChanges', 'Imports have current prices only. Import a new price on the day it begins.'),
       buildReturnsCapability(settings),
       emailSenderCapability(settings),
       ...buildCommonCapabilities(settings, settings.backOfficeVersion, configuration),

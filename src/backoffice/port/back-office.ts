@@ -24,6 +24,7 @@ export type CapabilityName =
   | 'orders'
   | 'shipments'
   | 'fulfilment'
+  | 'priceChanges'
   | 'orderTaxes'
   | 'orderQuotes'
   | 'freightOptions'

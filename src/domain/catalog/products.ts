@@ -1,5 +1,16 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, SourceTimestamp, Text } from '../values/fields.ts'
+import {
+  Currency,
+  Id,
+  Integer,
+  LocalDate,
+  LocalTime,
+  Money,
+  Nullable,
+  OneOf,
+  SourceTimestamp,
+  Text,
+} from '../values/fields.ts'
 import { References, referencePairs } from './references.ts'
 
 const productId = Id("The back office's ID of the product.", '5001')
@@ -33,6 +44,15 @@ const Size = Type.Object(
     price,
     barcode: Nullable(barcode),
     ecommerceSku: sku,
+    priceChanges: Type.Array(
+      Type.Object(
+        { from: LocalDate('The first day of the price.', '2026-12-26'), price },
+        { $id: 'PriceChange', additionalProperties: false },
+      ),
+      {
+        description: 'Coming prices, earliest first. Always empty if the capability `priceChanges` is not available.',
+      },
+    ),
   },
   { $id: 'ProductSize', additionalProperties: false },
 )

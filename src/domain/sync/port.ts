@@ -43,6 +43,8 @@ export interface SyncRows {
       'productId' | 'colourId' | 'skuId' | 'sizeCode' | 'sequence' | 'originalPrice' | 'price' | 'barcode'
     >
   }
+  /** All coming prices of a SKU, earliest first. Rows of unknown SKUs are ignored. */
+  priceChanges: { skuId: string; changes: { from: string; price: string }[] }
   stock: SyncStockRow
   customers: Omit<Clearing<typeof CustomerRow>, 'references'> & { referenceValues: Record<string, string> }
   /** `header.storeNumber` can be a store's code. `line.sku` is resolved from the codes of product, colour and size. */
@@ -150,6 +152,8 @@ export interface SyncRequest {
   settings: Settings
   /** Returns the values that the reference cache doesn't have. */
   unknownReferences(keys: readonly ReferenceKey[]): Promise<ReferenceKey[]>
+  /** Returns the IDs of the SKUs with stored price changes. */
+  skusWithPriceChanges(): Promise<string[]>
   /** Returns the kinds of stored stores, by ID. */
   storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>
   /** Returns the open orders that are due: those that have changed lately in each run, older ones less often. */

@@ -55,7 +55,7 @@ const body = (service: Service) => {
         select string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") from (select
            v.sku_id as "skuId", v.size_code as "sizeCode", v.sequence,
            round(v.original_price, ${decimals}::integer)::text as "originalPrice", round(v.price, ${decimals}::integer)::text as price,
-           v.barcode, v.sku as "ecommerceSku"
+           v.barcode, v.sku as "ecommerceSku", v.price_changes as "priceChanges"
            from variant v where v.service_id = p.service_id and v.product_id = p.product_id and v.colour_id = colours.id) sizes), '') || ']}', ',' order by colours.id)
        from (select c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus"
                from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours), '') || ']'

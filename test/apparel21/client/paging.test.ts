@@ -140,6 +140,7 @@ test('the full stock contains the declared number of styles or fails', async () 
         const { signal } = new AbortController()
         const nothing = {
           unknownReferences: async () => [],
+          skusWithPriceChanges: async () => [],
           storeKinds: async (ids: readonly string[]) => new Map(ids.map(id => [id, 'store' as const])),
           openOrders: async () => [],
           openReturns: async () => [],

@@ -17,6 +17,7 @@ import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { countToday } from '../../../src/store/audit/audit.ts'
 import { lockStoredBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { replacePriceChanges } from '../../../src/store/catalog/price-changes.ts'
 import { findMappedReferences } from '../../../src/store/catalog/references.ts'
 import { findSkusById, findStockKey } from '../../../src/store/catalog/skus.ts'
 import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.ts'
@@ -120,6 +121,8 @@ export async function tour(api: TestApi) {
   assert.ok(sold)
   await db.transaction(tx => updateSubscriptions(tx, service))
   await findStockKey(db, service, sold.skuId)
+  const changes = [{ from: '2099-12-26', price: '1.00' }]
+  assert.equal((await replacePriceChanges(db, service, [{ ...sold, changes }])).changed, 1)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await renderStale(api)
   await findMapping(db, service, 'skus', sold.skuId)

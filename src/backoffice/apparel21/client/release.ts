@@ -7,6 +7,7 @@ export const featureReleases = {
   productsByChange: '2016.3',
   freightOptions: '2021.1',
   allStock: '2021.2',
+  futurePrices: '2021.2',
   personsByChange: '2022.1',
   returns: '2017.2',
   /** First documented in October 2022. */

@@ -1,6 +1,6 @@
 import type { SyncRows } from '../../../domain/sync/port.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
-import { findElements, parseLocalTime, readAmount, readInteger, readText } from '../xml/values.ts'
+import { findElements, parseLocalTime, readAmount, readDate, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { readReferenceValues } from './references.ts'
 
@@ -75,6 +75,19 @@ export function parseProduct(
   if (!rows.length && !rejected.length) rejected.push('A product has no SKU.')
   return { rows, rejected }
 }
+
+/** Returns the coming prices of each SKU of a style, earliest first. A change without a date or a price is left out. */
+export const parsePriceChanges = (style: Xml, decimals: number): SyncRows['priceChanges'][] =>
+  findElements(style, 'Clr').flatMap(colour =>
+    findElements(colour, 'Sku').flatMap(sku => {
+      const skuId = readText(sku, 'SkuId')
+      const changes = findElements(sku, 'PriceChanges', 'PriceChange').flatMap(change => {
+        const [from, price] = [readDate(change, 'FromDate'), readAmount(change, decimals, 'Price')]
+        return from && price !== null && !price.startsWith('-') ? [{ from, price }] : []
+      })
+      return skuId ? [{ skuId, changes: changes.sort((a, b) => a.from.localeCompare(b.from)) }] : []
+    }),
+  )
 
 /** A permanent markdown is a clearance. */
 const markdownStatuses: Readonly<Record<string, 'none' | 'markdown' | 'clearance'>> = {

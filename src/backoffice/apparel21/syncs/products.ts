@@ -1,9 +1,16 @@
 import type { SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { getDecimals } from '../../../domain/values/money.ts'
+import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { type ListSummary, readPages } from '../client/pagination.ts'
 import type { ReleaseReader } from '../client/release.ts'
-import { parseProduct, readProductChangedAt, readProductId, readSkuIds } from '../mapping/products.ts'
+import {
+  parsePriceChanges,
+  parseProduct,
+  readProductChangedAt,
+  readProductId,
+  readSkuIds,
+} from '../mapping/products.ts'
 import { readReferences } from '../mapping/references.ts'
 import { createReferenceCache } from '../queries/reference-cache.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
@@ -65,7 +72,42 @@ export async function* fetchProducts(
       isSeenIncomplete: ids.length < page.length,
     }
   }
+  if (await release.has('futurePrices')) yield* fetchPriceChanges(client, request, decimals)
   yield { end: { ...fetched.end(), ...toExpectedTotal('product', summary) } }
+}
+
+const skusPerBatch = 1_000
+
+/**
+ * Fetches all coming prices. A SKU that has none any more gets an empty list. Products don't depend on them: if the back office rejects
+ * the request, the run only notes it.
+ */
+async function* fetchPriceChanges(
+  client: Client,
+  { signal, skusWithPriceChanges }: SyncRequest,
+  decimals: number,
+): AsyncGenerator<SyncBatch> {
+  const changes = new Map<string, { from: string; price: string }[]>()
+  try {
+    const { records } = await client.list({
+      endpoint: 'products',
+      path: ['Products', 'FuturePrices'],
+      roots: ['FuturePrices'],
+      record: 'Style',
+      size: 'bulk',
+      signal,
+    })
+    for await (const style of records)
+      for (const row of parsePriceChanges(style, decimals)) changes.set(row.skuId, row.changes)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code === 'back_office_unavailable') throw error
+    yield { rejected: ['Coming prices could not be read.'] }
+    return
+  }
+  for (const skuId of await skusWithPriceChanges()) if (!changes.has(skuId)) changes.set(skuId, [])
+  const rows = [...changes].map(([skuId, list]) => ({ skuId, changes: list }))
+  for (let start = 0; start < rows.length; start += skusPerBatch)
+    yield { rows: { priceChanges: rows.slice(start, start + skusPerBatch) } }
 }
 
 export const toExpectedTotal = (list: string, { total }: ListSummary) =>
