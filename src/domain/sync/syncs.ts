@@ -77,7 +77,7 @@ export const Sync = Type.Object(
     ),
     isQueued: Flag('True if a requested run has not ended yet.', false),
     nextRunAt: Nullable(Instant('The next scheduled run. `null` before the first.', '2026-11-21T09:35:01Z')),
-    lastRun: Nullable(Type.Object(run, { additionalProperties: false })),
+    lastRun: Nullable(SyncRun),
   },
   { $id: 'Sync', additionalProperties: false },
 )

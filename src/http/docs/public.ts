@@ -58,13 +58,10 @@ export function registerPublicPages(
     const { query: slice, errors } = parseQuery(sliceQuery, request.query as string, 'UTC')
     throwIfAny(errors)
     const url = publicUrl()
-    const key = JSON.stringify([url, slice.view, slice.tag])
-    const file =
-      documents.get(key) ??
-      toCompressedFile(
-        jsonType,
-        Buffer.from(JSON.stringify(sliceDocument(buildOpenApiDocument(operations, url), slice))),
-      )
+    const { view, tag, samples = false } = slice
+    const key = JSON.stringify([url, view, tag, samples])
+    const build = () => sliceDocument(buildOpenApiDocument(operations, url, samples), slice)
+    const file = documents.get(key) ?? toCompressedFile(jsonType, Buffer.from(JSON.stringify(build())))
     documents.set(key, file)
     return sendCompressedFile(request, reply, file)
   })

@@ -1,5 +1,5 @@
 // Runs in the browser: shows the document in Scalar, without anything that sends requests or links to another origin.
-const content = await (await fetch('openapi.json')).json()
+const content = await (await fetch('openapi.json?samples=true')).json()
 
 // Optional parameters are offered, but not sent until the reader ticks them: some exclude each other.
 const everyParameter = [

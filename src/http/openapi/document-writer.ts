@@ -5,10 +5,10 @@ import { schemaWriter, type Use } from './schemas.ts'
 
 export type Writer = ReturnType<typeof createDocumentWriter>
 
-/** Creates a writer for operations. It collects the components that the operations refer to. */
-export function createDocumentWriter(publicUrl: string) {
+/** Creates a writer for operations. It collects the components that the operations refer to. `hasSamples` adds code samples and example errors. */
+export function createDocumentWriter(publicUrl: string, hasSamples: boolean) {
   const { write, components } = schemaWriter()
-  const errors = createErrorWriter(publicUrl)
+  const errors = createErrorWriter(publicUrl, hasSamples)
   const content = (type: string, source: TSchema) => ({ [type]: { schema: write(source) } })
   const json = (schema: TSchema) => content('application/json', schema)
   /** Writes a request body. Its example leaves out fields that exclude each other, which the examples of the properties can't. */
@@ -17,5 +17,5 @@ export function createDocumentWriter(publicUrl: string) {
     return { 'application/json': { schema, example: buildExample(schema, components) } }
   }
 
-  return { write, components, errors, content, json, body }
+  return { write, components, errors, content, json, body, hasSamples }
 }

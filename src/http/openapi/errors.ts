@@ -54,19 +54,22 @@ const notModified = {
 
 /** Statuses that the default response covers, unless an operation has codes of its own. They mean the same in every operation. */
 const isDefaultStatus = (status: number) =>
-  [405, 406, 408, 413, 414, 415, 417, 431, 500, 502, 503, 504].includes(status)
+  [401, 403, 405, 406, 408, 413, 414, 415, 417, 429, 431, 500, 502, 503, 504].includes(status)
 
 /** Returns the errors that the response components don't list, in the order of the catalogue. */
 export const getOwnErrors = (codes: Iterable<ErrorCode>) => [...codes].filter(each => !sharedErrors.has(each))
 
-/** Creates a writer of error responses. It collects the components: one per status, one per code, and one for the statuses of the transport. */
-export function createErrorWriter(publicUrl: string) {
+/**
+ * Creates a writer of error responses. It collects the components: one per status, one per code, and one for the statuses that every operation
+ * has. `hasExamples` adds an example to the errors of an operation.
+ */
+export function createErrorWriter(publicUrl: string, hasExamples: boolean) {
   const components: Record<string, object> = { NotModified: notModified }
 
   /** Returns the error responses of an operation. `instance` is the path of an example request. */
   function write(codes: Iterable<ErrorCode>, instance: string) {
     const byStatus = Map.groupBy(codes, each => errorCodes[each].status)
-    let hasExample = false
+    let hasExample = !hasExamples
     const responses = [...byStatus].flatMap(([status, statusCodes]): [number, object][] => {
       const own = getOwnErrors(statusCodes)
       if (!own.length) return isDefaultStatus(status) ? [] : [[status, refer(status)]]
@@ -78,7 +81,7 @@ export function createErrorWriter(publicUrl: string) {
     return { ...Object.fromEntries(responses), default: refer() }
   }
 
-  /** Refers to the component of a status, or without one to the component of the transport's statuses. */
+  /** Refers to the component of a status, or without one to the component of the statuses that every operation has. */
   function refer(status?: number) {
     const name = status === undefined ? 'OtherError' : toPascalCase(STATUS_CODES[status] ?? '')
     const isCovered = (each: ErrorCode) =>
@@ -122,10 +125,9 @@ const toPascalCase = (words: string) =>
     .join('')
 
 const headersByStatus: Record<number | 'default', readonly ResponseHeader[]> = {
-  401: ['WWW-Authenticate'],
   409: ['Retry-After.sometimes'],
   429: ['Retry-After'],
-  default: ['Retry-After.sometimes'],
+  default: ['Retry-After.sometimes', 'WWW-Authenticate'],
 }
 
 /** Returns a Markdown table of error codes. */

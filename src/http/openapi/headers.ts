@@ -153,9 +153,8 @@ export const responseHeaders = {
   ),
   Location: responseHeader('The path of the created record.', stringValue('/customers/65432'), true),
   'WWW-Authenticate': responseHeader(
-    'The authentication scheme.',
+    'The authentication scheme. Only in a 401.',
     stringValue('Basic realm="Tillbridge", charset="UTF-8"'),
-    true,
   ),
   'Content-Security-Policy': responseHeader(
     'The page can load files from Tillbridge only.',

@@ -12,9 +12,12 @@ import { shareParameters } from './shared-parameters.ts'
 import { buildIntroduction } from './texts.ts'
 import { writeWebhooks } from './webhooks.ts'
 
-/** Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. */
-export function buildOpenApiDocument(operations: readonly Operation[], publicUrl: string): object {
-  const writer = createDocumentWriter(publicUrl)
+/**
+ * Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. `hasSamples` adds code
+ * samples and example errors, which people read and programs don't need.
+ */
+export function buildOpenApiDocument(operations: readonly Operation[], publicUrl: string, hasSamples: boolean): object {
+  const writer = createDocumentWriter(publicUrl, hasSamples)
   // Schemas that other schemas refer to by name only.
   for (const schema of [Problem, ListMeta, Warning, Reference]) writer.write(schema)
 

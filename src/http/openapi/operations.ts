@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 import { isNoBody } from '../body/body.ts'
 import type { Operation } from '../routing/operation.ts'
@@ -49,7 +50,7 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   responses: buildResponses(writer, operation),
   ...(operation.role === undefined ? {} : { 'x-required-role': operation.role }),
   ...describeOwnErrors(getErrors(operation)),
-  ...getCodeSamples(operation.operationId),
+  ...(writer.hasSamples && getCodeSamples(operation.operationId)),
 })
 
 function buildContent({ write, content, json }: Writer, operation: Operation) {
@@ -67,7 +68,7 @@ function buildResponses(writer: Writer, operation: Operation) {
   const buildSuccess = (status: number) => {
     const locationHeaders = status === 201 || status === 202 ? (['Location'] as const) : []
     const headers = referToHeaders(...etagHeaders, ...streamHeaders, ...locationHeaders)
-    return { description: operation.summary, ...(Object.keys(headers).length && { headers }), content }
+    return { description: STATUS_CODES[status], ...(Object.keys(headers).length && { headers }), content }
   }
   return {
     ...Object.fromEntries(statuses.map(status => [status, buildSuccess(status)])),

@@ -97,7 +97,7 @@ export const pages: readonly PageOperation[] = [
     operationId: 'getOpenApi',
     summary: 'Get the OpenAPI document',
     description:
-      'OpenAPI 3.1, generated from the definitions that the server runs on. With `view` or `tag`, a part of the document.',
+      'OpenAPI 3.1, generated from the definitions that the server runs on. With `view` or `tag`, a part of the document. With `samples`, code in four languages.',
     query: sliceQuery,
     responses: {
       200: { description: 'The OpenAPI document.', schema: Document, headers: fileHeaders },

@@ -1,5 +1,5 @@
 import type { Role } from '../../domain/accounts.ts'
-import { OneOf } from '../../domain/values/fields.ts'
+import { Flag, OneOf } from '../../domain/values/fields.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { type Tag, tagDescriptions } from '../routing/operation.ts'
 
@@ -19,12 +19,13 @@ interface OpenApiDocument {
   components: Record<string, Record<string, unknown>>
 }
 
-/** The query of `GET /openapi.json`: a part of the document. */
+/** The query of `GET /openapi.json`: a part of the document, and whether it has samples. */
 export const sliceQuery = Type.Object({
   view: Type.Optional(
     OneOf('`shop`: the operations that a web shop needs. `admin`: the operations to run a service.', ['shop', 'admin']),
   ),
   tag: Type.Optional(OneOf('Only the operations of one tag.', Object.keys(tagDescriptions) as Tag[])),
+  samples: Type.Optional(Flag('Add code samples (`x-codeSamples`) and examples of errors.')),
 })
 
 /** Returns the part of a document: its operations, and the components that they use. */

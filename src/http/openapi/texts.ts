@@ -135,7 +135,7 @@ Errors are \`application/problem+json\` (RFC 9457).
 | \`requestId\` | Ask for help. |
 | \`type\` | Read what the error means and what to do. |
 
-The response components describe the errors of all operations. \`x-error-codes\` of an operation lists its other codes.
+The response components describe the errors of all operations. 401, 403 and 429 are part of the default response. \`x-error-codes\` of an operation lists its other codes.
 
 ## Limits
 

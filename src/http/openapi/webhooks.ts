@@ -30,7 +30,7 @@ const parameters = [
 const tag: Tag = 'Webhooks'
 
 /** Returns the requests that Tillbridge sends to webhook endpoints. */
-export const writeWebhooks = ({ json }: Writer) => ({
+export const writeWebhooks = ({ json, hasSamples }: Writer) => ({
   'records.changed': {
     post: {
       operationId: 'receiveChanges',
@@ -54,7 +54,7 @@ export const writeWebhooks = ({ json }: Writer) => ({
         '2XX': { description: 'The delivery succeeded.' },
         default: { description: 'The delivery failed. Tillbridge retries it. A 410 pauses the webhook.' },
       },
-      ...getCodeSamples('receiveChanges'),
+      ...(hasSamples && getCodeSamples('receiveChanges')),
     },
   },
 })
