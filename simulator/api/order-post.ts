@@ -8,6 +8,7 @@ import { cents, next, type Shop, sum, webNumber } from '../shop/shop.ts'
 import { has, type World } from '../world/world.ts'
 import { shape } from '../xml/order.ts'
 import { at, every, type Payload, textAt } from '../xml/payload.ts'
+import { couponRedemption } from './coupons.ts'
 import { lineFrom, lineShape, type Pricing } from './order-lines.ts'
 import { drawing, paymentFrom, paymentShape } from './order-payments.ts'
 import { warehouseOf } from './order-xml.ts'
@@ -195,9 +196,11 @@ export const createOrder: Handler = (asking, world) => {
   const due = sum(order.lines.map(line => line.value))
   if (Math.abs(paid - due) > 0.005) throw createRejection(5026, { detail: `paid ${paid}, due ${due}` })
   const draw = drawing(order.payments, world)
+  const redeemCoupon = couponRedemption(every(at(payload, 'OrderDetails'), 'OrderDetail'), person.id, world)
   order.id = next(shop, 'order')
   shop.orders.set(order.id, order)
   draw(order.id)
+  redeemCoupon()
   reserve(order, world)
   world.note('order created', order.id, { number: order.number, person: person.id, due })
   for (const line of order.lines)

@@ -1,5 +1,6 @@
 import type { Route } from '../http/router.ts'
 import { allFreightOptions, priceCart } from './carts.ts'
+import { redeemCoupon, releaseCoupon } from './coupons.ts'
 import { freestockOfAll, freestockOfColour, freestockOfSku, freestockOfStyle } from './freestock.ts'
 import { createOrder } from './order-post.ts'
 import { allOrders, orderByNumber, orderOfPerson, ordersOfPerson } from './orders.ts'
@@ -40,8 +41,8 @@ const sizes = distinct('Sizes', 'Size', style =>
 )
 
 /**
- * The API's table of contents; what is fixed stands before what has an id. Coupons, ReferenceTree, the issue of
- * rewards and the redemption of gifts exist in the real one and are knowingly not here: a 404 page.
+ * The API's table of contents; what is fixed stands before what has an id. The list of coupons, ReferenceTree, the issue
+ * of rewards and the redemption of gifts exist in the real one and are knowingly not here: a 404 page.
  */
 export const routes: readonly Route[] = [
   get('/Stores', allStores),
@@ -97,6 +98,9 @@ export const routes: readonly Route[] = [
 
   { method: 'PUT', path: '/Carts/{id}', handle: priceCart },
   get('/FreightOptions', allFreightOptions, 'freightOptions'),
+
+  { method: 'POST', path: '/Coupons/Redemptions', handle: redeemCoupon, since: 'coupons' },
+  { method: 'DELETE', path: '/Coupons/Redemptions/{requestId}', handle: releaseCoupon, since: 'coupons' },
 
   get('/Voucher/{number}', lookUpVoucher),
   get('/Voucher/GVValid/{number}', validateVoucher),

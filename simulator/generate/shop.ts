@@ -1,6 +1,7 @@
 import { day, type Wall } from '../shop/clock.ts'
 import { randomFor } from '../shop/random.ts'
 import type { Shop } from '../shop/shop.ts'
+import { makeCoupons } from './coupons.ts'
 import { makePersons } from './persons.ts'
 import { makeStocks, makeStyles } from './products.ts'
 import { makeFreightOptions, makePromotions } from './promotions.ts'
@@ -65,6 +66,8 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     accountOfPerson: new Map(),
     redemptions: new Map(),
     futurePrices: new Map(),
+    coupons: makeCoupons(),
+    finalisedCouponRequests: new Set(),
     promotions: makePromotions(),
     loyaltyPercents: new Map(),
     freightOptions: makeFreightOptions(),

@@ -219,3 +219,21 @@ export interface FreightOption {
   serviceType: { id: number; code: string; text: string }
   sla: { id: number; code: string; text: string }
 }
+
+export interface Coupon {
+  code: string
+  name: string
+  type: 'Generic' | 'Unique'
+  status: 'Enabled' | 'Disabled'
+  /** Days. */
+  validFrom: string
+  validTo: string
+  /** 0: anybody may use it. */
+  personId: number
+  percentage: number
+  redeemed: boolean
+  /** The `RequestId` that has reserved it. */
+  lockedBy: string
+  /** In milliseconds since 1970. */
+  lockedUntil: number
+}

@@ -1,5 +1,6 @@
 import type {
   Colour,
+  Coupon,
   FreightOption,
   Mail,
   Person,
@@ -40,6 +41,9 @@ export interface Shop {
   redemptions: Map<string, RewardRedemption>
   /** Coming prices by SKU: the first day of each. */
   futurePrices: Map<number, { from: string; price: number }[]>
+  coupons: Map<string, Coupon>
+  /** Coupon requests that an order has redeemed. */
+  finalisedCouponRequests: Set<string>
   promotions: Map<number, Promotion>
   /** The discount of each loyalty type, in per cent. */
   loyaltyPercents: Map<number, number>

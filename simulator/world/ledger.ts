@@ -27,6 +27,9 @@ export type EffectKind =
   | 'rewards reserved'
   | 'rewards redeemed'
   | 'rewards released'
+  | 'coupon reserved'
+  | 'coupon released'
+  | 'coupon redeemed'
 
 /** Something that changed the shop. */
 export interface Effect {

@@ -30,6 +30,7 @@ export const firstReleases = {
   allStyles: '2021.2',
   nonReturnable: '2021.2',
   partnerOrderId: '2021.3',
+  coupons: '2021.3',
   personsUpdatedAfter: '2022.1',
   /** Not recorded when it came; a live client pages persons, and the guide does not list it. */
   personsPaging: '2022.1',
