@@ -30,6 +30,9 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   orders: {
     quote: 'quoteOrder',
     freightOptions: 'listFreightOptions',
+    validateCoupon: 'validateCoupon',
+    reserveCoupon: 'reserveCoupon',
+    releaseCoupon: 'releaseCoupon',
     place: 'placeOrder',
     get: 'getOrder',
     find: 'findOrders',

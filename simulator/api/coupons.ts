@@ -84,7 +84,7 @@ export const redeemCoupon: Handler = (asking, world) => {
             { TotalRows: details.length },
           )
         : undefined,
-      details.length ? el('Applied', 'True') : undefined,
+      details.length ? el('Applied', coupon.percentage ? 'True' : 'False') : undefined,
     ]),
   )
 }

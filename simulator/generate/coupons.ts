@@ -17,6 +17,7 @@ export function makeCoupons(): Map<string, Coupon> {
     { ...usual, code: 'DISABLED', name: 'Disabled', type: 'Generic', status: 'Disabled' },
     { ...usual, code: 'EARLY', name: 'Early', type: 'Generic', validFrom: '2099-01-01' },
     { ...usual, code: 'EXPIRED', name: 'Expired', type: 'Generic', validTo: '2020-12-31' },
+    { ...usual, code: 'ELSEWHERE', name: 'For other items', type: 'Unique', percentage: 0 },
     { ...usual, code: 'PERSONAL', name: 'Personal', type: 'Unique', personId: 3_001 },
   ]
   return new Map(coupons.map(each => [each.code, { ...each, redeemed: false, lockedBy: '', lockedUntil: 0 }]))

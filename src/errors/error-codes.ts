@@ -148,6 +148,11 @@ export const errorCodes = {
     remedy:
       'Reserve the stock again, or order without `reservationId`. The reservation can also have been released or used.',
   },
+  coupon_locked: {
+    status: 409,
+    title: 'Another sale has reserved the coupon.',
+    remedy: 'Release that reservation, or wait until it ends after 24 hours.',
+  },
   quote_expired: {
     status: 409,
     title: 'The quote has expired.',
@@ -244,6 +249,11 @@ export const errorCodes = {
     status: 422,
     title: "This voucher can't be partly redeemed.",
     remedy: 'Pay with its full `availableAmount`.',
+  },
+  coupon_unusable: {
+    status: 422,
+    title: "The coupon can't be used.",
+    remedy: 'See `detail` for the reason. Ask the shopper for another coupon.',
   },
   voucher_unusable: {
     status: 422,

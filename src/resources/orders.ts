@@ -42,7 +42,7 @@ export const orders = [
         ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
         ...(['insufficient_voucher_balance', 'voucher_must_be_used_in_full'] as const),
         ...(['voucher_not_accepted', 'voucher_not_configured', 'insufficient_stock', 'reservation_expired'] as const),
-        ...(['quote_expired', 'capability_unavailable'] as const),
+        ...(['quote_expired', 'coupon_unusable', 'coupon_locked', 'capability_unavailable'] as const),
       ],
     },
     async ({ backOffice, body, ...write }) =>

@@ -3,6 +3,7 @@ import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { changeRoutes } from './changes/changes.ts'
+import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
 import { paymentGateways } from './gateways.ts'
 import { imports } from './imports.ts'
@@ -38,6 +39,7 @@ export const routes: readonly RouteDefinition[] = [
   ...privacy,
   ...transactions,
   ...orders,
+  ...coupons,
   ...returns,
   ...shipments,
   ...rewards,

@@ -90,6 +90,25 @@ export function quoteContract(shop: () => Shop) {
     assert.deepEqual([none.status, none.json.errors[0].pointer], [422, '/lines/0/quantity'])
   })
 
+  test('a coupon is quoted and ordered, or unavailable with a reason', async () => {
+    const { api, simulator } = shop()
+    const { capabilities } = (await api.get('/capabilities')).json.data
+    const capability = capabilities.find(({ name }: { name: string }) => name === 'coupons')
+    const { items, customerId } = await wares(shop())
+    const lines = [{ sku: items[0].sku, quantity: 1 }]
+    const reserved = await post(api, '/coupons/reservations', { code: 'BLACK21', customerId, lines })
+    if (!capability.available) {
+      assertProblem(reserved, 'capability_unavailable', api.baseUrl, '/coupons/reservations')
+      assert.ok(capability.reason)
+      return
+    }
+    assert.equal(reserved.status, 201, reserved.text)
+    const { quote: quoted } = reserved.json.data
+    assert.equal(quoted.total, toDollars(Math.round(toCents(items[0].price) * 0.8)))
+    assert.equal((await order(shop(), quoted.total, { quoteId: quoted.quoteId, lines })).status, 201)
+    assert.equal(simulator.ledger.effectsOf('coupon redeemed', 'BLACK21').length, 1)
+  })
+
   test('freight options are listed and quoted, or unavailable with a reason', async () => {
     const { api } = shop()
     const { capabilities } = (await api.get('/capabilities')).json.data

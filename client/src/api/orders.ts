@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { CancellationInput, FreightOption, Order, OrderCancellation, OrderInput, OrderQuote, OrderQuoteInput, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
+import type { CancellationInput, Coupon, CouponReservation, CouponReservationInput, CouponValidation, FreightOption, Order, OrderCancellation, OrderInput, OrderQuote, OrderQuoteInput, ReleasedCoupon, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
 import type { OrderReturn } from '../shapes/returns.ts'
 import type { Shipment } from '../shapes/shipments.ts'
 
@@ -12,6 +12,12 @@ export interface OrdersApi {
   quote(body: OrderQuoteInput, options?: WriteOptions): Promise<OrderQuote>
   /** List freight options. The freight options of the back office. `POST /orders/quote` returns their prices for a cart. Empty if the capability `freightOptions` is not available. */
   freightOptions(options?: CallOptions): Promise<FreightOption[]>
+  /** Validate a coupon. Checks if the shopper can use the coupon now. Nothing is reserved. */
+  validateCoupon(body: CouponValidation, options?: WriteOptions): Promise<Coupon>
+  /** Reserve a coupon. Reserves the coupon for 24 hours, and quotes an order with its discount. `POST /orders` with the `quoteId` redeems it. Coupons for everybody are not reserved, only quoted. In a dry run, these fields are null unless the body contains them: `id`. */
+  reserveCoupon(body: CouponReservationInput, options?: WriteOptions): Promise<CouponReservation>
+  /** Release a coupon. Other sales can use the coupon at once. A reservation that has already ended is no error. */
+  releaseCoupon(id: string, options?: WriteOptions): Promise<ReleasedCoupon>
   /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. With `quoteId`, the order has the prices, discounts and freight of the quote, which is valid for 30 minutes. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
   place(body: OrderInput, options?: WriteOptions): Promise<Order>
   /** Get an order. By ID or number. Each line has its status. */
@@ -38,6 +44,9 @@ export interface OrdersApi {
 export const orders = (call: Calls): OrdersApi => ({
   quote: (body, options) => call.post('/orders/quote', body, options),
   freightOptions: (options) => call.get('/freight-options', {}, options),
+  validateCoupon: (body, options) => call.post('/coupons/validate', body, options),
+  reserveCoupon: (body, options) => call.post('/coupons/reservations', body, options),
+  releaseCoupon: (id, options) => call.delete(`/coupons/reservations/${segment(id)}`, undefined, options),
   place: (body, options) => call.post('/orders', body, options),
   get: (id, options) => call.get(`/orders/${segment(id)}`, {}, options),
   find: (query, options) => call.list('/orders', query, options),

@@ -33,6 +33,31 @@ export interface DiscountInput {
   percentage?: string | null | undefined
 }
 
+export interface CouponValidation {
+  /** The code of the coupon. */
+  code: string
+  /** The shopper. */
+  customerId: string
+}
+
+export interface CouponReservationInput {
+  /** The code of the coupon. */
+  code: string
+  /** The shopper. */
+  customerId: string
+  /** The items. */
+  lines: CouponLineInput[]
+  /** The delivery charge. */
+  freight?: string | null | undefined
+}
+
+export interface CouponLineInput {
+  /** The e-commerce SKU. */
+  sku: string
+  /** Units sold. */
+  quantity: number
+}
+
 export interface OrderInput {
   /** The number of the order, unique in the service. */
   orderNumber?: string | null | undefined
@@ -177,7 +202,7 @@ export interface QuoteLine {
   quantity: number
   /** The price of one unit before discounts. */
   price: string
-  /** Your own discounts, and those of the back office: `promotion` and `loyalty`. */
+  /** Your own discounts, and those of the back office: `promotion`, `loyalty` and `coupon`. */
   discounts: Discount[]
   /** The amount due for the line. */
   value: string
@@ -203,6 +228,32 @@ export interface FreightOption {
   serviceType: string | null
   /** The agreed service level. */
   serviceLevel: string | null
+}
+
+export interface Coupon {
+  /** The code of the coupon. */
+  code: string
+  /** The name of the campaign. */
+  name: string | null
+  /** The description of the campaign. */
+  description: string | null
+}
+
+export interface CouponReservation {
+  /** The reservation of the coupon. */
+  id: string
+  /** The code of the coupon. */
+  code: string
+  /** The name of the campaign. */
+  name: string | null
+  /** The description of the campaign. */
+  description: string | null
+  quote: OrderQuote
+}
+
+export interface ReleasedCoupon {
+  /** The reservation of the coupon. */
+  id: string
 }
 
 export interface Order {

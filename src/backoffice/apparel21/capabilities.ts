@@ -84,6 +84,7 @@ export async function loadCapabilities(
         'A `deliveryDate` other than today',
       ),
       capabilitySince('priceChanges', installed, featureReleases.futurePrices, '`priceChanges` of products'),
+      capabilitySince('coupons', installed, featureReleases.coupons, 'A coupon'),
       capabilitySince('freightOptions', installed, featureReleases.freightOptions, 'GET /freight-options'),
       capabilitySince('returnStatus', installed, featureReleases.returns, 'The status of a return'),
       settings.returnReasons.length

@@ -17,6 +17,7 @@ import { exportCapabilities, loadCapabilities } from './capabilities.ts'
 import type { Client } from './client/client.ts'
 import type { Connection } from './client/connection.ts'
 import type { ReleaseReader } from './client/release.ts'
+import { createCouponWrites } from './operations/coupons.ts'
 import { createOrderReads } from './operations/customer-orders.ts'
 import { createCustomerWrites } from './operations/customers.ts'
 import { createHistoryReads } from './operations/histories.ts'
@@ -39,6 +40,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   ...createHistoryReads(upstream),
   ...createOrderReads(upstream),
   ...createQuoteReads(upstream),
+  ...createCouponWrites(upstream),
   unsupportedFields: hasExports ? new Map() : exportCapabilities,
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})

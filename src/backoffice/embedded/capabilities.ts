@@ -11,6 +11,7 @@ import {
   type ServiceConfiguration,
 } from '../port/capabilities.ts'
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
+import { noCouponsReason } from './coupons.ts'
 import { noFreightOptionsReason } from './quotes.ts'
 
 const always: readonly CapabilityName[] = [
@@ -39,6 +40,7 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
     capabilities: [
       ...always.map(name => capability(name)),
       capability('freightOptions', noFreightOptionsReason),
+      capability('coupons', noCouponsReason),
       capability('priceChanges', 'Imports have current prices only. Import a new price on the day it begins.'),
       buildReturnsCapability(settings),
       emailSenderCapability(settings),

@@ -6,6 +6,7 @@ import { findRewardAccount } from '../../store/rewards/rewards.ts'
 import type { CommitPhase } from '../../writes/write.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import { buildCapabilities, loadConfiguration } from './capabilities.ts'
+import { couponWrites } from './coupons.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
 import { createCancellation, createShipment } from './fulfilment.ts'
 import { placeOrder } from './orders.ts'
@@ -35,6 +36,7 @@ export const embedded = (service: Service): BackOffice => ({
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
   rewardAccount: ({ db, service: owner }, by) => findRewardAccount(db, owner, by),
+  ...couponWrites,
   quoteOrder,
   listFreightOptions: async () => [],
   unsupportedFields: new Map(),

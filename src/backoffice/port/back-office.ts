@@ -1,4 +1,5 @@
 import type { Db } from '../../database/db.ts'
+import type { CouponWrites } from './coupons.ts'
 import type { CustomerWrites } from './customers.ts'
 import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
 import type { QuoteReads } from './quotes.ts'
@@ -25,6 +26,7 @@ export type CapabilityName =
   | 'shipments'
   | 'fulfilment'
   | 'priceChanges'
+  | 'coupons'
   | 'orderTaxes'
   | 'orderQuotes'
   | 'freightOptions'
@@ -61,7 +63,8 @@ export interface BackOffice
     RewardReads,
     HistoryReads,
     OrderReads,
-    QuoteReads {
+    QuoteReads,
+    CouponWrites {
   /** Capabilities whose fields or records are missing from lists, with the reason. Known without a call. */
   readonly unsupportedFields: ReadonlyMap<CapabilityName, string>
   /** Returns the capabilities. Without a database, the records of the service are not checked. */

@@ -67,7 +67,7 @@ export const OrderQuote = Type.Object(
           quantity,
           price: Money('The price of one unit before discounts.', '29.99'),
           discounts: Type.Array(Discount, {
-            description: 'Your own discounts, and those of the back office: `promotion` and `loyalty`.',
+            description: 'Your own discounts, and those of the back office: `promotion`, `loyalty` and `coupon`.',
           }),
           value: Money('The amount due for the line.', '25.99'),
         },
@@ -84,11 +84,8 @@ export const OrderQuote = Type.Object(
   { $id: 'OrderQuote', additionalProperties: false },
 )
 
-/** The promotion (2) or loyalty (3) of the back office that a discount comes from. */
-interface DiscountSource {
-  typeId: 2 | 3
-  id: string
-}
+/** The promotion (2), loyalty (3) or reserved coupon (5) of the back office that a discount comes from. */
+type DiscountSource = { typeId: 2 | 3; id: string } | { typeId: 5; id: string; code: string }
 
 type OwnDiscount = Static<typeof DiscountInput>
 type QuotedDiscount = OwnDiscount & { source?: DiscountSource }

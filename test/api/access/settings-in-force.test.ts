@@ -70,6 +70,7 @@ test('capabilities name the settings that block them', async () => {
   )
   const reasons = await lacking()
   assert.deepEqual(Object.keys(reasons).sort(), [
+    'coupons',
     'customersUpdatedAfter',
     'emailSender',
     'emailSubscriptionMapping',
@@ -93,9 +94,9 @@ test('capabilities name the settings that block them', async () => {
     gateways: ['paypal', 'visa'],
     readsPerMinute: 'off',
   })
-  await waitUntil(async () => Object.keys(await lacking()).length === 4, 'it is in force', 5_000)
-  // No product carries the SKU. The embedded back office never has the other two.
+  await waitUntil(async () => Object.keys(await lacking()).length === 5, 'it is in force', 5_000)
+  // No product carries the SKU. The embedded back office never has the first three.
   assert.deepEqual(Object.keys(await lacking()).sort(), [
-    ...(['freightOptions', 'priceChanges', 'smsSubscriptionMapping', 'vouchersIssue'] as const),
+    ...(['coupons', 'freightOptions', 'priceChanges', 'smsSubscriptionMapping', 'vouchersIssue'] as const),
   ])
 })

@@ -135,8 +135,8 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await put('/settings', { fulfilment: 'automatic' })).status, 200)
   })
 
-  test('quotes match the document', async t => {
-    const { get, post, refused: rejected } = traffic()
+  test('quotes and coupons match the document', async t => {
+    const { get, post, remove, refused: rejected } = traffic()
     const order = await anOrder(traffic())
     const lines = order.lines.map(({ sku, quantity }) => ({ sku, quantity }))
     const quoted = await post('/orders/quote', { customerId: order.customerId, lines })
@@ -144,6 +144,10 @@ export function testWrites(traffic: () => Traffic) {
     await rejected('unknown_sku', post('/orders/quote', { lines: [{ sku: 'none', quantity: 1 }] }))
     await rejected('capability_unavailable', post('/orders/quote', { lines, freightOptionId: '1' }))
     assert.deepEqual((await get('/freight-options')).json.data, [])
+    const coupon = { code: 'NONE', customerId: order.customerId }
+    await rejected('capability_unavailable', post('/coupons/validate', coupon))
+    await rejected('capability_unavailable', post('/coupons/reservations', { ...coupon, lines }))
+    await rejected('capability_unavailable', remove('/coupons/reservations/none'))
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_801_000 })
     await rejected('quote_expired', post('/orders', { ...order, quoteId: quoted.json.data.quoteId }))
     t.mock.timers.reset()

@@ -3,7 +3,7 @@ import { createAttempt } from './attempt.ts'
 import { createBulkhead, limitConcurrency } from './bulkhead.ts'
 import { type Connection, defaultLimits, getBounds, type Limits } from './connection.ts'
 import { translateError } from './errors.ts'
-import { toFailure } from './failure.ts'
+import { Failure, toFailure } from './failure.ts'
 import { isValidPath, type RetailRequest, type WriteRequest } from './request.ts'
 import { noData, RetailApiError } from './retail-api-error.ts'
 import { createRetryBudget, retryOnce } from './retries.ts'
@@ -26,8 +26,9 @@ interface Calls {
    * `consume` gets undefined if the back office has no such data.
    */
   read<T>(request: RetailRequest, consume: (call: Call | undefined) => Promise<T>): Promise<T>
-  /** Sends a write. A write is never retried. */
+  /** Sends a write. A write is never retried. `consume` reads the response; if that fails, the outcome is unknown. */
   write(request: WriteRequest): Promise<Pick<HttpResponse, 'status' | 'headers'>>
+  write<T>(request: WriteRequest, consume: (response: HttpResponse) => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -79,12 +80,23 @@ export function createCalls(connection: Connection): Calls {
       }
       return retryOnce(attempt, { budget, maxRetryWaitMs, signal }).catch(throwTranslated(request, false))
     },
-    async write(request) {
+    async write<T>(request: WriteRequest, consume?: (response: HttpResponse) => Promise<T>) {
       budget.earn()
       const { response, finish } = await begin(request, createDeadline(request)).catch(throwTranslated(request, true))
-      response.discard()
-      finish()
-      return response
+      if (!consume) {
+        response.discard()
+        finish()
+        return response
+      }
+      try {
+        const result = await consume(response)
+        finish()
+        return result
+      } catch (cause) {
+        const failure = new Failure('lost', 'The response to a write could not be read.', { cause })
+        finish(failure)
+        return throwTranslated(request, true)(failure)
+      }
     },
     close: () => transport.close(),
   }

@@ -34,6 +34,8 @@ export interface Client {
   page(signal?: AbortSignal): Promise<string>
   /** Sends a write. `id` is the identifier at the end of the `Location` header, if the response has one. */
   write(request: WriteRequest): Promise<{ status: number; id: string | undefined }>
+  /** Sends a write and returns the root of its response. Throws `outcome_unknown` if the response can't be read. */
+  writeForDocument(request: WriteRequest & ExpectedDocument): Promise<Xml>
   close(): void
 }
 
@@ -93,6 +95,13 @@ export function createClient(connection: Connection): Client {
       const { status, headers } = await write(request)
       return { status, id: parseLocationId(headers.location) }
     },
+    writeForDocument: request =>
+      write(request, async response => {
+        requireUncompressed(response)
+        const root = await readDocument(response.body, request.roots)
+        if (!root) throw new XmlError('The response is empty.')
+        return root
+      }),
     close,
   }
 }

@@ -7,7 +7,7 @@ import {
   toApiError,
 } from '../../../errors/api-error.ts'
 import { Failure, failureToApiError } from './failure.ts'
-import { accountUnknown, noData, RetailApiError } from './retail-api-error.ts'
+import { accountUnknown, couponRequestUnknown, noData, RetailApiError } from './retail-api-error.ts'
 
 /** The subject of a call. The same error code has different meanings for different endpoints. */
 export type Endpoint =
@@ -20,6 +20,7 @@ export type Endpoint =
   | 'orders'
   | 'carts'
   | 'freightOptions'
+  | 'coupons'
   | 'returns'
   | 'voucher'
   | 'voucherValidation'
@@ -68,6 +69,21 @@ const voucherMeanings: Readonly<Record<number, Meaning>> = {
   5219: apiError('voucher_unusable', 'The voucher has another currency.'),
 }
 
+/** Codes of coupons. Orders that redeem a coupon return them too. */
+const couponMeanings: Readonly<Record<number, Meaning>> = {
+  5224: apiError('coupon_unusable', "The back office doesn't accept the coupon."),
+  5225: apiError('coupon_unusable', 'The back office has no coupon with this code.'),
+  5226: apiError('coupon_unusable', 'The coupon is not enabled.'),
+  5227: apiError('coupon_unusable', 'The coupon is not valid yet.'),
+  5228: apiError('coupon_unusable', 'The coupon has expired.'),
+  5229: apiError('coupon_unusable', 'The coupon has already been redeemed.'),
+  5230: apiError('coupon_locked'),
+  5231: apiError('coupon_unusable', 'The coupon belongs to another customer.'),
+  5232: apiError('coupon_unusable', 'The coupon is not valid in this web shop.'),
+  5233: apiError('coupon_unusable', 'An order has already redeemed this reservation.'),
+  [couponRequestUnknown]: apiError('coupon_unusable', 'The reservation of the coupon has ended.'),
+}
+
 const fieldRequired = 'The back office requires this field.'
 
 /** The meaning of each code by endpoint. Other codes are errors of the installation, or unexpected: 502. */
@@ -94,6 +110,7 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
   },
   orders: {
     ...voucherMeanings,
+    ...couponMeanings,
     [noData]: missingRecord('order'),
     5004: fieldError('/customerId', 'The customer must have an email address in the back office.'),
     5005: fieldError('/billingAddress', fieldRequired),
@@ -122,6 +139,10 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
     5129: fieldError('/lines', "The back office doesn't sell a SKU of these lines.", 'unknown_sku'),
   },
   freightOptions: {},
+  coupons: {
+    ...couponMeanings,
+    5129: fieldError('/lines', "The back office doesn't sell a SKU of these lines.", 'unknown_sku'),
+  },
   returns: {
     [noData]: missingRecord('order'),
     5052: fieldError('/returnNumber', 'Another return already has this number.', 'order_number_taken'),

@@ -1,5 +1,6 @@
 import { failpoint } from '../../../testing/failpoints.ts'
 import type { Write } from '../../../writes/write.ts'
+import type { ExpectedDocument } from '../xml/xml.ts'
 import type { Client } from './client.ts'
 import type { WriteRequest } from './request.ts'
 
@@ -19,4 +20,18 @@ export async function performWrite(
   failpoint('after_upstream')
   write.recordEffect('applied')
   return result
+}
+
+/** Like `performWrite`, for a write whose response is a document. Not for dry runs. */
+export async function performWriteForDocument(
+  client: Client,
+  write: Pick<Write, 'recordEffect'>,
+  request: WriteRequest & ExpectedDocument,
+) {
+  write.recordEffect('pending')
+  failpoint('before_upstream')
+  const root = await client.writeForDocument(request)
+  failpoint('after_upstream')
+  write.recordEffect('applied')
+  return root
 }

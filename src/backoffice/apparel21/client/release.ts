@@ -8,6 +8,7 @@ export const featureReleases = {
   freightOptions: '2021.1',
   allStock: '2021.2',
   futurePrices: '2021.2',
+  coupons: '2021.3',
   personsByChange: '2022.1',
   returns: '2017.2',
   /** First documented in October 2022. */

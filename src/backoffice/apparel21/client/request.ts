@@ -24,9 +24,9 @@ export interface WriteRequest extends RetailRequest {
   body?: string
 }
 
-/** A PUT that calculates something and stores nothing. Like a read, it can be repeated, and its outcome doesn't matter. */
+/** A write method that calculates something and stores nothing. Like a read, it can be repeated, and its outcome doesn't matter. */
 export interface CalculationRequest extends WriteRequest {
-  method: 'PUT'
+  method: 'PUT' | 'POST'
 }
 
 /** Query parameters that are logged with their values. All others can be personal or secret. */

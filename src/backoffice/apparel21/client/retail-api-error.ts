@@ -32,5 +32,8 @@ export const noData = 5008
 /** Another order or return already has the number. */
 export const numberExists = 5052
 
+/** No reservation of a coupon has this request ID. */
+export const couponRequestUnknown = 5234
+
 /** No reward account has this identifier. */
 export const accountUnknown = 5152

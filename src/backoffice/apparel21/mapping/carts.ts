@@ -43,12 +43,31 @@ export function parseCart(
   skuIds: ReadonlyMap<string, string>,
   decimals: number,
 ): PricedCart {
+  const lines = parseLines(findElements(root, 'CartDetails', 'CartDetail'), input, skuIds, decimals)
+  const freightOptions = findElements(root, 'FreightOptions', 'FreightType').flatMap(each => {
+    const option = parseFreight(each, decimals)
+    return option ? [option] : []
+  })
+  const selected = findElement(root, 'SelectedFreightOption')
+  return { lines, freightOptions, freightOption: selected && parseFreight(selected, decimals) }
+}
+
+/** The lines of a request whose priced lines are parsed. */
+export type CartInput = { lines: readonly Pick<OrderQuoteInput['lines'][number], 'sku' | 'quantity' | 'discounts'>[] }
+
+/** Parses priced lines. Throws `InvalidRecord` as `parseCart` does. */
+export function parseLines(
+  details: readonly Xml[],
+  input: CartInput,
+  skuIds: ReadonlyMap<string, string>,
+  decimals: number,
+): QuotedLine[] {
   const skus = new Map([...skuIds].map(([sku, skuId]) => [skuId, sku]))
   const unitsLeft = new Map<string, number>()
   for (const { sku, quantity } of input.lines) unitsLeft.set(sku, (unitsLeft.get(sku) ?? 0) + quantity)
   // Each discount of the request is recognised once, by its amount.
   const ownDiscounts = input.lines.flatMap(({ discounts }) => discounts ?? [])
-  const lines = findElements(root, 'CartDetails', 'CartDetail').map(detail => {
+  const lines = details.map(detail => {
     const sku = skus.get(readText(detail, 'SkuId') ?? '')
     const quantity = readInteger(detail, 'Quantity') ?? 0
     const price = readAmount(detail, decimals, 'Price')
@@ -65,12 +84,7 @@ export function parseCart(
     return line
   })
   if ([...unitsLeft.values()].some(units => units !== 0)) throw new InvalidRecord('A cart has other units.')
-  const freightOptions = findElements(root, 'FreightOptions', 'FreightType').flatMap(each => {
-    const option = parseFreight(each, decimals)
-    return option ? [option] : []
-  })
-  const selected = findElement(root, 'SelectedFreightOption')
-  return { lines, freightOptions, freightOption: selected && parseFreight(selected, decimals) }
+  return lines
 }
 
 function parseDiscount(
@@ -81,6 +95,16 @@ function parseDiscount(
   const amount = readAmount(discount, decimals, 'Value')
   if (amount === null || amount.startsWith('-')) throw new InvalidRecord('A discount of a cart has no valid amount.')
   const typeId = readInteger(discount, 'DiscountTypeId')
+  const requestId = readText(discount, 'Redemption', 'RequestId')
+  const code = readText(discount, 'Redemption', 'CouponCode')
+  if (typeId === 5 && requestId && code)
+    return {
+      type: 'coupon',
+      reason: code.slice(0, 100),
+      amount,
+      percentage: readPercentage(discount, 'Percentage'),
+      source: { typeId: 5 as const, id: requestId, code },
+    }
   const id = readText(discount, typeId === 2 ? 'PromoId' : 'LoyaltyId') ?? readText(discount, 'loyaltyId')
   if ((typeId === 2 || typeId === 3) && id)
     return {

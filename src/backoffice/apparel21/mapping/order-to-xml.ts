@@ -109,7 +109,7 @@ type ResolvedDiscount = NonNullable<ResolvedOrder['lines'][number]['discounts']>
 
 /**
  * Builds a discount of an order or a cart. A discount without a source is a manual one (type 1). All other types refer to a promotion (2)
- * or loyalty (3) of the back office, which a quote names.
+ * a loyalty (3) or a reserved coupon (5) of the back office, which a quote names.
  */
 export const buildDiscount = ({ type, reason, amount, source }: ResolvedDiscount): Field => [
   'Discount',
@@ -119,6 +119,15 @@ export const buildDiscount = ({ type, reason, amount, source }: ResolvedDiscount
     ['LoyaltyId', source?.typeId === 3 ? source.id : undefined],
     ['Description', reason ? `${type}: ${reason}` : type],
     ['Value', amount],
+    [
+      'Redemption',
+      source?.typeId === 5
+        ? [
+            ['RequestId', source.id],
+            ['CouponCode', source.code],
+          ]
+        : undefined,
+    ],
   ],
 ]
 

@@ -15,8 +15,8 @@ export const createNumberTaken = (number: string) =>
 
 /**
  * Submits an order, unless an earlier attempt has, and returns its identifier. If the number exists, `find` loads the order with this
- * number and person; if it is the same order, the earlier attempt has placed it. A voucher error is checked in the same way, because
- * the earlier attempt may have redeemed the voucher.
+ * number and person; if it is the same order, the earlier attempt has placed it. An error of a voucher or coupon is checked in the same way, because
+ * the earlier attempt may have redeemed it.
  */
 export async function submitOrder(
   client: Client,
@@ -39,8 +39,10 @@ export async function submitOrder(
     const rejection = findRetailApiError(error)
     const translated = pointIntoOrder(error, order, input, client.connection)
     const isDuplicate = rejection?.code === numberExists || error instanceof NotApplied
-    const paysByVoucher = input.payments.some(payment => payment.voucher)
-    if (!isDuplicate && !(rejection && paysByVoucher)) throw translated
+    const usesOnce =
+      input.payments.some(payment => payment.voucher) ||
+      order.input.lines.some(({ discounts }) => discounts?.some(({ source }) => source?.typeId === 5))
+    if (!isDuplicate && !(rejection && usesOnce)) throw translated
     // Another attempt may have placed the order. Until that is known, the write must not count as rejected.
     if (rejection) write.recordEffect('applied')
     const existing = await find()

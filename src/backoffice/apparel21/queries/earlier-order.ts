@@ -17,7 +17,15 @@ export interface EarlierOrder extends Pick<PricedOrder, 'lines' | 'freight' | 't
 
 /** Errors that a retry can get although an earlier attempt succeeded, because prices, SKUs and vouchers change in between. */
 const volatileErrors: ReadonlySet<ErrorCode> = new Set([
-  ...(['unknown_sku', 'quote_expired', 'payment_total_mismatch', 'validation_id_incorrect', 'voucher_locked'] as const),
+  ...([
+    'coupon_unusable',
+    'coupon_locked',
+    'unknown_sku',
+    'quote_expired',
+    'payment_total_mismatch',
+    'validation_id_incorrect',
+    'voucher_locked',
+  ] as const),
   ...(['voucher_unusable', 'voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
 ])
 
