@@ -106,5 +106,26 @@ export const backOffice: Section = {
       'The back office returns 429 or 503 with Retry-After',
       ['apparel21/faults/timing.test.ts', 'a short Retry-After is waited out; a long one stops calls'],
     ],
+    [
+      221,
+      'The back office is slow, hangs or loses responses while carts are priced',
+      ['apparel21/writes/quotes.test.ts', '64 clients get quotes from a slow, hanging and failing back office'],
+    ],
+    [
+      222,
+      'The response to the reservation of a coupon is lost, cut off or never comes',
+      ['apparel21/writes/coupons.test.ts', 'a lost response is resolved by the request, never rejected'],
+    ],
+    [
+      223,
+      '64 clients reserve one coupon while the back office fails',
+      ['apparel21/writes/coupons.test.ts', 'one of 64 clients gets a coupon from a slow and failing back office'],
+    ],
+    [
+      224,
+      'A quote is forged, expired, or differs from its order',
+      ['drivers/quotes.ts', 'an order that differs from its quote is rejected'],
+      ['drivers/quotes.ts', 'an expired quote is rejected'],
+    ],
   ],
 }
