@@ -45,7 +45,10 @@ declare module 'tillbridge/formulas' {
 
 declare module 'tillbridge/import-types' {
   /** The import types with their columns, in the recommended order of import. */
-  export const importTypes: Record<string, { description: string; role: string; columns: Column[] }>
+  export const importTypes: Record<
+    string,
+    { description: string; role: string; canBeComplete: boolean; columns: Column[] }
+  >
   export interface Column {
     name: string
     required: boolean

@@ -30,6 +30,7 @@ interface Options extends DialectOptions {
   resume?: boolean
   forceOlder?: boolean
   complete?: boolean
+  removeMost?: boolean
   clearSharedEmail?: boolean
 }
 
@@ -51,6 +52,7 @@ export const importCommand = (program: Command) =>
     .option('--stop-after <n>', 'stop after this many rejected lines', parseCount)
     .option('--force-older', 'import lines that are older than the stored record, which are skipped otherwise')
     .option('--complete', 'remove what the file lacks: stock of its stores becomes 0, SKUs and customers are removed')
+    .option('--remove-most', 'with --complete: remove what the file lacks even if it is more than half of the list')
     .option('--clear-shared-email', 'store the second customer with an email address without it')
     .option('--resume', 'resume an interrupted import')
     .addHelpText(
@@ -131,6 +133,7 @@ async function importOneFile(file: string, importing: Importing) {
     resume: options.resume,
     forceOlder: options.forceOlder,
     complete: options.complete,
+    removeMost: options.removeMost,
     clearSharedEmail: options.clearSharedEmail,
     stopAfter: options.stopAfter,
     signal,

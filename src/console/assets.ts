@@ -50,6 +50,7 @@ const listImportTypes = () =>
       {
         description: type.description,
         role: (type as ImportType).role ?? 'maintainer',
+        canBeComplete: (type as ImportType).complete !== undefined,
         columns: getColumns(type).map(
           ({ name: column, required, shape: { type: jsonType, format, description, examples } }) => ({
             name: column,

@@ -25,11 +25,17 @@ const importer = 'tillbridge (command line)'
 
 const incompleteFile =
   'the file is not complete, because lines were rejected or the import was resumed or stopped: no record was removed'
-const keptRecords = 'missing from the file, but kept because they are more than half of the list: check the file'
+const keptRecords =
+  'missing from the file, but kept because they are more than half of the list: check the file, or import it with --remove-most'
 const removedRecords: Readonly<Record<CompleteList, string>> = {
   stock: 'stock levels became 0 because they are missing from the file',
   variant: 'SKUs removed because they are missing from the file',
   customer: 'customers removed because they are missing from the file',
+}
+const recordsToRemove: Readonly<Record<CompleteList, string>> = {
+  stock: 'stock levels would become 0 because they are missing from the file',
+  variant: 'SKUs would be removed because they are missing from the file',
+  customer: 'customers would be removed because they are missing from the file',
 }
 
 /** The result of an import. The header isn't counted. */
@@ -68,6 +74,8 @@ export interface ImportOptions extends Dialect {
   forceOlder?: boolean | undefined
   /** The file is complete: what it lacks is removed, unless a line is rejected or more than half of the list is missing. */
   complete?: boolean | undefined
+  /** Remove what a complete file lacks even if it is more than half of the list. */
+  removeMost?: boolean | undefined
   /** Store the second customer with an email address without it, instead of rejecting the line. */
   clearSharedEmail?: boolean | undefined
   /** The author of the import. Default: the command line. */
@@ -111,6 +119,7 @@ export async function importFile(
     throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
   if (options.complete && !type.complete)
     throw new ImportError(`--complete can't be used with ${typeName}. Use it with stock, products or customers.`)
+  if (options.removeMost && !options.complete) throw new ImportError('--remove-most requires --complete.')
   const counts = noCounts()
   const seen = new Set<string>()
   const storeIds = new Set<string>()
@@ -188,7 +197,7 @@ export async function importFile(
       const isAtEnd = stoppedAfter === undefined
       await (isAtEnd ? checkpoint?.clear() : checkpoint?.saveNow(Math.max(resumedAfter, stoppedAfter)))
       const isComplete = isAtEnd && !resumedAfter && !sheet.isRejectedFile && counts.rejected === 0
-      if (options.complete && type.complete && !dryRun) {
+      if (options.complete && type.complete) {
         if (!isComplete || seen.size === 0) note(counts.notes, incompleteFile)
         else {
           const missing = await removeMissing(db, service, {
@@ -196,13 +205,20 @@ export async function importFile(
             seen,
             storeIds: [...storeIds],
             startedAt,
+            removeMost: options.removeMost ?? false,
+            dryRun,
           })
-          if (missing.removed) note(counts.notes, removedRecords[type.complete.list], missing.removed)
+          counts.removed = missing.removed
+          const remarks = dryRun ? recordsToRemove : removedRecords
+          if (missing.removed) note(counts.notes, remarks[type.complete.list], missing.removed)
           if (missing.kept) note(counts.notes, keptRecords, missing.kept)
         }
       }
       const removed = await end?.({ isComplete, hasImportedLines: isAtEnd && counts.read > counts.rejected })
-      if (removed) note(counts.notes, 'removed because they are no longer in the file', removed)
+      if (removed) {
+        counts.removed += removed
+        note(counts.notes, 'removed because they are no longer in the file', removed)
+      }
       const unchanged =
         counts.read - counts.skipped - counts.outdated - counts.rejected - counts.inserted - counts.changed
       return { ...counts, ...result, unchanged, resumedAfter, canResume: checkpoint !== undefined }

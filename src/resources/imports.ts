@@ -78,6 +78,12 @@ export const imports = [
             examples: [true],
           }),
         ),
+        remove_most: Type.Optional(
+          Type.Boolean({
+            description: 'With `complete`: removes what the file lacks even if it is more than half of the list.',
+            examples: [true],
+          }),
+        ),
         clear_shared_email: Type.Optional(
           Type.Boolean({
             description:
@@ -130,6 +136,10 @@ export const imports = [
             detail: `\`complete\` can't be used with ${typeName}. Use it with stock, products or customers.`,
           },
         ])
+      if (query.remove_most && !query.complete)
+        throw toApiError([
+          { parameter: 'remove_most', code: 'invalid_parameter', detail: '`remove_most` requires `complete=true`.' },
+        ])
       const dialect = await readDialect(typeName, query, charset)
       const handle = await file()
       const run = { importType: typeName, id: randomUUID() }
@@ -150,6 +160,7 @@ export const imports = [
         stopAfter: query.stop_after,
         forceOlder: query.force_older,
         complete: query.complete,
+        removeMost: query.remove_most,
         clearSharedEmail: query.clear_shared_email,
         actor: { username, requestId },
         signal: AbortSignal.any([shutdownSignal, AbortSignal.timeout(maxImportMs)]),

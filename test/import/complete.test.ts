@@ -103,11 +103,26 @@ test('a complete file that lacks more than half removes nothing', async () => {
   const caller = await api.createService()
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `C${i},Name\n`).join('')
   await importAndWait(caller, 'customers', `id,surname\n${lines(50)}`)
-  const { notes } = await importAndWait(caller, 'customers&complete=true', `id,surname\n${lines(20)}`)
-  assert.deepEqual(notes, [
-    { note: 'missing from the file, but kept because they are more than half of the list: check the file', count: 30 },
+  const file = `id,surname\n${lines(20)}`
+  const stopped = await importAndWait(caller, 'customers&complete=true', file)
+  assert.deepEqual(stopped.notes, [
+    {
+      note: 'missing from the file, but kept because they are more than half of the list: check the file, or import it with --remove-most',
+      count: 30,
+    },
   ])
+  assert.equal(stopped.removed, 0)
+  const path = 'customers&complete=true&remove_most=true'
+  const dryRun = await importAndWait(caller, path, file, { prefer: 'tx=rollback' })
+  assert.deepEqual(dryRun.notes, [
+    { note: 'customers would be removed because they are missing from the file', count: 30 },
+  ])
+  assert.equal(dryRun.removed, 30)
   assert.equal((await caller.get('/customers/C49')).status, 200)
+  assert.equal((await importAndWait(caller, path, file)).removed, 30)
+  assert.equal((await caller.get('/customers/C49')).status, 404)
+  const { status, json } = await uploadFile(caller, 'customers&remove_most=true', file)
+  assert.deepEqual([status, json.errors[0].parameter], [400, 'remove_most'])
 })
 
 test('only stock, products and customers can be complete', async () => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { download } from '../../components/export.js'
-import { Choice, Field } from '../../components/field.js'
+import { Checkbox, Choice, Field } from '../../components/field.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
@@ -79,11 +79,19 @@ export function Form({ file, type: requestedType, isHidden, send }) {
     <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
     ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? 'column' : 'columns'} ${missing.map(({ name }) => name).join(', ')}.</p>`}
+    ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
     <p class="choices">
       <button class="main" disabled=${missing.length > 0} onClick=${submit(true)}>Dry run</button>
       <button disabled=${missing.length > 0} onClick=${submit(false)}>Import</button>
       <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(toProfile(plan, header), null, 2)}\n`)}>Save as a profile</button>
     </p>`
+}
+
+/** @type {Record<string, string>} */
+const completeLabels = {
+  stock: 'The file is complete: set other stock of its stores to 0',
+  products: 'The file is complete: remove other SKUs',
+  customers: 'The file is complete: remove other customers',
 }
 
 /** Detects the column mapping and value formats of a file. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['fileFormat']} fileFormat @param {string} type @param {Sample} sample @returns {Plan} */

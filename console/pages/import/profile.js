@@ -1,7 +1,8 @@
 import { importTypes } from 'tillbridge/import-types'
 
 /**
- * How to import a file. `map`: the file's column for each of our columns. `constants`: the value of a column in every line.
+ * How to import a file. `map`: the file's column for each of our columns. `constants`: the value of a column in every line. `isComplete`:
+ * what the file lacks is removed.
  * @typedef {{
  *   type: string,
  *   fileFormat: import('./lines.js').FileFormat,
@@ -9,6 +10,7 @@ import { importTypes } from 'tillbridge/import-types'
  *   constants: Record<string, string>,
  *   decimal: string,
  *   dateFormat: string,
+ *   isComplete?: boolean,
  * }} Plan
  */
 

@@ -68,6 +68,7 @@ function Result({ run, upload, syncLink }) {
               ['Changed', formatCount(run.changed)],
               ['Unchanged', formatCount(run.unchanged)],
             ]),
+        ...(run.removed ? [[isDryRun ? 'To be removed' : 'Removed', formatCount(run.removed)]] : []),
         ['Rejected', formatCount(run.rejected)],
         ['Duration', `${run.seconds} s`],
       ]}

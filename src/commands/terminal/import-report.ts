@@ -7,15 +7,16 @@ const maxReasons = 12
 
 /** Formats the result of an import as a table with remarks. */
 export function formatImportReport(name: string, summary: ImportSummary, dryRun = false) {
-  const { read, inserted, changed, unchanged, skipped, outdated, rejected, notes, rejections, rejectedPath, edited } =
-    summary
+  const { read, inserted, changed, unchanged, removed, skipped, outdated, rejected } = summary
+  const { notes, rejections, rejectedPath, edited } = summary
   const counts = dryRun
-    ? { read, valid: read - rejected, rejected }
+    ? { read, valid: read - rejected, ...(removed > 0 && { removed }), rejected }
     : {
         read,
         new: inserted,
         changed,
         unchanged,
+        ...(removed > 0 && { removed }),
         ...(skipped > 0 && { skipped }),
         ...(outdated > 0 && { outdated }),
         rejected,

@@ -9,6 +9,8 @@ export interface ImportCounts extends Upserted {
   /** Rows that were neither stored nor rejected. `notes` has the reasons. */
   skipped: number
   rejected: number
+  /** Records that left their list because a complete file lacks them. In a dry run: that would leave it. */
+  removed: number
   /** Rows that were skipped because they are older than the stored record. */
   outdated: number
   notes: Notes
@@ -20,6 +22,7 @@ export const noCounts = (): ImportCounts => ({
   changed: 0,
   skipped: 0,
   rejected: 0,
+  removed: 0,
   outdated: 0,
   notes: {},
 })
@@ -34,7 +37,7 @@ export function addNotes(sum: Notes, notes: Readonly<Notes> = {}) {
 
 export function addCounts(
   sum: ImportCounts,
-  { read, inserted, changed, skipped, rejected, outdated, notes }: ImportCounts,
+  { read, inserted, changed, skipped, rejected, outdated, notes }: Omit<ImportCounts, 'removed'>,
 ) {
   sum.read += read
   sum.inserted += inserted

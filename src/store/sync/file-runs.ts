@@ -24,17 +24,12 @@ export const beginFileRun = (db: Db, service: Service, { importType, id }: FileR
     values (${service.id}, ${importType}, ${id}, 'file', false, ${isDryRun}, now())
     on conflict (service_id, sync, run_id) do nothing`)
 
-const setCounts = ({ read, inserted, changed, skipped, outdated, rejected, notes }: Omit<RunCounts, 'removed'>) => sql`
-    (read, inserted, changed, skipped, outdated, rejected, notes)
-  = (${read}, ${inserted}, ${changed}, ${skipped}, ${outdated}, ${rejected}, ${JSON.stringify(notes)}::jsonb)`
+const setCounts = ({ read, inserted, changed, removed, skipped, outdated, rejected, notes }: RunCounts) => sql`
+    (read, inserted, changed, removed, skipped, outdated, rejected, notes)
+  = (${read}, ${inserted}, ${changed}, ${removed}, ${skipped}, ${outdated}, ${rejected}, ${JSON.stringify(notes)}::jsonb)`
 
 /** Stores the counts so far, which is also the run's heartbeat. Returns undefined if the run has ended. */
-export const updateFileRun = (
-  db: Db,
-  service: Service,
-  { importType, id }: FileRun,
-  counts: Omit<RunCounts, 'removed'>,
-) =>
+export const updateFileRun = (db: Db, service: Service, { importType, id }: FileRun, counts: RunCounts) =>
   db.row<{ isCancelled: boolean }>(sql`
     update sync_run set ${setCounts(counts)}, heartbeat_at = now()
      where service_id = ${service.id} and sync = ${importType} and run_id = ${id} and ended_at is null
@@ -54,7 +49,7 @@ export const endFileRun = (
   db: Db,
   service: Service,
   { importType, id }: FileRun,
-  counts: Omit<RunCounts, 'removed'>,
+  counts: RunCounts,
   { error, rejections }: { error: string | undefined; rejections: readonly Rejections[] },
 ) =>
   db.run(sql`

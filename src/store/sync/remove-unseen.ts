@@ -131,6 +131,10 @@ interface CompleteFile {
   seen: ReadonlySet<string>
   storeIds: readonly string[]
   startedAt: string
+  /** Remove also if more than half of the list is missing. */
+  removeMost: boolean
+  /** Count without removing. */
+  dryRun: boolean
 }
 
 /** Returns the time of the database. */
@@ -142,13 +146,13 @@ export async function readClock(db: Db): Promise<string> {
 
 /**
  * Removes records that a complete file lacks: stock of the stores that it names becomes 0, SKUs and customers leave their list. Keeps stock
- * and customers that were written after the import began. If more than half of the list is missing, removes nothing. `kept` is then the
- * number of missing records.
+ * and customers that were written after the import began. If more than half of the list is missing, removes nothing unless `removeMost`.
+ * `kept` is then the number of missing records.
  */
 export async function removeMissing(
   db: Database,
   service: Service,
-  { list, seen, storeIds, startedAt }: CompleteFile,
+  { list, seen, storeIds, startedAt, removeMost, dryRun }: CompleteFile,
 ): Promise<{ removed: number; kept: number }> {
   const { table, id, removeSome } = removals[list]
   const ofStores = list === 'stock' ? sql`and r.free_stock <> 0 and r.store_id = any(${storeIds})` : sql``
@@ -158,7 +162,8 @@ export async function removeMissing(
     sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${ofStores} ${unchanged}`,
   )
   const missing = all.map(row => row.id).filter(each => !seen.has(each))
-  if (isTooMany({ unseen: missing.length, all: all.length })) return { removed: 0, kept: missing.length }
+  if (!removeMost && isTooMany({ unseen: missing.length, all: all.length })) return { removed: 0, kept: missing.length }
+  if (dryRun) return { removed: missing.length, kept: 0 }
   let removed = 0
   for (let at = 0; at < missing.length; at += maxRecordsPerTransaction) {
     const ids = missing.slice(at, at + maxRecordsPerTransaction)

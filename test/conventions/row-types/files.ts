@@ -33,6 +33,8 @@ export async function tookAFile(api: TestApi) {
     list: 'customer',
     seen: new Set(),
     storeIds: [],
+    removeMost: false,
+    dryRun: false,
     startedAt: await readClock(db),
   })
   assert.equal(counts.removed, 0)
