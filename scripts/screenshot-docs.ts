@@ -7,7 +7,7 @@ if (browserMissing) throw new Error(browserMissing)
 const service = await startTestApi({ environment: { PORT: '8443' } })
 const page = await openPage(service.baseUrl, { width: 1440, height: 860 })
 try {
-  await page.goTo(`${service.baseUrl}/docs`)
+  await page.goTo(`${service.baseUrl}/docs/api`)
   const link = `document.querySelector('a[href$="GET/inventory"]')`
   const section = `document.querySelector('[id$="GET/inventory"]')`
   await page.until(link)

@@ -2,7 +2,8 @@ import { describeSecretFiles, settings } from '../../src/config/config.ts'
 import { roles } from '../../src/domain/accounts.ts'
 import { alertKinds } from '../../src/domain/alerts.ts'
 import { Settings } from '../../src/domain/tenancy/service-settings.ts'
-import { errorCodes } from '../../src/errors/api-error.ts'
+import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
+import { findErrorGuide } from '../../src/http/docs/error-guides.ts'
 import { type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
 import { routes } from '../../src/resources/resources.ts'
 
@@ -14,19 +15,30 @@ const table = (header: string[], rows: string[][]) => {
 
 const code = (text: string) => `\`${text}\``
 
+/** True if the same request can succeed later. Writes need the same `Idempotency-Key`. */
+const isRetryable = (name: ErrorCode) =>
+  [408, 429, 500, 502, 503, 504].includes(errorCodes[name].status) ||
+  name === 'idempotency_in_progress' ||
+  name === 'concurrent_update'
+
 /** Returns the page of the error catalogue. */
 export function buildErrorsPage() {
   const rows = Object.entries(errorCodes)
-    .map(([name, definition]) => ({ name, ...definition }))
+    .map(([name, definition]) => ({ name: name as ErrorCode, ...definition }))
     .sort((a, b) => a.status - b.status)
-    .map(({ name, status, title, remedy }) => [String(status), code(name), title, remedy])
+    .map(({ name, status, title, remedy }) => {
+      const guide = findErrorGuide(name)
+      const retry = isRetryable(name) ? 'yes' : 'no'
+      const link = `[${guide.title}](${guide.path.startsWith('reference/') ? '' : '../'}${guide.path.replace('reference/', '')}.md)`
+      return [String(status), code(name), title, remedy, retry, link]
+    })
   return `# Errors
 
 Every error is \`application/problem+json\` (RFC 9457). Let programs branch on \`code\`.
-\`type\` is the address of a page about the error: \`GET /errors/<code>\`.
+\`type\` is the address of a page about the error: \`GET /errors/<code>\`. *Retry* is *yes* if the same request can succeed later: wait for \`Retry-After\`, and repeat a write with the same \`Idempotency-Key\`.
 This page is generated from \`src/errors/error-codes.ts\` by \`npm run docs\`.
 
-${table(['Status', 'Code', 'Meaning', 'What to do'], rows)}`
+${table(['Status', 'Code', 'Meaning', 'What to do', 'Retry', 'Guide'], rows)}`
 }
 
 /** Returns the page of the alerts that people receive. */

@@ -19,6 +19,7 @@ const ours = [
   'console',
   'migrations',
   'docs',
+  'client/README.md',
   'examples',
   'deploy',
   'package.json',

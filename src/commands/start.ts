@@ -45,7 +45,7 @@ function formatBanner({ baseUrl, access, consoleLink, workers, postgres }: Start
       'Until a worker runs, emails wait and no sync runs.',
     )
   if (postgres) lines.push(describePostgres(postgres))
-  lines.push(`API reference: ${baseUrl}/docs`)
+  lines.push(`Documentation: ${baseUrl}/docs`)
   if (consoleLink) lines.push(`Console (this link signs in once, within 60 seconds): ${consoleLink}`)
   else lines.push(`Console: ${baseUrl}/console`)
   lines.push('To print a new console sign-in link: tillbridge console', 'Press Ctrl-C to stop.', '')

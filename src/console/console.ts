@@ -17,6 +17,7 @@ import { readBody, requireJsonBody } from '../http/body/body.ts'
 import { redirectTrailingSlash } from '../http/docs/docs.ts'
 import { getWeight } from '../http/negotiation/accept.ts'
 import { json } from '../http/routing/operation.ts'
+import { pageSecurityHeaders } from '../http/security-headers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { type Asset, getAssets, getPage } from './assets.ts'
 
@@ -30,26 +31,12 @@ const Link = Type.Object({ link: Text('The token after `#link=` in the link.') }
 /** The schemas of sign-in don't depend on a service, because none is selected yet. */
 const noService = { id: 0, name: '', settings: defaultSettings }
 
-/** Allows resources from this origin only. Unlike the API reference, the console needs no inline styles. */
-const consoleSecurityHeaders = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-}
+const consoleHeaders = { ...pageSecurityHeaders, 'cross-origin-opener-policy': 'same-origin' }
 
 /** Registers the console at `/console`: its page, its files and its sessions. Its data comes from the API. */
 export function registerConsole(server: FastifyInstance, app: AppContext): void {
   server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(consoleSecurityHeaders).type('text/html; charset=utf-8').send(getPage()),
+    reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(getPage()),
   )
   server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
     const { digest, '*': path } = request.params

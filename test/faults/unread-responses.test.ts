@@ -8,7 +8,7 @@ import { createDirectory, sendGet, serve, stopServer } from '../support/processe
 import { connectUnread, http1Requests, http2Requests } from '../support/unread-clients.ts'
 
 const maxMemoryMib = 450
-const large = '/docs/viewer.js'
+const large = '/docs/api/viewer.js'
 const http1 = http1Requests(large, 20)
 const http2 = http2Requests(large, 100)
 

@@ -3,24 +3,52 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { ApiError } from '../../errors/api-error.ts'
 import { acceptsHtml } from '../negotiation/accept.ts'
 import { getRequestPath } from '../routing/operation.ts'
-import { pageSecurityHeaders } from '../security-headers.ts'
+import { pageSecurityHeaders, referenceSecurityHeaders } from '../security-headers.ts'
 import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
+import { buildFullLlmsText, buildLlmsText, findSiteFile } from './site.ts'
 
-/** Registers the API reference at `/docs`: the page, its script and the viewer. All files are served by Tillbridge. */
-export function registerDocsPages(server: FastifyInstance): void {
+/**
+ * Registers the documentation at `/docs`, its texts for language models, and the API reference at `/docs/api`: the page, its script and
+ * the viewer. All files are served by Tillbridge.
+ */
+export function registerDocsPages(server: FastifyInstance, publicUrl: () => string): void {
   server.get('/', (request, reply) => {
     if (acceptsHtml(request.headers.accept)) return reply.redirect('/docs')
     throw new ApiError(
       'not_found',
-      'Page not found. The API reference is at `/docs`, the OpenAPI document at `/openapi.json`.',
+      'Page not found. The documentation is at `/docs`, the OpenAPI document at `/openapi.json`.',
     )
   })
-  server.get('/docs', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(pageSecurityHeaders).type('text/html; charset=utf-8').send(page),
+  server.get('/docs', { onRequest: redirectTrailingSlash }, (request, reply) => sendSiteFile(request, reply, ''))
+  server.get<{ Params: { '*': string } }>('/docs/*', { onRequest: redirectTrailingSlash }, (request, reply) =>
+    sendSiteFile(request, reply, request.params['*']),
   )
-  server.get('/docs/start.js', (_, reply) => reply.type(javascript).send(start))
   server.get('/docs/icon.svg', (request, reply) => sendCachedFile(request, reply, icon))
-  server.get('/docs/viewer.js', async (request, reply) => sendCachedFile(request, reply, await viewer()))
+  server.get('/docs/api', (request, reply) =>
+    sendCompressedFile(request, reply.headers(referenceSecurityHeaders), reference),
+  )
+  server.get('/docs/api/reference.js', (request, reply) => sendCompressedFile(request, reply, referenceScript))
+  server.get('/docs/api/viewer.js', async (request, reply) => sendCachedFile(request, reply, await viewer()))
+
+  const texts = new Map<string, CompressedFile>()
+  for (const [path, build] of [
+    ['/llms.txt', buildLlmsText],
+    ['/llms-full.txt', buildFullLlmsText],
+  ] as const)
+    server.get(path, (request, reply) => {
+      const key = `${publicUrl()}${path}`
+      const file = texts.get(key) ?? toCompressedFile('text/plain; charset=utf-8', Buffer.from(build(publicUrl())))
+      texts.set(key, file)
+      return sendCompressedFile(request, reply, file)
+    })
+}
+
+/** Sends a file of the site. Browsers ask each time if it has changed, so that pages and styles of an upgrade match. */
+function sendSiteFile(request: FastifyRequest, reply: FastifyReply, path: string) {
+  const file = findSiteFile(path)
+  if (!file) throw new ApiError('not_found', 'Page not found. `/docs` lists all pages.')
+  if (file.type.startsWith('text/html')) reply.headers(pageSecurityHeaders)
+  return sendCompressedFile(request, reply.header('cache-control', 'public, max-age=0'), file)
 }
 
 /** Redirects a path with a trailing slash. The pages have relative links, which would break below it. */
@@ -29,12 +57,13 @@ export async function redirectTrailingSlash(request: FastifyRequest, reply: Fast
 }
 
 const readAsset = (name: string) => readFileSync(new URL(name, import.meta.url))
-const [page, start] = [readAsset('page.html'), readAsset('start.js')]
 
 const javascript = 'text/javascript; charset=utf-8'
 const cacheHeaders = { 'cache-control': 'public, max-age=3600' }
 
 const icon = toCompressedFile('image/svg+xml', readAsset('icon.svg'))
+const reference = toCompressedFile('text/html; charset=utf-8', readAsset('reference.html'))
+const referenceScript = toCompressedFile(javascript, readAsset('reference.js'))
 
 let loaded: Promise<CompressedFile> | undefined
 

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { escapeHtml } from '../../domain/values/html.ts'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
+import { findErrorGuide } from './error-guides.ts'
 
 /** Returns the HTML page that the `type` of a problem links to: the meaning of the error and its remedy. */
 export function errorPage(code: ErrorCode): string {
   const { status, title, remedy } = errorCodes[code]
+  const guide = findErrorGuide(code)
   const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], each => errorCodes[each].status)
   const sections = [...byStatus]
     .sort(([a], [b]) => a - b)
@@ -28,7 +30,7 @@ export function errorPage(code: ErrorCode): string {
 <p class="title">${renderProse(title)}</p>
 <h2>What to do</h2>
 <p>${renderProse(remedy)}</p>
-<p><a href="../docs">Read the API reference</a></p>
+<p>Guide: <a href="../docs/${guide.path}">${escapeHtml(guide.title)}</a>. All codes: <a href="../docs/reference/errors">Errors</a>. <a href="../docs/api">API reference</a>.</p>
 </main>
 <nav aria-label="All errors">
 <h2>All errors</h2>

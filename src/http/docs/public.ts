@@ -78,5 +78,5 @@ export function registerPublicPages(
       .send(errorPage(code as ErrorCode))
   })
 
-  registerDocsPages(server)
+  registerDocsPages(server, publicUrl)
 }

@@ -111,10 +111,18 @@ export const pages: readonly PageOperation[] = [
   {
     path: '/docs',
     operationId: 'readDocs',
-    summary: 'Read the API reference',
-    description: 'An HTML page. All its files are served below `/docs/`.',
+    summary: 'Read the documentation',
+    description:
+      'An HTML page with links to all others. `/docs/api` is the API reference, `/llms.txt` the documentation for language models.',
     responses: {
-      200: { description: 'The API reference as HTML.', headers: ['Content-Security-Policy', 'Referrer-Policy'] },
+      200: {
+        description: 'The documentation as HTML.',
+        headers: [...fileHeaders, 'Content-Security-Policy', 'Referrer-Policy'],
+      },
+      304: {
+        description: 'The page has not changed since the response that `If-None-Match` names.',
+        headers: fileHeaders,
+      },
     },
   },
   {

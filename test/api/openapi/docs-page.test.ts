@@ -17,7 +17,7 @@ before(async () => {
   document = (await api.sendRaw('/openapi.json')).json
   if (skip) return
   page = await openPage(api.baseUrl)
-  await page.goTo(`${api.baseUrl}/docs`)
+  await page.goTo(`${api.baseUrl}/docs/api`)
   await page.until(`document.querySelectorAll('a[href^="#tag/"]').length > 20`)
 })
 
@@ -54,7 +54,7 @@ for (const [link, method, operation] of [
   test(`a deep link opens ${method} ${operation} without a blank page in between`, { skip }, async t => {
     const reader = await openPage(api.baseUrl, { slower: 2 })
     t.after(() => reader.close())
-    await reader.goTo(`${api.baseUrl}/docs#${link}`)
+    await reader.goTo(`${api.baseUrl}/docs/api#${link}`)
     const seen = `[0.3, 0.4, 0.5, 0.6].map(part => document.elementFromPoint(innerWidth * part, innerHeight / 2))`
     await reader.until(`${seen}.some(each => ${section(operation, method)}?.contains(each))`)
     const { painted, viewer, blank } = await reader.evaluate<{ painted: number; viewer: number; blank: boolean }>(`({
@@ -64,7 +64,7 @@ for (const [link, method, operation] of [
     })`)
     assert.ok(painted < viewer, `something is shown after ${painted} ms, before the viewer is there (${viewer} ms)`)
     assert.equal(blank, false)
-    assert.match((await api.sendRaw('/docs')).text, /<p [^>]*>The API reference is loading/)
+    assert.match((await api.sendRaw('/docs/api')).text, /<p [^>]*>The API reference is loading/)
     assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
     assert.deepEqual(reader.complaints, [])
   })
@@ -79,7 +79,7 @@ test('a reader finds an operation by a word', { skip }, async () => {
 test('a request can be sent from the page to the service', { skip }, async () => {
   const buttonOf = (of: string, words: string) =>
     `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
-  await page.goTo(`${api.baseUrl}/docs`)
+  await page.goTo(`${api.baseUrl}/docs/api`)
   await page.click(linkTo('/health/live'))
   await page.until(buttonOf(`(${section('/health/live')} ?? document.body)`, 'Test Request'))
   await page.click(buttonOf(section('/health/live'), 'Test Request'))
@@ -101,12 +101,12 @@ test('the browser console has no errors and no warnings', { skip }, () => {
 })
 
 test("the page's policy forbids every other origin and the browser enforces it", { skip }, async t => {
-  const { headers } = await api.sendRaw('/docs')
+  const { headers } = await api.sendRaw('/docs/api')
   assert.match(String(headers['content-security-policy']), /^default-src 'none';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /https?:|\*/)
   const another = await openPage(api.baseUrl)
   t.after(() => another.close())
-  await another.goTo(`${api.baseUrl}/docs`)
+  await another.goTo(`${api.baseUrl}/docs/api`)
   const outcome = await another.evaluate(`fetch('https://example.com/').then(() => 'fetched', () => 'refused')`)
   assert.equal(outcome, 'refused')
   assert.match(another.complaints.join('\n'), /Content Security Policy/)
@@ -142,12 +142,12 @@ test('the page about an error is readable without scripts and styles', { skip },
 })
 
 test('the viewer is cached until it changes', async () => {
-  const viewer = await api.sendRaw('/docs/viewer.js')
+  const viewer = await api.sendRaw('/docs/api/viewer.js')
   assert.equal(viewer.status, 200)
   assert.equal(viewer.headers['cache-control'], 'public, max-age=3600')
   assert.equal(viewer.headers['content-type'], 'text/javascript; charset=utf-8')
   assert.ok(viewer.text.length > 1_000_000)
-  const again = await api.sendRaw('/docs/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
+  const again = await api.sendRaw('/docs/api/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 

@@ -1,5 +1,5 @@
 // Runs in the browser: shows the document in Scalar, without anything that sends requests or links to another origin.
-const content = await (await fetch('openapi.json?samples=true')).json()
+const content = await (await fetch('../openapi.json?samples=true')).json()
 
 // Optional parameters are offered, but not sent until the reader ticks them: some exclude each other.
 const everyParameter = [
@@ -17,7 +17,7 @@ for (const parameter of everyParameter) {
 globalThis.Scalar.createApiReference('#reference', {
   content,
   // Requests are tried out on the origin that the page came from, whatever other names the service has.
-  servers: [{ url: new URL('.', location.href).href.replace(/\/$/, '') }],
+  servers: [{ url: new URL('..', location.href).href.replace(/\/$/, '') }],
   withDefaultFonts: false,
   telemetry: false,
   persistAuth: false,
