@@ -100,8 +100,8 @@ test('an account shows when it last used the service, if it did', async () => {
   const [used, unused] = [await createAccount(caller, 'visitor'), await createAccount(caller, 'visitor')]
   await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
   assert.equal(await getStatusWithPassword(api, caller, used, '/stores'), 200)
-  const lastOf = async (caller: Caller, { username }: { username: string }) =>
-    (await caller.get('/accounts')).json.data.find((each: { username: string }) => each.username === username)
+  const lastOf = async (viewer: Caller, { username }: { username: string }) =>
+    (await viewer.get('/accounts')).json.data.find((each: { username: string }) => each.username === username)
       .lastUsedAt
   await waitUntil(async () => (await lastOf(caller, used)) !== null, 'its use is noted', 10_000)
   assert.match(await lastOf(caller, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)

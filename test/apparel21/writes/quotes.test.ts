@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { address, toCents, toDollars } from '../../support/order-shop.ts'
 import { getFieldErrors } from '../../support/problem.ts'
-import { post } from '../../support/write.ts'
+import { post, withKey } from '../../support/write.ts'
 import { openShop } from '../shop.ts'
 
 const shop = await openShop()
@@ -114,4 +114,44 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
   assert.ok(quoted.length >= 32, `${quoted.length} quotes`)
   for (const { json } of quoted) assert.equal(json.data.total, total)
   for (const { status } of responses) assert.ok(status === 200 || status === 503, String(status))
+})
+
+test('an order placed in time is found again after its quote has expired', async t => {
+  const { tee } = shop.sold()
+  const lines = [{ sku: tee.sku, quantity: 1 }]
+  const { data } = (await quote({ customerId, lines })).json
+  const key = withKey()
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  assert.equal((await order(data.quoteId, data.total, lines, {}, key)).status, 504)
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_801_000 })
+  const repeat = await order(data.quoteId, data.total, lines, {}, key)
+  t.mock.timers.reset()
+  assert.deepEqual([repeat.status, repeat.json.data?.total], [201, data.total], repeat.text)
+  assert.equal(simulator.ledger.effectsOf('order created').length, 1)
+})
+
+test('64 clients order by quote once each while responses are lost', async () => {
+  const { tee } = shop.sold()
+  const lines = [{ sku: tee.sku, quantity: 3 }]
+  const { data } = (await quote({ customerId, lines, freightOptionId: '162' })).json
+  const path = '/Persons/*/Orders'
+  simulator.faults.add({ kind: 'latency', method: 'POST', path, seconds: 0.1 })
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.2 })
+  simulator.faults.add({ kind: 'hang', path: '/FreightOptions', probability: 0.1 })
+  const untilPlaced = async () => {
+    const key = withKey()
+    for (;;) {
+      const response = await order(data.quoteId, data.total, lines, {}, key)
+      if (response.status < 500 && response.status !== 409) return response
+    }
+  }
+  const [placed, options] = await Promise.all([
+    Promise.all(Array.from({ length: 64 }, untilPlaced)),
+    Promise.all(Array.from({ length: 64 }, () => api.get('/freight-options'))),
+  ])
+  const ids = new Set(placed.map(({ status, json }) => (status === 201 ? json.data.id : json.detail)))
+  assert.equal(ids.size, 64)
+  for (const { json } of placed) assert.equal(json.data.total, data.total)
+  assert.equal(simulator.ledger.effectsOf('order created').length, 64)
+  for (const { status } of options) assert.ok(status === 200 || status === 503, String(status))
 })
