@@ -132,6 +132,28 @@ test('only stock, products and customers can be complete', async () => {
   assert.equal(json.errors[0].parameter, 'complete')
 })
 
+test('customers of a file can exchange their emails', async () => {
+  const caller = await api.createService()
+  const upload = (lines: string[]) => importAndWait(caller, 'customers', `id,surname,email\n${lines.join('\n')}\n`)
+  await upload([...['a', 'b', 'c', 'd', 'e'].map(id => `${id},Name,${id}@example.com`), 'x,Other,x@example.com'])
+  const { rejected, changed, path } = await upload([
+    'a,Name,B@example.com',
+    'c,Name,x@example.com',
+    'b,Name,a@example.com',
+    'd,Name,e@example.com',
+    'n,New,d@example.com',
+    'e,Name,',
+  ])
+  assert.deepEqual([rejected, changed], [1, 4], JSON.stringify((await caller.get(`${path}/rejected`)).json))
+  const emails = (await read(caller, '/customers/search')).map(
+    ({ id, contact }: { id: string; contact: { email: string | null } }) => `${id} ${contact.email}`,
+  )
+  assert.deepEqual(emails.sort(), [
+    ...['a B@example.com', 'b a@example.com', 'c c@example.com', 'd e@example.com', 'e null'],
+    ...['n d@example.com', 'x x@example.com'],
+  ])
+})
+
 test('the second customer with an email is stored without it if requested', async () => {
   const caller = await api.createService()
   const file = 'id,surname,email\nC1,One,a@example.com\nC2,Two,A@example.com\n'

@@ -12,7 +12,7 @@ import { upsertProducts } from '../../store/catalog/products.ts'
 import { upsertReferences } from '../../store/catalog/references.ts'
 import { upsertStaff } from '../../store/catalog/staff.ts'
 import { upsertStores } from '../../store/catalog/stores.ts'
-import { mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
+import { findEmailExchanges, mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
 import { upsertStock } from '../../store/inventory/stock.ts'
 import { openMappingImport } from '../../store/mappings/platform-items.ts'
 import { mapSkus } from '../../store/mappings/writes.ts'
@@ -126,6 +126,7 @@ export const importTypes = {
     pathColumns: ['id'],
     prepare: translateWithReferences(toCustomerInput),
     write: addReferencesFirst(upsertCustomers),
+    exchanges: { constraint: 'customer_email', findGroups: findEmailExchanges },
     claims: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${foldEmail(email)}`] : [])],
     list: 'customer',
     complete: { list: 'customer', getId: ({ id }) => id },

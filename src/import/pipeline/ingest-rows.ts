@@ -39,12 +39,27 @@ export async function ingestPrepared<R>(
   const corrected = [...inputs]
   const inputsAt = (places: readonly number[]) => places.map(at => corrected[at])
   const counts = noCounts()
-  async function write(places: readonly number[], maxRows?: number) {
-    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some), context), maxRows)
+  async function write(places: readonly number[], maxRows?: number, writeContext = context) {
+    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some), writeContext), maxRows)
     counts.inserted += merged.inserted
     counts.changed += merged.changed
     counts.outdated += merged.outdated
     return merged.rejected
+  }
+  /** Writes rejected inputs that exchange unique values together, because each of them needs a value that another one has. */
+  async function writeExchanges(rejected: Awaited<ReturnType<typeof write>>) {
+    const { exchanges } = ingestion
+    const places = rejected.flatMap(({ input, violation }) =>
+      violation.constraint === exchanges?.constraint ? [input] : [],
+    )
+    if (!exchanges || places.length < 2) return rejected
+    const written = new Set<number>()
+    for (const group of await exchanges.findGroups(db, service, inputsAt(places))) {
+      const groupPlaces = group.flatMap(i => places[i] ?? [])
+      const failed = await write(groupPlaces, undefined, { ...context, releasesFirst: true })
+      if (!failed.length) for (const at of groupPlaces) written.add(at)
+    }
+    return rejected.filter(({ input }) => !written.has(input))
   }
   const valid: number[] = []
   for (const [at, input] of inputs.entries()) {
@@ -54,8 +69,9 @@ export async function ingestPrepared<R>(
       reject(at, toKnownViolation(input), false)
     }
   }
-  for (const { input: at, violation } of dryRun ? [] : await write(valid, rowsPerTransaction)) {
-    await retry
+  const rejectedFirst = dryRun ? [] : await write(valid, rowsPerTransaction)
+  if (rejectedFirst.length) await retry
+  for (const { input: at, violation } of retry ? await writeExchanges(rejectedFirst) : rejectedFirst) {
     const [rejection] = retry ? await write([at]) : [{ violation }]
     if (!rejection) continue
     const column = ingestion.clears?.[rejection.violation.constraint]

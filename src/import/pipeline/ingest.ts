@@ -37,6 +37,12 @@ export interface Ingestion<R> {
   claims?(input: any): readonly string[]
   /** The list of the records, if they can have times of their source. */
   list?: List
+  /** The unique constraint whose values inputs can exchange, and the function that finds groups of inputs that do, by their places. */
+  exchanges?: {
+    constraint: string
+    // biome-ignore lint/suspicious/noExplicitAny: see `write`
+    findGroups(db: Db, service: Service, inputs: readonly any[]): Promise<number[][]>
+  }
   /** Columns by constraint: a row that violates it is stored with null in the column. */
   clears?: Readonly<Record<string, string>>
 }

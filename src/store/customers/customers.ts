@@ -150,6 +150,7 @@ export async function mergeCustomers(
   const insert = async (batch: readonly CustomerRow[], onConflict: Sql) =>
     batch.length ? tx.rows<Consent & { id: string }>(insertMerged(service, change, batch, onConflict)) : []
   const [existing, added] = [rows.filter(({ id }) => lockedIds.has(id)), rows.filter(({ id }) => !lockedIds.has(id))]
+  if (context?.releasesFirst) await releaseEmails(tx, service, existing)
   const [changed, insertedRows] = await Promise.all([
     insert(existing, onConflictUpdate(customers, ['changed_at', ...contentTimes, 'record', 'ecommerce_ids'])),
     insert(added, sql`on conflict (service_id, id) do nothing`),
@@ -165,6 +166,38 @@ export async function mergeCustomers(
     selectRows,
   )
   return { inserted: insertedRows.length + retried.inserted, changed: changed.length + retried.changed }
+}
+
+/** Clears emails that other rows of the batch take, because the unique index is checked after each row. */
+const releaseEmails = (tx: Db, service: Service, rows: readonly (CustomerRow & { email?: string | null })[]) => {
+  const changing = rows.filter(({ email }) => email !== undefined)
+  const [ids, emails] = [changing.map(({ id }) => id), changing.map(({ email }) => email ?? null)]
+  return tx.run(sql`
+    update customer c set email = null
+      from unnest(${ids}::text[], ${emails}::text[]) as v (id, email)
+     where c.service_id = ${service.id} and c.id = v.id
+       and lower(normalize(c.email, NFC)) is distinct from lower(normalize(v.email, NFC))
+       and lower(normalize(c.email, NFC)) in (select lower(normalize(e, NFC)) from unnest(${emails}::text[]) e)`)
+}
+
+/** Returns groups of rows of which one takes the email address of another, by their places. */
+export async function findEmailExchanges(
+  db: Db,
+  service: Service,
+  rows: readonly { id: string; email?: string | null }[],
+): Promise<number[][]> {
+  const places = new Map(rows.map(({ id }, i) => [id, i]))
+  const holders = await findCustomersByEmail(db, service, [...new Set(rows.flatMap(({ email }) => email ?? []))])
+  const holderByEmail = new Map(holders.map(({ email, id }) => [email, places.get(id)]))
+  const groups = new Map(rows.map((_, i) => [i, [i]]))
+  for (const [i, { email }] of rows.entries()) {
+    const holder = holderByEmail.get(email ?? '')
+    const [group = [], other = []] = [groups.get(i), groups.get(holder ?? i)]
+    if (group === other) continue
+    for (const place of other) groups.set(place, group)
+    group.push(...other)
+  }
+  return [...new Set(groups.values())].filter(({ length }) => length > 1).map(group => group.sort((a, b) => a - b))
 }
 
 /** The times of a customer's content and of its consent (`dropOlderFields`). */

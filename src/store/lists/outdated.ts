@@ -13,6 +13,8 @@ import { opaqueServiceId } from './planner-fences.ts'
 
 /** How rows of a file or a sync are written. */
 export interface WriteContext {
+  /** Clear unique values that other rows of the batch take before the rows are written. */
+  releasesFirst?: boolean
   /** The author of changes of consent. */
   actor: Actor
   /** Skips rows that are older than the content of the stored record. */
