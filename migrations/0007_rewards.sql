@@ -117,17 +117,20 @@ create table reward_entry (
   service_id integer not null,
   account_id text collate "C" not null,
   entry bigint generated always as identity,
-  kind text collate "C" not null check (kind in ('earn', 'settle', 'convert', 'reward', 'return', 'reverse', 'restore', 'owe', 'cancel')),
+  kind text collate "C" not null check (kind in ('earn', 'settle', 'convert', 'reward', 'return', 'reverse', 'restore', 'owe', 'cancel', 'redeem')),
   lot_kind text collate "C",
   lot_id text collate "C",
   into_lot_id text collate "C",
   amount numeric(16, 4) not null,
   spend numeric(16, 4) not null default 0,
   unrecovered_spend numeric(16, 4) not null default 0,
-  order_number text collate "C" not null,
+  order_number text collate "C",
   return_number text collate "C",
+  request_id uuid,
   created_at timestamptz not null default now(),
   check ((lot_kind is null) = (lot_id is null)),
+  check ((kind = 'redeem') = (order_number is null)),
+  check ((kind = 'redeem') = (request_id is not null)),
   primary key (service_id, account_id, entry),
   foreign key (service_id, account_id) references reward_account on delete cascade,
   foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot on delete cascade
@@ -140,7 +143,10 @@ comment on table reward_entry is
 comment on column reward_entry.kind is
   '`earn`: an order earned points. `settle`: owed points were taken from a lot. `convert`: points became a reward. `reward`: that reward. `return`: '
   'part of an order was returned. `reverse`: points or an unused reward are taken back for it. `restore`: the points of that reward are '
-  'granted again. `owe`: points that could not be taken back. `cancel`: the return was cancelled, and its points are granted again.';
+  'granted again. `owe`: points that could not be taken back. `cancel`: the return was cancelled, and its points are granted again. '
+  '`redeem`: a redemption was confirmed.';
+comment on column reward_entry.order_number is 'Null for a redemption, which has a request_id.';
+comment on column reward_entry.request_id is 'Redemption that debits the lot.';
 comment on column reward_entry.lot_id is 'Lot that is credited or debited. Null: the entry changes no lot.';
 comment on column reward_entry.into_lot_id is 'Reward that the points were converted into.';
 comment on column reward_entry.amount is 'Points or value credited to the lot; negative if debited, or owed.';
@@ -172,3 +178,43 @@ end $$;
 comment on function reject_reward_entry_update is
   'Rejects updates of ledger entries. Deletion is permitted: an entry is deleted with its lot or account.';
 create trigger reward_entry_append_only before update on reward_entry for each row execute function reject_reward_entry_update();
+
+create table reward_redemption (
+  service_id integer not null references service on delete cascade,
+  request_id uuid not null,
+  account_id text collate "C" not null,
+  lot_kind text collate "C" not null check (lot_kind in ('points', 'reward')),
+  amount numeric(16, 4) not null check (amount > 0),
+  status text collate "C" not null check (status in ('submitting', 'pending', 'confirming', 'cancelling', 'confirmed', 'cancelled', 'expired')),
+  username text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  primary key (service_id, request_id)
+);
+create index reward_redemption_account on reward_redemption (service_id, account_id);
+create index reward_redemption_username on reward_redemption (service_id, username, expires_at) where status not in ('confirmed', 'cancelled', 'expired');
+create index reward_redemption_expires on reward_redemption (expires_at) where status not in ('confirmed', 'cancelled', 'expired');
+comment on table reward_redemption is
+  'Points or rewards that a client has reserved, by the request ID of the client. Changed only while the reward account is locked, or under '
+  'the write lock of the request ID if another back office keeps the account. Therefore account_id has no foreign key.';
+comment on column reward_redemption.status is
+  '`submitting`, `confirming` and `cancelling`: the request to the back office is in flight or its outcome is unknown. A pending redemption '
+  'past expires_at reserves nothing, even before the job marks it as expired.';
+comment on column reward_redemption.username is 'Account that made the redemption. Its pending redemptions are limited.';
+comment on index reward_redemption_account is 'For the erasure of a customer.';
+comment on index reward_redemption_expires is 'For the job that ends redemptions.';
+
+create table reward_redemption_part (
+  service_id integer not null,
+  account_id text collate "C" not null,
+  lot_kind text collate "C" not null,
+  lot_id text collate "C" not null,
+  request_id uuid not null,
+  amount numeric(16, 4) not null check (amount > 0),
+  primary key (service_id, account_id, lot_kind, lot_id, request_id),
+  foreign key (service_id, request_id) references reward_redemption on delete cascade,
+  foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot on delete cascade
+);
+create index reward_redemption_part_request on reward_redemption_part (service_id, request_id);
+comment on table reward_redemption_part is
+  'Amounts that pending redemptions have reserved from lots. Deleted when the redemption ends: confirmed amounts are entries of the ledger.';

@@ -1162,7 +1162,7 @@ create table reward_entry (
                                                        -- order was returned. `reverse`: points or an unused reward are taken back for it.
                                                        -- `restore`: the points of that reward are granted again. `owe`: points that could
                                                        -- not be taken back. `cancel`: the return was cancelled, and its points are granted
-                                                       -- again.
+                                                       -- again. `redeem`: a redemption was confirmed.
   lot_kind text collate "C",
   lot_id text collate "C",                             -- Lot that is credited or debited. Null: the entry changes no lot.
   into_lot_id text collate "C",                        -- Reward that the points were converted into.
@@ -1170,14 +1170,17 @@ create table reward_entry (
   spend numeric(16,4) not null default 0,              -- Amount of an order that counts towards the next tier; negative for a return.
   unrecovered_spend numeric(16,4) not null default 0,  -- Part of the returned spend that the account no longer had, because a sync had
                                                        -- reset it. Negative if the return is cancelled.
-  order_number text collate "C" not null,
+  order_number text collate "C",                       -- Null for a redemption, which has a request_id.
   return_number text collate "C",
+  request_id uuid,                                     -- Redemption that debits the lot.
   created_at timestamptz not null default now(),
   primary key (service_id, account_id, entry),
   foreign key (service_id, account_id) references reward_account(service_id, id) on delete cascade,
   foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot(service_id, account_id, kind, lot_id) on delete cascade,
+  check ((kind = 'redeem') = (order_number is null)),
+  check ((kind = 'redeem') = (request_id is not null)),
   check ((lot_kind is null) = (lot_id is null)),
-  check (kind in ('earn', 'settle', 'convert', 'reward', 'return', 'reverse', 'restore', 'owe', 'cancel'))
+  check (kind in ('earn', 'settle', 'convert', 'reward', 'return', 'reverse', 'restore', 'owe', 'cancel', 'redeem'))
 );
 create index reward_entry_into on reward_entry (service_id, account_id, into_lot_id) where into_lot_id is not null;
 create index reward_entry_lot on reward_entry (service_id, account_id, lot_kind, lot_id);
@@ -1204,6 +1207,47 @@ create function reject_reward_entry_update() returns trigger language plpgsql as
 begin
   raise exception 'the reward ledger is append-only';
 end $$;
+
+-- Points or rewards that a client has reserved, by the request ID of the client. Changed only while the reward account is locked, or under
+-- the write lock of the request ID if another back office keeps the account. Therefore account_id has no foreign key.
+create table reward_redemption (
+  service_id integer not null,
+  request_id uuid not null,
+  account_id text collate "C" not null,
+  lot_kind text collate "C" not null,
+  amount numeric(16,4) not null,
+  status text collate "C" not null,  -- `submitting`, `confirming` and `cancelling`: the request to the back office is in flight or its
+                                     -- outcome is unknown. A pending redemption past expires_at reserves nothing, even before the job marks
+                                     -- it as expired.
+  username text not null,            -- Account that made the redemption. Its pending redemptions are limited.
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  primary key (service_id, request_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (amount > 0),
+  check (lot_kind in ('points', 'reward')),
+  check (status in ('submitting', 'pending', 'confirming', 'cancelling', 'confirmed', 'cancelled', 'expired'))
+);
+-- For the erasure of a customer.
+create index reward_redemption_account on reward_redemption (service_id, account_id);
+-- For the job that ends redemptions.
+create index reward_redemption_expires on reward_redemption (expires_at) where status <> all (array['confirmed', 'cancelled', 'expired']);
+create index reward_redemption_username on reward_redemption (service_id, username, expires_at) where status <> all (array['confirmed', 'cancelled', 'expired']);
+
+-- Amounts that pending redemptions have reserved from lots. Deleted when the redemption ends: confirmed amounts are entries of the ledger.
+create table reward_redemption_part (
+  service_id integer not null,
+  account_id text collate "C" not null,
+  lot_kind text collate "C" not null,
+  lot_id text collate "C" not null,
+  request_id uuid not null,
+  amount numeric(16,4) not null,
+  primary key (service_id, account_id, lot_kind, lot_id, request_id),
+  foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot(service_id, account_id, kind, lot_id) on delete cascade,
+  foreign key (service_id, request_id) references reward_redemption(service_id, request_id) on delete cascade,
+  check (amount > 0)
+);
+create index reward_redemption_part_request on reward_redemption_part (service_id, request_id);
 
 
 -- 0008_writes.sql

@@ -45,7 +45,14 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   shipments: { get: 'getShipment' },
   returns: { get: 'getReturn', receive: 'receiveReturn', refund: 'refundReturn', reasons: 'listReturnReasons' },
-  rewards: { programs: 'listRewardPrograms', account: 'getRewardAccount' },
+  rewards: {
+    programs: 'listRewardPrograms',
+    account: 'getRewardAccount',
+    redeem: 'redeemRewards',
+    redemption: 'getRedemption',
+    confirm: 'confirmRedemption',
+    cancel: 'cancelRedemption',
+  },
   vouchers: {
     get: 'getVoucher',
     lookUp: 'lookUpVoucher',

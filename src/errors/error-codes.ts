@@ -265,6 +265,11 @@ export const errorCodes = {
     title: 'The voucher balance is too low.',
     remedy: 'Pay at most its `availableAmount`.',
   },
+  insufficient_rewards: {
+    status: 422,
+    title: 'The reward account has too little.',
+    remedy: 'Redeem at most the amount in `detail`. Pending redemptions count as used.',
+  },
   insufficient_stock: {
     status: 422,
     title: 'The stock is too low.',

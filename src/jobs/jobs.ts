@@ -4,6 +4,7 @@ import { deliverWebhookJob, scheduleDeliveriesJob } from '../store/webhooks/sche
 import type { Sender } from '../webhooks/sender.ts'
 import { checkMappingsRegularly } from './check-mappings.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
+import { endRedemptions } from './end-redemptions.ts'
 import { endReservations } from './end-reservations.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseEmailFile } from './erase-email-file.ts'
@@ -81,6 +82,7 @@ export const backOfficeJobs = (
   'schedule-syncs': scheduleSyncs(offices),
   'run-sync': runSync(offices),
   'refresh-stock': refreshStock(offices),
+  'end-redemptions': endRedemptions(offices),
   'import-exports': importExports(offices),
   'reconcile-writes': reconcileWrites(offices, routes),
 })

@@ -1,5 +1,6 @@
 import { purgeAlerts } from '../store/alerts/alerts.ts'
 import { purgeFailedEmails } from '../store/mail/emails.ts'
+import { purgeRedemptions } from '../store/rewards/redemptions.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
 import { purgeWrongPins } from '../store/vouchers/pin.ts'
 import { purgeUpstreamVouchers } from '../store/vouchers/upstream.ts'
@@ -10,7 +11,7 @@ import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Deletes temporary data: stored responses, wrong PINs, reservations of dead processes, voucher data of back offices, contents of
- * failed emails, old alerts, webhook attempts, sync runs. Running it twice is harmless. If some of it can't be deleted, it deletes the
+ * failed emails, old alerts, webhook attempts, sync runs, ended redemptions. Running it twice is harmless. If some of it can't be deleted, it deletes the
  * rest and then throws.
  */
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
@@ -23,6 +24,7 @@ export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
     purgeAlerts,
     purgeAttempts,
     purgeRuns,
+    purgeRedemptions,
     purgeResponses,
   ])
     try {

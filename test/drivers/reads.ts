@@ -125,6 +125,7 @@ export function readContract(shop: () => Shop) {
       'orders',
       'returns',
       'rewards',
+      'rewardRedemptions',
     ])
       assert.equal(is(name), true, name)
     assert.equal(is('customersUpdatedAfter'), isAtLeast(release, '2022.1'))

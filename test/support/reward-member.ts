@@ -133,7 +133,7 @@ async function checkLedger(api: TestApi, caller: Caller) {
     select a.points_owed as owed,
            (select coalesce(sum(case kind when 'owe' then -amount when 'settle' then amount end), 0)::bigint from reward_entry where service_id = a.service_id) as ledger,
            (select coalesce(sum(amount) filter (where kind in ('earn', 'owe', 'cancel') or kind = 'reverse' and lot_kind = 'points'), 0)::bigint from reward_entry where service_id = a.service_id) as kept,
-           (select coalesce(sum(amount) filter (where lot_kind = 'points'), 0) - coalesce(sum(amount) filter (where kind in ('convert', 'restore')), 0)
+           (select coalesce(sum(amount) filter (where lot_kind = 'points'), 0) - coalesce(sum(amount) filter (where kind in ('convert', 'restore') or kind = 'redeem' and lot_kind = 'points'), 0)
               from reward_entry where service_id = a.service_id)::bigint - a.points_owed as held
       from reward_account a where service_id = ${caller.service.id}`)
   assert.equal(debt?.owed, debt?.ledger)

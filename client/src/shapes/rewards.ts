@@ -1,4 +1,16 @@
 // Made of the operations of the API by `npm run docs`.
+import type { Open } from './general.ts'
+
+export interface RedemptionInput {
+  /** Your own UUID for the redemption. A repeated request with it has no further effect. */
+  requestId: string
+  /** Points to redeem. */
+  points?: number | undefined
+  /** The value of rewards to redeem. */
+  amount?: string | undefined
+  /** Seconds until the redemption expires, unless it is confirmed. */
+  seconds?: number | undefined
+}
 
 export interface RewardProgram {
   /** The program. */
@@ -133,4 +145,23 @@ export interface Gift {
   available: boolean
   /** The last day on which it can be used. */
   expiryDate: string | null
+}
+
+export interface RewardRedemption {
+  /** Your own UUID for the redemption. A repeated request with it has no further effect. */
+  requestId: string
+  /** The reward account. */
+  accountId: string
+  /** `pending` reserves the amount until `expiresAt`. `unknown`: the back office has not answered yet. Repeat the last request. */
+  status: Open<'pending' | 'confirmed' | 'cancelled' | 'expired' | 'unknown'>
+  /** Points to redeem. */
+  points: number | null
+  /** The value of rewards to redeem. */
+  amount: string | null
+  /** ISO 4217. */
+  currency: string
+  /** When the redemption was created. */
+  createdAt: string
+  /** When a pending redemption expires. */
+  expiresAt: string
 }

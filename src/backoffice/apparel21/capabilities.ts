@@ -20,6 +20,7 @@ const alwaysAvailable: readonly CapabilityName[] = [
   'customerWrites',
   'customerTransactions',
   'rewards',
+  'rewardRedemptions',
   'orders',
   'shipments',
   'vouchers',

@@ -24,6 +24,7 @@ import { createHistoryReads } from './operations/histories.ts'
 import { createOrderWrites } from './operations/orders.ts'
 import { createQuoteReads } from './operations/quotes.ts'
 import { createRewardReads } from './operations/reward-accounts.ts'
+import { createRewardWrites, finishRedemption } from './operations/reward-redemptions.ts'
 import { findGiftCard, resolveGiftCardSkuId } from './operations/voucher-sale.ts'
 import { createVoucherWrites } from './operations/vouchers.ts'
 import { createUpstream, type Upstream } from './queries/upstream.ts'
@@ -37,6 +38,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   ...createOrderWrites(upstream),
   ...createVoucherWrites(upstream),
   ...createRewardReads(upstream),
+  ...createRewardWrites(upstream),
   ...createHistoryReads(upstream),
   ...createOrderReads(upstream),
   ...createQuoteReads(upstream),
@@ -100,6 +102,7 @@ export function openApparel21(
       return breaker
     },
     probe: () => probe(client, release),
+    finishRedemption: finishRedemption(client),
     fetchStock: (skuIds, signal) => fetchStockOfSkus(client, skuIds, signal),
     close: client.close,
   }

@@ -23,6 +23,7 @@ const always: readonly CapabilityName[] = [
   'customerWrites',
   'transactions',
   'rewards',
+  'rewardRedemptions',
   'customerErasure',
   'returnStatus',
   'orders',

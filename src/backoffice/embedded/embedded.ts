@@ -12,6 +12,7 @@ import { createCancellation, createShipment } from './fulfilment.ts'
 import { placeOrder } from './orders.ts'
 import { quoteOrder } from './quotes.ts'
 import { createReturn, receiveReturn, refundReturn } from './returns.ts'
+import { endRedemption, redeemRewards } from './rewards.ts'
 import { issueVoucher } from './vouchers/issue.ts'
 import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers.ts'
 
@@ -35,6 +36,8 @@ export const embedded = (service: Service): BackOffice => ({
   validateVoucher: inOneTransaction(validateVoucher),
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
+  redeemRewards: inOneTransaction(redeemRewards),
+  endRedemption: inOneTransaction(endRedemption),
   rewardAccount: ({ db, service: owner }, by) => findRewardAccount(db, owner, by),
   ...couponWrites,
   quoteOrder,

@@ -3,7 +3,7 @@ import type { CouponWrites } from './coupons.ts'
 import type { CustomerWrites } from './customers.ts'
 import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
 import type { QuoteReads } from './quotes.ts'
-import type { RewardReads } from './rewards.ts'
+import type { RewardReads, RewardWrites } from './rewards.ts'
 import type { VoucherWrites } from './vouchers.ts'
 
 /** A feature that a back office may have. */
@@ -22,6 +22,7 @@ export type CapabilityName =
   | 'emailSubscriptionMapping'
   | 'smsSubscriptionMapping'
   | 'rewards'
+  | 'rewardRedemptions'
   | 'orders'
   | 'shipments'
   | 'fulfilment'
@@ -61,6 +62,7 @@ export interface BackOffice
     OrderWrites,
     VoucherWrites,
     RewardReads,
+    RewardWrites,
     HistoryReads,
     OrderReads,
     QuoteReads,

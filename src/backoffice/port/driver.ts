@@ -1,3 +1,4 @@
+import type { RedemptionStatus } from '../../domain/rewards/redemptions.ts'
 import type { SyncDefinition } from '../../domain/sync/port.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -45,6 +46,14 @@ export interface Driver {
     skuIds: readonly string[],
     signal: AbortSignal,
   ): Promise<{ storeId: string; skuId: string; freeStock: number }[]>
+  /**
+   * Finishes an expired redemption of rewards: repeats a confirmation in doubt, reverses any other. Returns its last status. Absent: our
+   * tables keep the redemptions. Throws `ApiError`s.
+   */
+  finishRedemption?(
+    redemption: { requestId: string; status: RedemptionStatus },
+    signal: AbortSignal,
+  ): Promise<'confirmed' | 'cancelled' | 'expired'>
   close(): void
 }
 

@@ -1,5 +1,8 @@
 import type { Db } from '../../database/db.ts'
+import type { Redemption, RedemptionAction, RewardRedemption } from '../../domain/rewards/redemptions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { ApiError } from '../../errors/api-error.ts'
+import type { CommitPhase, Write } from '../../writes/write.ts'
 
 /** A driver's reads of reward accounts. */
 export interface RewardReads {
@@ -9,3 +12,20 @@ export interface RewardReads {
     by: { id: string } | { customerId: string },
   ): Promise<{ record: string } | undefined>
 }
+
+/**
+ * A driver's redemptions of points and rewards. Each is executed once per request ID. All throw `not_found`, and return errors that must be
+ * committed.
+ */
+export interface RewardWrites {
+  /** Reserves an amount. A repetition returns the redemption. Throws `insufficient_rewards`. */
+  redeemRewards(write: Write, redemption: Redemption & { seconds: number }): Promise<CommitPhase<RedemptionResult>>
+  /** Confirms a redemption or cancels it. Throws `invalid_transition`. */
+  endRedemption(
+    write: Write,
+    key: Pick<Redemption, 'accountId' | 'requestId'>,
+    action: RedemptionAction,
+  ): Promise<CommitPhase<RedemptionResult>>
+}
+
+export type RedemptionResult = RewardRedemption | ApiError

@@ -57,13 +57,13 @@ const sales: EraseBatch = async (tx, _, service, id) => {
      where service_id = ${service.id} and id = any(${rows.map(row => row.id)})`)
 }
 
-/** The reward account: first its entries, then its lots, then the account. */
+/** The reward account: first its redemptions, entries and lots, then the account. */
 const rewards: EraseBatch = async (tx, _, service, id) => {
   const account = await tx.row<{ id: string }>(
     sql`select id from reward_account where service_id = ${service.id} and customer_id = ${id} for update`,
   )
   if (!account) return 0
-  for (const table of ['reward_entry', 'reward_lot']) {
+  for (const table of ['reward_redemption', 'reward_entry', 'reward_lot']) {
     const deleted = await tx.run(sql`
       delete from ${raw(table)} where ctid = any(array(
         select ctid from ${raw(table)} where service_id = ${service.id} and account_id = ${account.id} limit ${maxRows}))`)

@@ -12,6 +12,7 @@ import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../do
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount as amountText, parseAmount } from '../../domain/values/money.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
+import { reservedOfLot } from './reservations.ts'
 
 /** A purchase. */
 interface Purchase {
@@ -104,11 +105,17 @@ export interface LockedRewardAccount {
 
 /** Locks the reward account of a customer. Returns undefined if there is no account, or the customer was erased. */
 export const lockRewardAccount = (tx: Db, service: Service, customerId: string | null) =>
+  lockAccount(tx, service, sql`customer_id = ${customerId}`)
+
+/** Locks a reward account by its ID. Returns undefined if it doesn't exist. */
+export const lockRewardAccountById = (tx: Db, service: Service, id: string) => lockAccount(tx, service, sql`id = ${id}`)
+
+const lockAccount = (tx: Db, service: Service, which: Sql) =>
   tx.row<LockedRewardAccount>(sql`
     select id, program_id as "programId", tier_id as "tierId", tier_locked_until_date::text as "tierLockedUntilDate", qualifying_spend::text as "qualifyingSpend",
            points_owed::text as "pointsOwed", here::date::text as today, date_trunc('second', here)::text as now
       from reward_account, (select now() at time zone ${service.settings.timeZone} as here) clock
-     where service_id = ${service.id} and customer_id = ${customerId}
+     where service_id = ${service.id} and ${which}
        for no key update of reward_account`)
 
 /** Reads everything that a movement depends on: the tiers, and the point lots that are open or were earned with the order. */
@@ -142,7 +149,7 @@ async function readRewardState(
 
 /** True for an entry with which an order has filled a lot. */
 const fillsLot = sql`kind in ('earn', 'cancel') and lot_id is not null`
-const remaining = sql`floor(total - redeemed - consumed - pending)`
+const remaining = sql`floor(total - redeemed - consumed - pending - ${reservedOfLot(sql`reward_lot`)})`
 const lotDates = sql`created_at::text as "createdAt", expiry_date::text as "expiryDate"`
 
 interface TierRow extends Record<'qualifyPeriod' | 'pointsExpiry' | 'rewardExpiry', Span> {
@@ -207,7 +214,7 @@ async function readUnusedRewards(tx: Db, service: Service, account: LockedReward
       from reward_lot cross join lateral (
         select -sum(amount) as points from reward_entry e
          where e.service_id = reward_lot.service_id and e.account_id = reward_lot.account_id and e.into_lot_id = reward_lot.lot_id) made
-     where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + consumed + pending = 0
+     where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + consumed + pending + ${reservedOfLot(sql`reward_lot`)} = 0
        and (expiry_date is null or expiry_date >= ${account.today}) and made.points > 0
      order by lot_id for update of reward_lot`)
   return rows.map(row => ({ ...row, remaining: toUnits(row.remaining), points: BigInt(row.points) }))

@@ -5,6 +5,7 @@ import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change-timestamp.ts'
 import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
 import { materialized } from '../lists/planner-fences.ts'
+import { reservedOfLot } from './reservations.ts'
 
 const programs: MergeTable = {
   name: 'reward_program',
@@ -190,7 +191,8 @@ export function rewardAccountJson(service: Service, which: Sql) {
   return sql`
     with a as ${materialized(sql`
       select * from reward_account where service_id = ${service.id} and ${which}`)}, lot as ${materialized(sql`
-      select l.*, l.redeemed + l.consumed as used, l.total - l.redeemed - l.consumed - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
+      select l.*, l.redeemed + l.consumed as used, l.pending + reserved as unavailable, l.total - l.redeemed - l.consumed - l.pending - reserved as available
+        from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id cross join lateral (select ${reservedOfLot(sql`l`)} as reserved) r
        where ${isOpen(service, 'l.expiry_date')}`)}, balance as ${materialized(sql`
       select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot`)}
     select row_to_json(r)::text as record from (select
@@ -199,8 +201,8 @@ export function rewardAccountJson(service: Service, which: Sql) {
       b.points as "availablePoints", ${money('b.rewards')} as "availableRewards",
       case when t.auto_reward_value > 0 then t.auto_reward_point_threshold - least(net.points, mod(net.points, t.auto_reward_point_threshold)) end as "pointsToNextReward",
       case when next.tier_id is not null then ${money('greatest(0, next.qualify_spend - a.qualifying_spend)')} end as "spendToNextTier", next.tier_id as "nextTierId",
-      ${selectList(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, used::bigint as redeemed, pending::bigint, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
-      ${selectList(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('used')} as redeemed, ${money('pending')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
+      ${selectList(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, used::bigint as redeemed, unavailable::bigint as pending, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
+      ${selectList(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('used')} as redeemed, ${money('unavailable')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
       ${selectList(sql`select lot_id as id, lot.gift_id as "giftId", coalesce(g.name, lot.description) as name, available > 0 as available, expiry_date as "expiryDate"
                    from lot left join reward_gift g on g.service_id = a.service_id and g.program_id = a.program_id and g.gift_id = lot.gift_id where kind = 'gift'`)} as gifts
       from a cross join balance b cross join lateral (select b.points - a.points_owed as points) net

@@ -11,6 +11,11 @@ export const addRefreshes = (db: Db, service: Service, sync: string, refreshes: 
     on conflict (service_id, sync, id) do update set version = excluded.version, due = true
       where v.version <> excluded.version`)
 
+/** Makes the refresh of a record due that was refreshed before. A refresh that is running doesn't suffice. */
+export const makeRefreshDue = (db: Db, service: Service, sync: string, id: string) =>
+  db.run(sql`
+    update sync_refresh set due = true, version = version || '+' where service_id = ${service.id} and sync = ${sync} and id = ${id}`)
+
 /** Makes the refresh of every record of a sync due. */
 export const addAllRefreshes = (db: Db, service: Service, sync: string) =>
   db.run(sql`update sync_refresh set due = true where service_id = ${service.id} and sync = ${sync} and not due`)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { raw, sql } from '../../../src/database/db.ts'
@@ -166,6 +167,25 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await remove(path)).status, 200)
     await rejected('not_found', get(path))
     await rejected('reservation_expired', post('/orders', { ...order, reservationId: created.json.data.id }))
+  })
+
+  test('redemptions of rewards match the document', async () => {
+    const { shop, get, post, refused: rejected } = traffic()
+    const account = await shop.db.row<{ id: string }>(sql`
+      select account_id as id from reward_lot where service_id = ${shop.service.id} and kind = 'points' and total > redeemed + consumed + pending
+         and (expiry_date is null or expiry_date > now() + interval '2 days') limit 1`)
+    const path = `/rewards/accounts/${account?.id}/redemptions`
+    const [first, second] = [randomUUID(), randomUUID()]
+    for (const requestId of [first, second])
+      assert.equal((await post(path, { requestId, points: 1 })).status, 201, requestId)
+    assert.equal((await get(`${path}/${first}`)).json.data.points, 1)
+    assert.equal((await post(`${path}/${first}/confirm`, {})).status, 200)
+    assert.equal((await post(`${path}/${second}/cancel`, {})).status, 200)
+    await rejected('invalid_transition', post(`${path}/${first}/cancel`, {}))
+    await rejected('idempotency_key_reused', post(path, { requestId: first, points: 2 }))
+    await rejected('insufficient_rewards', post(path, { requestId: randomUUID(), points: 2_000_000_000 }))
+    await rejected('not_found', post(`${path}/${randomUUID()}/confirm`, {}))
+    await rejected('not_found', get(`${path}/${randomUUID()}`))
   })
 
   test('decisions about gift vouchers match the document', async () => {

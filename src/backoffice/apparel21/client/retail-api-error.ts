@@ -37,3 +37,9 @@ export const couponRequestUnknown = 5234
 
 /** No reward account has this identifier. */
 export const accountUnknown = 5152
+
+/** A redemption with this request ID has been created, confirmed or reversed before. */
+export const alreadyProcessed = 5163
+
+/** No redemption has this request ID, or it can't be reversed any more. */
+export const requestUnknown = 5165

@@ -29,7 +29,8 @@ async function fetchAccountId(client: Client, customerId: string): Promise<strin
   return readText(findElement(person, 'RewardsAccounts', 'Account'), 'Id') ?? undefined
 }
 
-function convertAccount(account: Xml, service: Service): RewardAccount {
+/** Converts an account. Throws `back_office_error` if it is invalid. */
+export function convertAccount(account: Xml, service: Service): RewardAccount {
   try {
     return parseRewardAccount(account, service.settings.currency)
   } catch (error) {
