@@ -7,16 +7,16 @@ import { finishRedemption } from '../../src/backoffice/apparel21/operations/rewa
 import { sql } from '../../src/database/db.ts'
 import { endRedemptions } from '../../src/jobs/end-redemptions.ts'
 import type { JobRun } from '../../src/jobs/job.ts'
-import { behind, startApparel21Service } from '../drivers/apparel21.ts'
+import { behind, startApparel21Api } from '../drivers/apparel21.ts'
 import { assertProblem } from '../support/problem.ts'
-import type { TestService } from '../support/service.ts'
+import type { TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
 let simulator: Simulator
-let api: TestService
+let api: TestApi
 let stop: () => Promise<void>
 before(async () => {
-  ;({ simulator, api, stop } = await startApparel21Service({ role: 'visitor' }))
+  ;({ simulator, api, stop } = await startApparel21Api({ role: 'visitor' }))
 })
 after(() => stop())
 beforeEach(() => {

@@ -170,9 +170,9 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('redemptions of rewards match the document', async () => {
-    const { shop, get, post, refused: rejected } = traffic()
-    const account = await shop.db.row<{ id: string }>(sql`
-      select account_id as id from reward_lot where service_id = ${shop.service.id} and kind = 'points' and total > redeemed + consumed + pending
+    const { api, get, post, refused: rejected } = traffic()
+    const account = await api.db.row<{ id: string }>(sql`
+      select account_id as id from reward_lot where service_id = ${api.service.id} and kind = 'points' and total > redeemed + consumed + pending
          and (expiry_date is null or expiry_date > now() + interval '2 days') limit 1`)
     const path = `/rewards/accounts/${account?.id}/redemptions`
     const [first, second] = [randomUUID(), randomUUID()]

@@ -9,10 +9,10 @@ import { importing } from '../../import/import-command.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { createMember } from '../../support/reward-member.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
-import { type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestApi } from '../../support/service.ts'
 import { assertReplay, post, withKey } from '../../support/write.ts'
 
-const api = await startTestService()
+const api = await startTestApi()
 after(() => api.stop())
 const load = importing(api)
 const path = '/rewards/accounts/a1/redemptions'
