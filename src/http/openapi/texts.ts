@@ -109,7 +109,7 @@ Send a unique \`Idempotency-Key\` with each \`POST\`, such as a UUID. If you rec
 
 ### Dry runs
 
-Send \`Prefer: tx=rollback\` with a write to validate and compute it without saving anything. The back office isn't called to change anything. The response is the one that the write would have had, with \`Preference-Applied: tx=rollback\`. Generated identifiers, numbers, PINs and passwords are \`null\`. A wrong PIN still counts as a failed attempt.
+Send \`Prefer: tx=rollback\` with a write to validate and compute it without saving anything. The back office isn't called to change anything. The response is the one that the write would have had, with \`Preference-Applied: tx=rollback\`. Generated identifiers, numbers, PINs and passwords are \`null\`, and \`ETag\` and \`Location\` are absent. A wrong PIN still counts as a failed attempt.
 
 ### Concurrent changes
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { fillShop } from '../../support/order-shop.ts'
+import { createConformanceCheck } from '../../support/conformance.ts'
+import { buildOrder, fillShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post, put, withKey } from '../../support/write.ts'
@@ -83,4 +84,41 @@ test('a dry run needs no key, unlike other writes', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'keyless@example.com' } }
   assertProblem(await post(strict, '/customers', body), 'idempotency_key_invalid', api.baseUrl)
   assert.equal((await post(strict, '/customers', body, trial)).status, 201)
+})
+
+test('dry runs have the documented shape', async () => {
+  const document = (await api.get('/openapi.json')).json
+  const check = createConformanceCheck(document)
+  const operations: Record<string, string>[] = Object.values(document.paths).flatMap(path =>
+    Object.values(path as object),
+  )
+  const contact = { email: 'shape@example.com' }
+  const writes: [method: 'POST' | 'PUT', path: string, body: object][] = [
+    ['POST', '/customers', { firstname: 'Ann', surname: 'Shape', contact }],
+    ['PUT', '/customers/65432', { firstname: 'Jack' }],
+    ['POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])],
+    ['POST', '/reservations', { lines: [{ sku: 'TEE', quantity: 1 }] }],
+    ['POST', '/accounts', { username: 'shape', role: 'visitor' }],
+    ['POST', `/accounts/${api.username}/rotate`, {}],
+    ['PUT', '/settings', { inventoryBuffer: 7 }],
+    ['PUT', '/mappings/stores/1001', { ecommerceLocationId: '777' }],
+    ['PUT', '/stores/101', { inventoryBuffer: 2 }],
+    ['POST', '/webhooks', { url: 'https://93.184.216.34/hook' }],
+  ]
+  for (const [method, path, body] of writes) {
+    const response = await (method === 'POST' ? post : put)(api, path, body, trial)
+    assert.ok(response.status < 300, `${path}: ${response.text}`)
+    assert.equal(response.headers['preference-applied'], 'tx=rollback')
+    const { operation, faults } = check(method, path, response)
+    // The description names the fields that are null. The introduction excludes `ETag` and `Location`.
+    const { description = '' } = operations.find(({ operationId }) => operationId === operation) ?? {}
+    const [, nulls = ''] =
+      /In a dry run, these fields are null unless the body contains them: ([^.]*)\./.exec(description) ?? []
+    const undocumented = faults.filter(fault => {
+      const [, field] = /^\/data\/(\w+) must be/.exec(fault) ?? []
+      if (field) return response.json.data[field] !== null || !nulls.includes(`\`${field}\``)
+      return !/^(etag|location) is missing$/.test(fault)
+    })
+    assert.deepEqual([path, undocumented], [path, []])
+  }
 })
