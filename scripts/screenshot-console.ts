@@ -43,7 +43,9 @@ try {
     ['settings', 'settings'],
     ['audit', 'audit'],
   ]
-  for (const colours of ['light', 'dark'] as const)
+  // The documents show the light pictures only. Another directory also gets the dark ones, for comparison.
+  const schemes = values.to === 'docs/images' ? (['light'] as const) : (['light', 'dark'] as const)
+  for (const colours of schemes)
     for (const account of [service, office]) {
       const page = await openConsole(service, account, {
         width,

@@ -71,6 +71,19 @@ test('links between documents lead to pages and headings that exist', async () =
   assert.deepEqual(broken, [])
 })
 
+test('a page shows each picture of the documents', async () => {
+  const cwd = fileURLToPath(new URL('../../', import.meta.url))
+  const pages = await Promise.all(
+    globSync(['README.md', 'docs/**/*.md'], { cwd }).map(page =>
+      readFile(new URL(`../../${page}`, import.meta.url), 'utf8'),
+    ),
+  )
+  const unused = globSync('docs/images/*', { cwd }).filter(
+    picture => !pages.some(page => page.includes(`${picture.slice('docs/'.length)})`)),
+  )
+  assert.deepEqual(unused, [])
+})
+
 test('every alert and every Prometheus rule has a runbook', async () => {
   const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')
   const headings = new Set(

@@ -2,7 +2,7 @@ import { Marked, type Tokens } from 'marked'
 import { escapeHtml } from '../../domain/values/html.ts'
 
 /** A Markdown page as HTML. */
-export interface RenderedPage {
+interface RenderedPage {
   title: string
   html: string
   /** The headings of level 2. */

@@ -47,7 +47,7 @@ Stock, mappings and rewards of unknown records are rejected. References can come
 `
 
 function renderSection(name: string, type: ImportType) {
-  const columns = getColumns(type)
+  const columns = getColumns(type).toSorted((a, b) => Number(b.required) - Number(a.required))
   const rows = columns.map(({ name: column, shape, required, keepsIfEmpty, isPathSegment }) => {
     const isKept = !required && (keepsIfEmpty || shape.type === 'boolean' || shape.enum)
     const mark = required ? 'yes' : isKept ? '°' : ''
