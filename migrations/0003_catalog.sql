@@ -104,6 +104,8 @@ create table variant (
   price numeric(16, 4) not null,
   barcode text,
   price_changes jsonb not null default '[]',
+  allow_backorder boolean not null default false,
+  preorder_date date,
   primary key (service_id, sku_id),
   unique (service_id, sku),
   foreign key (service_id, product_id, colour_id) references colour on delete cascade
@@ -118,6 +120,8 @@ comment on column variant.price_changes is 'The coming prices as the API lists t
 comment on column variant.sku is 'The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.';
 comment on column variant.sequence is 'Position of the size among the sizes of its colour.';
 comment on column variant.original_price is 'Before markdowns.';
+comment on column variant.allow_backorder is 'Orders can exceed the units that can be sold.';
+comment on column variant.preorder_date is 'First day of delivery. Only shown.';
 
 create table stock (
   service_id integer not null,

@@ -480,18 +480,21 @@ create table colour (
 -- A size of a colour: the unit that is sold and stocked.
 create table variant (
   service_id integer not null,
-  sku_id text collate "C" not null,           -- The back office's identifier of the SKU.
+  sku_id text collate "C" not null,                -- The back office's identifier of the SKU.
   product_id text collate "C" not null,
   colour_id text collate "C" not null,
-  source_changed_at timestamp,                -- When the content last changed in its source, or was written: local time of the service.
-                                              -- Older lines of files are skipped.
-  sku text collate "C" not null,              -- The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.
+  source_changed_at timestamp,                     -- When the content last changed in its source, or was written: local time of the
+                                                   -- service. Older lines of files are skipped.
+  sku text collate "C" not null,                   -- The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is
+                                                   -- mapped.
   size_code text not null,
-  sequence integer,                           -- Position of the size among the sizes of its colour.
-  original_price numeric(16,4) not null,      -- Before markdowns.
+  sequence integer,                                -- Position of the size among the sizes of its colour.
+  original_price numeric(16,4) not null,           -- Before markdowns.
   price numeric(16,4) not null,
   barcode text,
-  price_changes jsonb not null default '[]',  -- The coming prices as the API lists them, by date; of a back office that knows them.
+  price_changes jsonb not null default '[]',       -- The coming prices as the API lists them, by date; of a back office that knows them.
+  allow_backorder boolean not null default false,  -- Orders can exceed the units that can be sold.
+  preorder_date date,                              -- First day of delivery. Only shown.
   primary key (service_id, sku_id),
   unique (service_id, sku),
   foreign key (service_id, product_id, colour_id) references colour(service_id, product_id, colour_id) on delete cascade

@@ -103,7 +103,7 @@ async function createDatabase(connection: pg.ClientConfig, name: string) {
 /** Fills the database under another name and renames it when it is complete, so an interrupted load starts again. */
 async function load(db: Database, directory: string, size: Size, say: (line: string) => void): Promise<Service> {
   await db.run(sql`truncate service cascade`)
-  const service = await addService(db, 'loading', { currency, readsPerMinute: 'off' })
+  const service = await addService(db, 'loading', { currency, readsPerMinute: 'off', oversell: 'allow' })
   if (!service) throw new Error('the table was just emptied')
   say(`Loading ${count(size.customers)} customers and ${count(size.transactions)} transactions, once.`)
   await upsertStores(db, service, stores)

@@ -30,6 +30,8 @@ export async function openShop({ db, keys }: Loaded, name: string): Promise<Serv
     currency: 'AUD',
     readsPerMinute: 'off',
     writesPerMinute: 'off',
+    // The runs sell more units than the stores have.
+    oversell: 'allow',
     ...enabled,
   })
   if (!service) throw new Error('the name is new')

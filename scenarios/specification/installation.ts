@@ -85,6 +85,7 @@ async function startSimulator(running: Running[]) {
     },
     settings: [
       'gateways=visa',
+      'oversell=allow',
       'vouchersEnabled=true',
       'giftCardSku=9001',
       'voucherType=GV_EMAIL',

@@ -83,7 +83,13 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
   await migrate(db)
   const secret = randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
-  const settings: Partial<Settings> = { readsPerMinute: 'off', writesPerMinute: 'off', ...options.settings }
+  // Shoppers of a scenario order more units than the stores have.
+  const settings: Partial<Settings> = {
+    readsPerMinute: 'off',
+    writesPerMinute: 'off',
+    oversell: 'allow',
+    ...options.settings,
+  }
   const service = await addService(db, 'scenario', settings)
   if (!service) throw new Error('service scenario exists in an empty database')
   const password = await addAccount(db, keys, 'scenario', service, 'admin')

@@ -46,7 +46,7 @@ export const reservations = [
       role: 'visitor',
       summary: 'Reserve stock',
       description:
-        'Reserved units can only be ordered with this reservation, until it expires. Without `partial`, all units are reserved or none. An account can have at most 1,000 reservations.',
+        'Reserved units can only be ordered with this reservation, until it expires. Without `partial`, all units are reserved or none, except that a SKU with `allowBackorder` reserves the units that there are. An account can have at most 1,000 reservations.',
       body: ReservationInput,
       generated: ['id', 'expiresAt'],
       response: Reservation,
@@ -134,6 +134,7 @@ export const reservations = [
 interface RequestedLine extends Omit<ReservationLine, 'storeId'> {
   /** Undefined if no store keeps the SKU. */
   storeId: string | undefined
+  allowBackorder?: boolean
 }
 
 /** Finds the stock of the requested lines. Throws if a SKU or a store is unknown. */
@@ -149,20 +150,20 @@ async function findRequestedStock(
     findStockSources(tx, service, skus, undefined),
     numbers.length ? findStoresByNumber(tx, service, numbers) : [],
   ])
-  const skuIds = new Map(variants.map(({ sku, skuId }) => [sku, skuId]))
+  const bySku = new Map(variants.map(variant => [variant.sku, variant]))
   const storeIds = new Map(stores.map(store => [store.store_number, store.store_id]))
   throwIfAny([
     ...checkLines(lines),
     ...lines.flatMap(({ sku, storeNumber }, i): FieldError[] => {
-      if (!skuIds.has(sku))
-        return [{ pointer: `/lines/${i}/sku`, code: 'unknown_sku', detail: `SKU ${sku} not found.` }]
+      if (!bySku.has(sku)) return [{ pointer: `/lines/${i}/sku`, code: 'unknown_sku', detail: `SKU ${sku} not found.` }]
       if (!storeNumber || storeIds.has(storeNumber)) return []
       return [{ pointer: `/lines/${i}/storeNumber`, code: 'invalid_field', detail: `Store ${storeNumber} not found.` }]
     }),
   ])
   return lines.map(({ sku, quantity, storeNumber }, i) => ({
     storeId: storeNumber ? storeIds.get(storeNumber) : sources.get(sku),
-    skuId: skuIds.get(sku) ?? '',
+    skuId: bySku.get(sku)?.skuId ?? '',
+    allowBackorder: bySku.get(sku)?.allowBackorder ?? false,
     quantity,
     requested: quantity,
     sequence: i + 1,
@@ -188,9 +189,9 @@ async function reserve(
   const released = releaseMoves(reservation.lines)
   await lockStock(tx, service, [...kept, ...released])
   const sellable = await readSellable(tx, service, kept, id)
-  const shortfalls = requested.flatMap(({ storeId, skuId, quantity, sequence }): FieldError[] => {
+  const shortfalls = requested.flatMap(({ storeId, skuId, quantity, sequence, allowBackorder }): FieldError[] => {
     const available = storeId === undefined ? 0 : (sellable.get(skuId) ?? 0)
-    if (quantity <= available) return []
+    if (allowBackorder || quantity <= available) return []
     const detail = `${quantity} were requested, but only ${available} can be reserved.`
     const pointer = `/lines/${sequence - 1}/quantity`
     return [{ pointer, code: 'insufficient_stock', detail, available, requested: quantity }]

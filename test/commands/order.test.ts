@@ -23,7 +23,7 @@ import { post } from '../support/write.ts'
 let api: TestApi
 let caller: Caller
 let environment: Record<string, string>
-const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' } as const
+const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off', oversell: 'allow' } as const
 
 before(async () => {
   api = await startTestApi({ settings: { ...settings, fulfilment: 'manual' }, role: 'maintainer' })

@@ -16,6 +16,8 @@ export const settings = {
   vouchersEnabled: true,
   giftCardSku: '9001',
   voucherType: 'GV_EMAIL',
+  // Most tests load no stock.
+  oversell: 'allow',
   readsPerMinute: 'off',
   writesPerMinute: 'off',
 } as const

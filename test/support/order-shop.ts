@@ -63,6 +63,8 @@ export async function startOrderShop(): Promise<OrderShop> {
     timeZone: 'Australia/Melbourne',
     writesPerMinute: 'off',
     readsPerMinute: 'off',
+    // The shop also sells an item that no store keeps.
+    oversell: 'allow',
   } as const
   const api = await startTestApi({ settings, role: 'maintainer' })
   await fillShop(api.db, api.service)

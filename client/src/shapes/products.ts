@@ -52,6 +52,10 @@ export interface ProductSize {
   price: string
   /** The barcode. */
   barcode: string | null
+  /** True if orders can exceed the units that can be sold, even if `oversell` is `refuse`. */
+  allowBackorder: boolean
+  /** The day from which a preordered SKU is delivered. */
+  preorderDate: string | null
   /** The e-commerce SKU (colour and size). It is the `sku` of all other operations. */
   ecommerceSku: string
   /** Coming prices, earliest first. Always empty if the capability `priceChanges` is not available. */

@@ -145,7 +145,7 @@ export interface Settings {
   fulfilment: Open<'automatic' | 'manual'>
   /** How the stock of the embedded back office treats units of unshipped orders. `excluded`: stock files don't know web orders, so the units are subtracted from `sellable` until they are shipped. `included`: stock files have these units taken off already. */
   allocated: Open<'excluded' | 'included'>
-  /** `refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`). `allow`: it is accepted, and the stock can fall below 0. */
+  /** `refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`), unless the SKU has `allowBackorder`. `allow`: it is accepted, and the stock can fall below 0. */
   oversell: Open<'allow' | 'refuse'>
   /** The return reasons (`GET /return-reasons`). */
   returnReasons: {

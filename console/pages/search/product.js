@@ -37,6 +37,8 @@ const skuColumns = currency => [
   { title: 'Size', value: row => row.sizeCode },
   { title: 'Barcode', value: row => row.barcode },
   { title: 'Markdown', value: row => row.markdownStatus },
+  { title: 'Backorder', value: row => (row.allowBackorder ? 'allowed' : '') },
+  { title: 'Preorder from', value: row => row.preorderDate },
   amountColumn('Original', row => row.originalPrice, currency),
   amountColumn('Price', row => row.price, currency),
 ]

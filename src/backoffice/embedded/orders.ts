@@ -1,5 +1,5 @@
 import { releaseMoves, reservationExpired } from '../../domain/inventory/reservations.ts'
-import { bySku, checkStock, orderNumberTaken, priceOrder, sortErrors } from '../../domain/orders/order-rules.ts'
+import { checkStock, orderNumberTaken, priceOrder, sortErrors } from '../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../domain/orders/orders.ts'
 import { resolveQuote } from '../../domain/orders/quotes.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
@@ -72,7 +72,7 @@ export async function placeOrder(write: WithTransaction, requested: OrderInput):
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
-  if (sellable) throwIfAny(checkStock(input.lines, bySku(sellable, variants)))
+  if (sellable) throwIfAny(checkStock(input.lines, sellable, variants))
   const lines = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
   const [, , , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {

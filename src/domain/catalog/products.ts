@@ -1,6 +1,7 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import {
   Currency,
+  Flag,
   Id,
   Integer,
   LocalDate,
@@ -34,6 +35,8 @@ const sequence = Integer('The position of the size in its colour.', 1)
 const originalPrice = Money('The price before any markdown.', '52.00')
 const price = Money('The current price.', '52.00')
 const barcode = Text('The barcode.', '9300000000001', 50)
+const allowBackorder = Flag('True if orders can exceed the units that can be sold, even if `oversell` is `refuse`.')
+const preorderDate = LocalDate('The day from which a preordered SKU is delivered.', '2027-03-01')
 
 const Size = Type.Object(
   {
@@ -43,6 +46,8 @@ const Size = Type.Object(
     originalPrice,
     price,
     barcode: Nullable(barcode),
+    allowBackorder,
+    preorderDate: Nullable(preorderDate),
     ecommerceSku: sku,
     priceChanges: Type.Array(
       Type.Object(
@@ -106,6 +111,8 @@ export const ProductRow = Type.Object({
   originalPrice: Type.Optional(originalPrice),
   price,
   barcode: Type.Optional(barcode),
+  allowBackorder: Type.Optional(allowBackorder),
+  preorderDate: Type.Optional(preorderDate),
   updateTimeStamp: Type.Optional(SourceTimestamp()),
 })
 

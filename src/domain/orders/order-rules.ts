@@ -14,7 +14,7 @@ export interface OrderFacts {
   /** The back office's ID of the gift card SKU, if there is one. */
   giftCardSkuId: string | undefined
   /** The ordered variants by SKU. Unit prices with the currency's decimals. */
-  variants: ReadonlyMap<string, { skuId: string; price: string }>
+  variants: ReadonlyMap<string, { skuId: string; price: string; allowBackorder?: boolean }>
   /** True if the prices of the lines are those of a quote. */
   isQuoted?: boolean
 }
@@ -109,20 +109,30 @@ export function priceLines(
   return { errors, lines: priced }
 }
 
-/** Returns units by SKU instead of by SKU ID. */
-export const bySku = (units: ReadonlyMap<string, number>, variants: OrderFacts['variants']) =>
-  new Map([...variants].map(([sku, { skuId }]) => [sku, units.get(skuId) ?? 0]))
-
-/** Returns an error for each SKU of which more units are ordered than can be sold. `sellable`: the units by SKU. */
-export function checkStock(lines: OrderInput['lines'], sellable: ReadonlyMap<string, number>): FieldError[] {
-  const requestedUnits = new Map<string, number>()
-  for (const { sku, quantity } of lines) requestedUnits.set(sku, (requestedUnits.get(sku) ?? 0) + quantity)
+/**
+ * Returns an error for each SKU of which more units are ordered than can be sold, unless it can be backordered. `sellable`: the units by
+ * SKU ID.
+ */
+export function checkStock(
+  lines: OrderInput['lines'],
+  sellable: ReadonlyMap<string, number>,
+  variants: OrderFacts['variants'],
+): FieldError[] {
+  const requestedUnits = countUnits(lines)
   return lines.flatMap(({ sku }, i): FieldError[] => {
-    const [available, requested] = [sellable.get(sku) ?? 0, requestedUnits.get(sku) ?? 0]
-    if (requested <= available) return []
+    const { skuId = '', allowBackorder = false } = variants.get(sku) ?? {}
+    const [available, requested] = [sellable.get(skuId) ?? 0, requestedUnits.get(sku) ?? 0]
+    if (allowBackorder || requested <= available) return []
     const detail = `${requested} of ${sku} were ordered, but only ${available} can be sold.`
     return [{ pointer: `/lines/${i}/quantity`, code: 'insufficient_stock', detail, available, requested }]
   })
+}
+
+/** Returns the units of each SKU over all lines. */
+export function countUnits(lines: OrderInput['lines']): Map<string, number> {
+  const units = new Map<string, number>()
+  for (const { sku, quantity } of lines) units.set(sku, (units.get(sku) ?? 0) + quantity)
+  return units
 }
 
 export const customerNotFound = (id: string): FieldError => ({

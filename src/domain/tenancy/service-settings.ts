@@ -76,9 +76,9 @@ export const Settings = Type.Object(
     }),
     oversell: Type.Enum(['allow', 'refuse'], {
       description:
-        '`refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`). `allow`: it is accepted, and the stock can fall below 0.',
-      default: 'allow',
-      examples: ['refuse'],
+        '`refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`), unless the SKU has `allowBackorder`. `allow`: it is accepted, and the stock can fall below 0.',
+      default: 'refuse',
+      examples: ['allow'],
     }),
     returnReasons: Type.Array(
       Type.Object(

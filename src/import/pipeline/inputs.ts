@@ -33,6 +33,7 @@ const colour = {
 }
 const variant = sameNames(
   ...['productId', 'colourId', 'skuId', 'sku', 'sizeCode', 'sequence', 'originalPrice', 'price', 'barcode'],
+  ...['allowBackorder', 'preorderDate'],
 )
 
 /** Splits a row into the parts of its tables. */

@@ -36,8 +36,9 @@ const variants: MergeTable = {
   key: ['sku_id'],
   columns: [
     ...['service_id', 'sku_id', 'product_id', 'colour_id', 'sku', 'size_code', 'sequence'],
-    ...['original_price', 'price', 'barcode'],
+    ...['original_price', 'price', 'barcode', 'allow_backorder', 'preorder_date'],
   ],
+  fresh: { allow_backorder: false },
   derived: { sku: 'coalesce(sku, sku_id)', original_price: 'coalesce(original_price, price)' },
 }
 const productContent = columnLists(products)
@@ -55,7 +56,7 @@ const body = (service: Service) => {
         select string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") from (select
            v.sku_id as "skuId", v.size_code as "sizeCode", v.sequence,
            round(v.original_price, ${decimals}::integer)::text as "originalPrice", round(v.price, ${decimals}::integer)::text as price,
-           v.barcode, v.sku as "ecommerceSku", v.price_changes as "priceChanges"
+           v.barcode, v.allow_backorder as "allowBackorder", v.preorder_date as "preorderDate", v.sku as "ecommerceSku", v.price_changes as "priceChanges"
            from variant v where v.service_id = p.service_id and v.product_id = p.product_id and v.colour_id = colours.id) sizes), '') || ']}', ',' order by colours.id)
        from (select c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus"
                from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours), '') || ']'

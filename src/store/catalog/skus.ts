@@ -4,8 +4,8 @@ import { opaqueServiceId } from '../lists/planner-fences.ts'
 
 /** Returns the back office's IDs of these e-commerce SKUs and of their products. Omits unknown SKUs. */
 export const findSkus = (db: Db, service: Service, skus: readonly string[]) =>
-  db.rows<{ sku: string; skuId: string; productId: string }>(
-    sql`select sku, sku_id as "skuId", product_id as "productId" from variant where service_id = ${service.id} and sku = any(${skus})`,
+  db.rows<{ sku: string; skuId: string; productId: string; allowBackorder: boolean }>(
+    sql`select sku, sku_id as "skuId", product_id as "productId", allow_backorder as "allowBackorder" from variant where service_id = ${service.id} and sku = any(${skus})`,
   )
 
 /** Returns the SKUs with these IDs. Omits unknown IDs. */

@@ -52,16 +52,11 @@ export const storeReservation = (
         from json_to_recordset(${JSON.stringify(lines)}) as line ("storeId" text, "skuId" text, sequence integer, quantity integer, requested integer)`),
   ])
 
-/** Seconds for which a reservation stays while its order is sent to a back office: longer than such a write can take. */
-const orderSeconds = 60
-
-/** Extends a reservation while its order is sent to a back office. Returns false if it doesn't exist or has expired. */
-export const extendReservation = async (tx: Db, service: Service, id: string): Promise<boolean> =>
-  Boolean(
-    await tx.row(sql`
-      update stock_reservation set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => ${orderSeconds}))
-       where service_id = ${service.id} and id = ${id} and expires_at > clock_timestamp() returning id`),
-  )
+/** Extends a locked reservation if it expires within these seconds. */
+export const extendReservation = (tx: Db, service: Service, id: string, seconds: number) =>
+  tx.run(sql`
+    update stock_reservation set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => ${seconds}))
+     where service_id = ${service.id} and id = ${id}`)
 
 /** Deletes a reservation with its lines. `moveStock` must make their units free in the same transaction. */
 export const endReservation = (tx: Db, service: Service, id: string) =>

@@ -264,18 +264,26 @@ export const readSellable = async (
   return new Map(rows.map(({ skuId, units }) => [skuId, units]))
 }
 
-/** Returns the units that can be sold in all stores together, by SKU ID, also to the owner of reservation `own`. */
-export const readTotalSellable = async (
-  db: Db,
+/**
+ * Locks the stock of these SKUs in all stores, and returns the levels with units that can be sold, also to the owner of reservation `own`:
+ * the most units first.
+ */
+export async function readSellableLevels(
+  tx: Db,
   service: Service,
   skuIds: readonly string[],
   own?: string,
-): Promise<Map<string, number>> => {
-  const rows = await db.rows<{ skuId: string; units: number }>(sql`
-    select s.sku_id as "skuId", least(sum(${sellableUnits(service, own)}), 2147483647)::integer as units
-      from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
-     where s.service_id = ${service.id} and s.sku_id = any(${skuIds}) group by s.sku_id`)
-  return new Map(rows.map(({ skuId, units }) => [skuId, units]))
+): Promise<{ storeId: string; skuId: string; quantity: number }[]> {
+  await lockRows(
+    tx,
+    sql`select from stock s where service_id = ${service.id} and sku_id = any(${skuIds}) order by store_id, sku_id for update`,
+  )
+  return tx.rows(sql`
+    select * from (
+      select s.store_id as "storeId", s.sku_id as "skuId", least(${sellableUnits(service, own)}, 2147483647)::integer as quantity
+        from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
+       where s.service_id = ${service.id} and s.sku_id = any(${skuIds})) levels
+     where quantity > 0 order by quantity desc, "storeId"`)
 }
 
 const selectMoves = (moves: readonly StockMove[]) =>

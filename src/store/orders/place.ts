@@ -23,13 +23,15 @@ export interface SoldVariant {
   colourCode: string | null
   colourName: string | null
   sizeCode: string
+  /** True if orders can exceed the units that can be sold. Absent in an order that was read from a back office. */
+  allowBackorder?: boolean
 }
 
 /** Looks up product and colour by key: a plan cached while there were few rows would continue to read all colours of the service. */
 export const findVariants = (tx: Db, service: Service, skus: readonly string[], decimals: number) =>
   tx.rows<SoldVariant>(sql`
     select v.sku, v.sku_id as "skuId", round(v.price, ${decimals}::integer)::text as price, p.product_code as "productCode", p.name as "productName",
-           c.code as "colourCode", c.name as "colourName", v.size_code as "sizeCode"
+           c.code as "colourCode", c.name as "colourName", v.size_code as "sizeCode", v.allow_backorder as "allowBackorder"
       from variant v
      cross join lateral ${materialized(sql`select * from product where service_id = v.service_id and product_id = v.product_id`)} p
      cross join lateral ${materialized(sql`select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id`)} c

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { sql } from '../../../src/database/db.ts'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { compileSchemas, createConformanceCheck, type Node, toPointer } from '../../support/conformance.ts'
 import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
@@ -30,6 +31,10 @@ export async function startTraffic(): Promise<Traffic> {
     database: await cloneDemoDatabase(),
     environment: { TRUSTED_PROXIES: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.0/8' },
   })
+  // The traffic orders more units than the demo shop has.
+  await api.db.run(
+    sql`update service set settings = settings || '{"oversell":"allow"}' where service_id = ${api.service.id}`,
+  )
   const document = (await api.sendRaw('/openapi.json')).json
   const check = createConformanceCheck(document)
   const faultsOf = compileSchemas(document)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { buildOrder, getStock, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { buildOrder, fillShop, getStock, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { post } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
@@ -60,3 +61,32 @@ for (const fulfilment of ['automatic', 'manual'] as const)
     assert.deepEqual([count(201), count(422)], [5, 35])
     assert.equal((await getStock(caller))['1002 TEE'], 0)
   })
+
+test('a new service refuses to oversell; a SKU for backorder can exceed the stock', async () => {
+  const shop = await api.createService({ currency: 'AUD' })
+  await fillShop(api.db, shop.service)
+  const order = () => post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 6 }]))
+  assertProblem(await order(), 'insufficient_stock', api.baseUrl, '/orders')
+  const admin = await api.createAccount('admin', shop.service)
+  const csv = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price,allowBackorder,preorderDate\n'
+  const line = 'p-TEE,C-TEE,Style TEE,BLK,id-TEE,TEE,S,10.00,true,2027-03-01\n'
+  const imported = await admin.request('/imports?type=products', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: csv + line,
+  })
+  assert.equal(imported.status, 202, imported.text)
+  const { id } = imported.json.data
+  await waitUntil(async () => (await admin.get(`/imports/${id}`)).json.data.state === 'ok', 'the import ends', 10_000)
+  const [size] = (await shop.get('/products/p-TEE')).json.data.colours[0].sizes
+  assert.deepEqual([size.allowBackorder, size.preorderDate], [true, '2027-03-01'])
+  const reserved = await post(shop, '/reservations', { lines: [{ sku: 'TEE', quantity: 6 }] })
+  assert.equal(reserved.json.data.lines[0].quantity, 5, reserved.text)
+  assertProblem(
+    await post(shop, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 5 }])),
+    'insufficient_stock',
+    api.baseUrl,
+  )
+  assert.equal((await order()).status, 201)
+  assert.equal((await getStock(shop))['1002 TEE'], -1)
+})

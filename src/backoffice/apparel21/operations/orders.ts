@@ -1,7 +1,6 @@
 import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Db } from '../../../database/db.ts'
-import { releaseMoves, reservationExpired } from '../../../domain/inventory/reservations.ts'
-import { bySku, checkStock, priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
+import { priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { resolveQuote } from '../../../domain/orders/quotes.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
@@ -12,10 +11,7 @@ import { ApiError, asApiError, type FieldError, toApiError } from '../../../erro
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { findCustomer } from '../../../store/customers/customers.ts'
-import { endReservation, extendReservation, lockReservation } from '../../../store/inventory/reservations.ts'
-import { lockStock, moveStock, readTotalSellable } from '../../../store/inventory/stock.ts'
 import { addJob } from '../../../store/jobs/jobs.ts'
-import { beginChange } from '../../../store/lists/change-timestamp.ts'
 import { lockOrder, orderRecord } from '../../../store/orders/orders.ts'
 import {
   findVariants,
@@ -26,7 +22,8 @@ import {
   readOrderContext,
   type SoldVariant,
 } from '../../../store/orders/place.ts'
-import type { Write } from '../../../writes/write.ts'
+import { ignoreError } from '../../../telemetry/ignored-errors.ts'
+import { isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
 import { deriveNumber } from '../mapping/numbers.ts'
@@ -43,6 +40,7 @@ import type { Fields } from '../xml/payload.ts'
 import { fulfilmentWrites } from './fulfilment.ts'
 import { getVoucherLock } from './open-voucher.ts'
 import { createReturn, listReturnReasons } from './returns.ts'
+import { prepareHold, releaseHold, useHold } from './stock-hold.ts'
 import { createNumberTaken, submitOrder } from './submit-order.ts'
 import { resolveGiftCardSkuId } from './voucher-sale.ts'
 import { recordRedemption, requireDrawableValidation } from './vouchers.ts'
@@ -67,6 +65,11 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
     }
     const confirmed = await attempt().catch(async error => {
       const earlier = await findEarlierOrder(write, input, { find, decimals, error })
+      if (!earlier && (isRejection(error) || error instanceof NotApplied))
+        await ignoreError(
+          write.stage(tx => releaseHold(tx, write)),
+          'stock reservations expire',
+        )
       if (!earlier) throw await toCustomerGoneError(upstream, write, input.customerId, error)
       return earlier
     })
@@ -154,16 +157,8 @@ async function validateOrder(
   const facts = { ...context, giftCardSkuId, variants, isQuoted }
   const priced = priceOrder(input, facts, service.settings.currency, decimals)
   const errors = [...quoteErrors, ...priced.errors, ...checkOrder(input, priced.freight)]
-  if (input.reservationId && !(await extendReservation(tx, service, input.reservationId))) throw reservationExpired()
-  if (service.settings.oversell === 'refuse' && variants.size === new Set(skus).size) {
-    const sellable = await readTotalSellable(
-      tx,
-      service,
-      soldVariants.map(({ skuId }) => skuId),
-      input.reservationId ?? undefined,
-    )
-    errors.push(...checkStock(input.lines, bySku(sellable, variants)))
-  }
+  const { errors: shortfalls, hold } = await prepareHold(tx, write, input, variants)
+  errors.push(...shortfalls)
   if (context.customer && !contact) errors.push(missingEmail)
   throwIfAny(sortErrors(errors))
   if (!contact) throw toApiError([missingEmail])
@@ -179,6 +174,7 @@ async function validateOrder(
     freightOption,
     payments: await buildPayments(tx, client, write, input, decimals),
   }
+  await hold()
   return { order, variants }
 }
 
@@ -190,14 +186,14 @@ interface ConfirmedOrder extends EarlierOrder {
 /** Stores an order that the back office has accepted. */
 async function storeOrder(
   tx: Db,
-  { keys, service }: Write,
+  write: Write,
   input: OrderInput,
   { id, number, decimals, variants, ...priced }: ConfirmedOrder,
 ) {
+  const { keys, service } = write
   const { currency } = service.settings
   const inserted = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
-  // The back office has taken the units of the order. Until the next sync reads its stock, they must not become sellable.
-  if (input.reservationId) await useReservation(tx, service, input.reservationId)
+  await useHold(tx, write, input, variants)
   // A lookup may have stored this order after the earlier attempt ended. Its vouchers still have their old balance.
   if (!inserted && !(await lockOrder(tx, service, { id }))) throw createNumberTaken(number)
   await forEachVoucher(input.payments, payment => recordRedemption(tx, keys, service, payment))
@@ -209,17 +205,6 @@ async function storeOrder(
   const record = await orderRecord(tx, service, id)
   if (!record) throw new Error(`order ${id} is missing after its insert`)
   return { id, ...record }
-}
-
-/** Ends a reservation and takes its units off the stock. An expired reservation may have ended while the back office was called. */
-async function useReservation(tx: Db, service: Service, id: string) {
-  const reservation = await lockReservation(tx, service, id)
-  if (!reservation) return
-  const moves = releaseMoves(reservation.lines).map(move => ({ ...move, quantity: move.reserved }))
-  await lockStock(tx, service, moves)
-  const change = await beginChange(tx, service, ['stock'])
-  await moveStock(tx, service, change, moves)
-  await endReservation(tx, service, id)
 }
 
 const missingEmail: FieldError = {
