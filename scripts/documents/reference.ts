@@ -1,6 +1,7 @@
 import { describeSecretFiles, settings } from '../../src/config/config.ts'
 import { roles } from '../../src/domain/accounts.ts'
 import { alertKinds } from '../../src/domain/alerts.ts'
+import { changeFields, changeKinds, pathsByKind } from '../../src/domain/changes.ts'
 import { Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
 import { findErrorGuide } from '../../src/http/docs/error-guides.ts'
@@ -128,4 +129,48 @@ A request that needs a higher role returns 403 \`insufficient_role\`.
 This page is generated from the route definitions by \`npm run docs\`.
 
 ${sections.join('\n')}`
+}
+
+interface WebhookDocument {
+  webhooks: {
+    'records.changed': {
+      post: { description: string; parameters: { name: string; description: string; example: string }[] }
+    }
+  }
+}
+
+/** Returns the page of the webhook events, from the OpenAPI document and the schemas of changes. */
+export function buildWebhookEventsPage(openApiDocument: string) {
+  const { description, parameters } = (JSON.parse(openApiDocument) as WebhookDocument).webhooks['records.changed'].post
+  const headers = parameters.map(({ name, description: meaning, example }) => [code(name), meaning, code(example)])
+  const kinds = changeKinds.map(kind => [code(kind), code(`GET ${pathsByKind[kind]}/{id}`)])
+  const fields = Object.entries(changeFields).map(([name, schema]) => [
+    code(name),
+    (schema as { description?: string }).description ?? '',
+  ])
+  return `# Webhook events
+
+${description}
+This page is generated from \`src/domain/changes.ts\` and the OpenAPI document by \`npm run docs\`. [Receive webhooks](../shop/receive-webhooks.md) explains each step.
+
+## Types
+
+${table(
+  ['Type', 'Sent', 'Body'],
+  [
+    [code('records.changed'), 'Records have changed or were removed.', '`data.changes` has at most 100 changes.'],
+    [code('webhook.test'), 'A person or program has sent a test.', 'It has no changes.'],
+  ],
+)}
+## Headers
+
+${table(['Header', 'Meaning', 'Example'], headers)}
+## Kinds
+
+Limit a webhook to some kinds with \`kinds\`. Vouchers send no events, because their numbers are half of a secret.
+
+${table(['Kind', 'Read the record'], kinds)}
+## Fields of a change
+
+${table(['Field', 'Meaning'], fields)}`
 }

@@ -13,6 +13,7 @@ import {
   buildErrorsPage,
   buildPermissionsPage,
   buildSettingsPage,
+  buildWebhookEventsPage,
 } from './reference.ts'
 import { includeSamples } from './samples.ts'
 
@@ -24,9 +25,10 @@ export async function buildDocuments(): Promise<Record<string, string>> {
   const pagesWithSamples = await Promise.all(
     pages.map(async page => [page, includeSamples(await readFile(new URL(page, root), 'utf8'))]),
   )
+  const openApiDocument = await buildOpenApiDocument()
   return {
     ...Object.fromEntries(pagesWithSamples),
-    'openapi.json': await buildOpenApiDocument(),
+    'openapi.json': openApiDocument,
     '.env.example': envExample(),
     'docs/reference/alerts.md': buildAlertsPage(),
     'docs/reference/cli.md': await buildCommandsPage(),
@@ -35,6 +37,7 @@ export async function buildDocuments(): Promise<Record<string, string>> {
     'docs/reference/import-formats.md': renderImportFormats(),
     'docs/reference/permissions.md': buildPermissionsPage(),
     'docs/reference/service-settings.md': buildSettingsPage(),
+    'docs/reference/webhook-events.md': buildWebhookEventsPage(openApiDocument),
   }
 }
 
