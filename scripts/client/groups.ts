@@ -66,6 +66,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     resend: 'resendVoucher',
   },
   paymentGateways: { list: 'listPaymentGateways' },
+  me: { get: 'getMe' },
   service: { capabilities: 'getCapabilities', settings: 'getSettings', updateSettings: 'updateSettings' },
   accounts: {
     list: 'listAccounts',

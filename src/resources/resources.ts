@@ -10,6 +10,7 @@ import { imports } from './imports.ts'
 import { inventory } from './inventory.ts'
 import { mappingCheck } from './mappings/mapping-check.ts'
 import { mappings } from './mappings/mappings.ts'
+import { me } from './me.ts'
 import { orders } from './orders.ts'
 import { privacy } from './privacy.ts'
 import { products } from './products.ts'
@@ -54,6 +55,7 @@ export const routes: readonly RouteDefinition[] = [
   ...stats,
   ...requests,
   ...serviceRoutes,
+  ...me,
   ...accounts,
   ...mappings,
   ...mappingCheck,

@@ -5,6 +5,7 @@ import { describeCorrection, readClockCorrection } from '../../store/alerts/data
 import { readCommitWaitSeconds } from '../../store/stats/sync-status.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { AppContext } from '../app-context.ts'
+import { acceptsMarkdown } from '../negotiation/accept.ts'
 import { buildOpenApiDocument } from '../openapi/openapi.ts'
 import { sliceDocument, sliceQuery } from '../openapi/slice.ts'
 import type { Operation } from '../routing/operation.ts'
@@ -12,6 +13,7 @@ import { parseQuery } from '../routing/query.ts'
 import { changelog } from './changelog.ts'
 import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
+import { renderErrorMarkdown } from './error-markdown.ts'
 import { buildErrorPageHeaders, errorPage } from './error-page.ts'
 
 /** Seconds after which a commit that waits for a synchronous standby shows in `/health/ready`. */
@@ -70,12 +72,13 @@ export function registerPublicPages(
 
   const errorHeaders = buildErrorPageHeaders()
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
-    const { code } = request.params
+    const code = request.params.code.replace(/\.md$/, '')
     if (!Object.hasOwn(errorCodes, code)) throw notFound('error')
+    const isMarkdown = code !== request.params.code || acceptsMarkdown(request.headers.accept)
     return reply
-      .headers(errorHeaders)
-      .type('text/html; charset=utf-8')
-      .send(errorPage(code as ErrorCode))
+      .headers({ ...errorHeaders, vary: 'accept' })
+      .type(`text/${isMarkdown ? 'markdown' : 'html'}; charset=utf-8`)
+      .send(isMarkdown ? renderErrorMarkdown(code as ErrorCode) : errorPage(code as ErrorCode))
   })
 
   registerDocsPages(server, publicUrl)

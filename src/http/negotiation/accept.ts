@@ -26,6 +26,10 @@ export function chooseMedium(accept: string | undefined, media: Media): Medium {
 /** True if a client names HTML, as browsers do. A client that accepts anything does not. */
 export const acceptsHtml = (accept = '') => getWeight(['text/html'], accept) > 0
 
+/** True if a client names Markdown, and prefers it to HTML. */
+export const acceptsMarkdown = (accept = '') =>
+  getWeight(['text/markdown'], accept) > Math.max(0, getWeight(['text/html'], accept))
+
 /** Returns the weight (`q`) of the first of these ranges in an Accept header (RFC 9110, section 12.5). Returns 0 if it has none of them. */
 export function getWeight(ranges: readonly string[], accept: string): number {
   const weights = new Map<string, number>()

@@ -9,11 +9,11 @@ import { toHeading } from './texts.ts'
 const buildResponse = (
   { json }: Writer,
   status: string,
-  { description, schema, headers = [] }: PublicPageResponse,
+  { description, schema, headers = [], hasMarkdown }: PublicPageResponse,
 ) => ({
   description,
   ...(headers.length && { headers: referToHeaders(...headers) }),
-  ...(status !== '304' && { content: schema ? json(schema) : html }),
+  ...(status !== '304' && { content: schema ? json(schema) : { ...html, ...(hasMarkdown && markdown) } }),
 })
 
 /** Returns the OpenAPI operation of a public page. */
@@ -42,6 +42,9 @@ export const writePage = (writer: Writer, page: PageOperation) => ({
   'x-error-codes': getOwnErrors(page.errors ?? []),
 })
 
+const markdown = {
+  'text/markdown': { schema: { type: 'string' }, example: '---\nnext: fix_request\n---\n…' },
+}
 const html = {
   'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' },
 }

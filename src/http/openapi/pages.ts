@@ -12,6 +12,8 @@ export interface PublicPageResponse {
   description: string
   /** The schema of a JSON response. Without it, the response is HTML. */
   schema?: TSchema
+  /** True if the page is also available as Markdown. */
+  hasMarkdown?: true
   headers?: readonly ResponseHeader[]
 }
 
@@ -129,12 +131,17 @@ export const pages: readonly PageOperation[] = [
     path: '/errors/{code}',
     operationId: 'explainError',
     summary: 'Get an error page',
-    description: 'An HTML page with the meaning of the error and its remedy.',
+    description:
+      'The meaning of the error and its remedy: an HTML page, or Markdown with `Accept: text/markdown` or if the path ends with `.md`. The Markdown begins with `next`, the next action of a program.',
     params: {
       code: { description: 'The code of the error.', example: 'not_found', schema: Code },
     },
     responses: {
-      200: { description: 'The error page as HTML.', headers: ['Content-Security-Policy', 'Referrer-Policy'] },
+      200: {
+        description: 'The error page.',
+        headers: ['Content-Security-Policy', 'Referrer-Policy', 'Vary'],
+        hasMarkdown: true,
+      },
     },
     errors: ['not_found'],
   },

@@ -126,6 +126,8 @@ export interface RequestContext<P extends Params = Params> {
 export interface ReadContext<Query = unknown, P extends Params = Params> extends RequestContext<P> {
   /** The caller's role in the service. */
   role: Role
+  /** The caller's account. */
+  username: string
   db: Database
   /** Runs a read that counts failed attempts or reserves names. */
   runInStages: <T>(work: (stages: Stages) => Promise<CommitPhase<T>>) => Promise<T>
@@ -187,6 +189,7 @@ export function createReadContext(app: AppContext, request: FastifyRequest): Rea
   return {
     ...createRequestContext(app, request),
     role,
+    username: request.username ?? '',
     db: app.db,
     runInStages: work => runInStages(app, service, work),
     query: undefined,

@@ -39,6 +39,37 @@ test('a new account can sign in immediately with the returned API key', async ()
   assert.deepEqual((await api.get(String(location))).json.data, { ...account, since })
 })
 
+test('every account can read its own role, limits and services', async () => {
+  const visitor = await api.createAccount('visitor')
+  const get = async (caller: Caller) => (await caller.get('/me')).json.data
+  const { name } = api.service
+  const services = [{ name, role: 'visitor' }]
+  const limits = { readsPerMinute: null, writesPerMinute: null }
+  assert.deepEqual(await get(visitor), { username: visitor.username, role: 'visitor', limits, services })
+  const own = await get(api)
+  assert.deepEqual([own.username, own.role], [api.username, 'admin'])
+  assertProblem(await api.sendRaw('/me'), 'invalid_credentials', api.baseUrl)
+})
+
+test('an account reads all its services, whichever one it names', async () => {
+  const other = await api.createService()
+  const username = newUsername()
+  const password = await addAccount(api.db, api.keys, username, api.service, 'maintainer')
+  await addAccount(api.db, api.keys, username, other.service, 'visitor')
+  const authorization = `Basic ${toApiKey(username, password ?? '')}`
+  for (const [service, role] of [
+    [api.service.name, 'maintainer'],
+    [other.service.name, 'visitor'],
+  ] as const) {
+    const { json } = await api.sendRaw('/me', { headers: { authorization, 'x-service-name': service } })
+    assert.equal(json.data.role, role)
+    assert.deepEqual(
+      json.data.services.map((each: { name: string }) => each.name),
+      [api.service.name, other.service.name].sort(),
+    )
+  }
+})
+
 test('a username that looks like another or a reserved one is rejected', async () => {
   const create = async (username: string) => {
     const { status, json } = await post(api, '/accounts', { username, role: 'visitor' })

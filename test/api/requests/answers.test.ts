@@ -62,6 +62,38 @@ test('each error type links to its page', async () => {
     assertProblem(await api.sendRaw(path), 'not_found', api.baseUrl, path)
 })
 
+test('each error page is available as Markdown with the next action', async () => {
+  const actions: Partial<Record<string, string>> = {
+    invalid_field: 'fix_request',
+    invalid_cursor: 'fix_request',
+    invalid_credentials: 'ask_admin',
+    insufficient_role: 'ask_admin',
+    rate_limited: 'retry_later',
+    too_many_failures: 'retry_later',
+    concurrent_update: 'retry',
+    idempotency_in_progress: 'retry_later',
+    precondition_failed: 'read_again',
+    mapping_changed: 'read_again',
+    back_office_unavailable: 'retry_later',
+    outcome_unknown: 'retry_with_same_key',
+    internal_error: 'ask_operator',
+  }
+  for (const [code, { status, title, remedy }] of Object.entries(errorCodes)) {
+    const response = await api.sendRaw(`/errors/${code}`, { headers: { accept: 'text/markdown, text/html;q=0.5' } })
+    assert.deepEqual([response.status, response.headers['content-type']], [200, 'text/markdown; charset=utf-8'])
+    assert.equal(response.headers.vary, 'accept')
+    const [, next = ''] = /^---\ncode: \w+\nstatus: \d+\nnext: (\w+)\n---\n/.exec(response.text) ?? []
+    assert.match(next, /^(fix_request|read_again|retry|retry_later|retry_with_same_key|ask_admin|ask_operator)$/, code)
+    assert.equal(next, actions[code] ?? next, code)
+    for (const text of [`code: ${code}\n`, `status: ${status}\n`, title, remedy])
+      assert.ok(response.text.includes(text), `${code}: ${text}`)
+    assert.equal((await api.sendRaw(`/errors/${code}.md`)).text, response.text)
+  }
+  const browser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
+  assert.match(String((await api.sendRaw('/errors/not_found', browser)).headers['content-type']), /^text\/html/)
+  assertProblem(await api.sendRaw('/errors/nope.md'), 'not_found', api.baseUrl, '/errors/nope.md')
+})
+
 test('a record that the client already has returns 304', async () => {
   const { headers, text } = await api.get(one)
   const etag = String(headers.etag)

@@ -1,0 +1,26 @@
+// Made of the operations of the API by `npm run docs`.
+import type { Open } from './general.ts'
+
+export interface Me {
+  /** The username of the account. */
+  username: string
+  /** The role of the account in the service. Each role includes the permissions of the previous roles. */
+  role: Open<'visitor' | 'maintainer' | 'admin'>
+  limits: AccountLimits
+  /** The services that the account can access, by name. */
+  services: AssignedService[]
+}
+
+export interface AccountLimits {
+  /** The reads per minute that each process admits. Null if the limit is off. */
+  readsPerMinute: number | null
+  /** The writes per minute that each process admits. Null if the limit is off. */
+  writesPerMinute: number | null
+}
+
+export interface AssignedService {
+  /** The name of the service, for `X-Service-Name`. */
+  name: string
+  /** The role of the account in the service. Each role includes the permissions of the previous roles. */
+  role: Open<'visitor' | 'maintainer' | 'admin'>
+}

@@ -1,0 +1,68 @@
+import { roles } from '../domain/accounts.ts'
+import { Nullable, OneOf, Text } from '../domain/values/fields.ts'
+import { get } from '../http/routing/route-definitions.ts'
+import { Type } from '../schemas/schemas.ts'
+import { loadAssignments } from '../store/accounts/accounts.ts'
+
+const role = OneOf(
+  'The role of the account in the service. Each role includes the permissions of the previous roles.',
+  roles,
+)
+const Limit = (what: string, example: number) =>
+  Nullable(
+    Type.Integer({
+      description: `The ${what} per minute that each process admits. Null if the limit is off.`,
+      examples: [example],
+    }),
+  )
+
+const Me = Type.Object(
+  {
+    username: Text('The username of the account.', 'webshop', 100),
+    role,
+    limits: Type.Object(
+      { readsPerMinute: Limit('reads', 24_000), writesPerMinute: Limit('writes', 3_000) },
+      { $id: 'AccountLimits', additionalProperties: false },
+    ),
+    services: Type.Array(
+      Type.Object(
+        { name: Text('The name of the service, for `X-Service-Name`.', 'luma'), role },
+        { $id: 'AssignedService', additionalProperties: false },
+      ),
+      { description: 'The services that the account can access, by name.' },
+    ),
+  },
+  { $id: 'Me', additionalProperties: false },
+)
+
+const toLimit = (limit: number | 'off') => (limit === 'off' ? null : limit)
+
+/** The account of the request. */
+export const me = [
+  get(
+    '/me',
+    {
+      operationId: 'getMe',
+      tag: 'Accounts',
+      inControlDatabase: true,
+      summary: 'Get your account',
+      description: 'The account of the request: its role and limits in this service, and all services it can access.',
+      response: Me,
+    },
+    async ({ db, service, role: ownRole, username }) => {
+      const { readsPerMinute, writesPerMinute } = service.settings
+      const services = [...(await loadAssignments(db, username))].map(([name, assignment]) => ({
+        name,
+        role: assignment.role,
+      }))
+      return {
+        data: {
+          username,
+          role: ownRole,
+          limits: { readsPerMinute: toLimit(readsPerMinute), writesPerMinute: toLimit(writesPerMinute) },
+          services: services.sort((a, b) => (a.name < b.name ? -1 : 1)),
+        },
+      }
+    },
+  ),
+]
