@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { buildVoucher, openShopForProcesses, type WriteResponse } from '../../support/installations/shop-processes.ts'
 import { buildOrder, buildReturn } from '../../support/order-shop.ts'
-import { type RunningServer, serve, stopServer } from '../../support/processes.ts'
+import { type RunningServer, serve, stopServer, waitUntil } from '../../support/processes.ts'
 
 const shop = await openShopForProcesses()
 /** Two processes on one database. */
@@ -124,4 +124,17 @@ test('concurrent returns never exceed the quantity sold', async () => {
   assert.equal(order.status, 201, order.code)
   const responses = await all(30, i => ask(i, 'POST', `/orders/${order.data.id}/returns`, buildReturn({ TEE: 1 })))
   assert.deepEqual(statuses(responses), { 201: 5, quantity_exceeds_returnable: 25 })
+})
+
+test('64 clients of two processes never buy more than the stock', async () => {
+  await shop.db.run(
+    sql`update service set settings = settings || '{"oversell":"refuse"}' where service_id = ${shop.service.id}`,
+  )
+  const buy = (i: number, quantity: number) => ask(i, 'POST', '/orders', buildOrder([{ sku: 'TEE', quantity }]))
+  for (const i of [0, 1])
+    await waitUntil(async () => (await buy(i, 9_000)).code === 'insufficient_stock', 'the setting applies', 10_000)
+  // An order can be accepted until both processes have read the setting.
+  await shop.db.run(sql`update stock set free_stock = 4 where service_id = ${shop.service.id} and sku_id = 'id-TEE'`)
+  const responses = await all(64, i => buy(i, 1))
+  assert.deepEqual(statuses(responses), { 201: 4, insufficient_stock: 60 })
 })
