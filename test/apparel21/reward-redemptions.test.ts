@@ -46,7 +46,7 @@ const reserve = async (amount: string) => {
 }
 const end = (action: 'confirm' | 'cancel', requestId: string) => post(api, `${buildPath()}/${requestId}/${action}`, {})
 const statusOf = async (requestId: string) => (await api.get(`${buildPath()}/${requestId}`)).json.data.status
-/** What the back office has: reserved and used. */
+/** Returns the reserved and the used amount in the back office. */
 const lot = () => {
   const [{ pending, redeemed } = assert.fail()] = someAccount().rewards
   return { pending, redeemed }
