@@ -62,7 +62,7 @@ for (const fulfilment of ['automatic', 'manual'] as const)
     assert.equal((await getStock(caller))['1002 TEE'], 0)
   })
 
-test('a new service refuses to oversell; a SKU for backorder can exceed the stock', async () => {
+test('a new service rejects overselling; a SKU for backorder can exceed the stock', async () => {
   const shop = await api.createService({ currency: 'AUD' })
   await fillShop(api.db, shop.service)
   const order = () => post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 6 }]))
