@@ -45,15 +45,15 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   await rm(file)
 
   const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
-  const peak = Math.max(fastest.peak, ...samples.map(each => each.peak), restored.peak)
+  const peak = Math.max(fastest.peak, ...samples.map(sample => sample.peak), restored.peak)
   const megabytes = Number(/([\d.,]+) MB/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
-  const line = (what: string, elapsed: number, most: number) => [
-    what,
+  const line = (label: string, elapsed: number, maximum: number) => [
+    label,
     whole(elapsed),
     whole(rows / elapsed),
     tenths(megabytes / elapsed),
     tenths((1e7 / rows) * (elapsed / 60)),
-    whole(most),
+    whole(maximum),
   ]
   const tail = median(tails)
   return {
@@ -70,7 +70,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
           line(
             'backup while pages are served',
             median(samples.slice(1).map(each => each.seconds)),
-            Math.max(...samples.map(each => each.peak)),
+            Math.max(...samples.map(sample => sample.peak)),
           ),
           line('backup with --cpu-percent 100', fastest.seconds, fastest.peak),
           line('restore', restored.seconds, restored.peak),
@@ -78,9 +78,9 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
       },
     ],
     targets: [
-      { what: 'p99 of pages during a backup', expected: '≤ 1.5 ×', actual: `${tenths(tail)} ×`, met: tail <= 1.5 },
+      { label: 'p99 of pages during a backup', expected: '≤ 1.5 ×', actual: `${tenths(tail)} ×`, met: tail <= 1.5 },
       {
-        what: 'memory, at most',
+        label: 'memory, at most',
         expected: `≤ ${mostMegabytes} MB`,
         actual: `${whole(peak)} MB`,
         met: peak <= mostMegabytes,

@@ -15,7 +15,7 @@ const name = 'bench-breaker'
 /** Requests a second: of the one whose back office dies, and of the other. */
 const rates = { writes: 40, reads: 200 }
 /** Limit: the slowest response of the neighbour may take this many times as long. */
-const most = 1.2
+const maximum = 1.2
 /**
  * Minimum seconds of a measurement. Unanswered calls time out after ten seconds, and the circuit opens only after
  * that.
@@ -79,10 +79,10 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
       },
     ],
     targets: medians.slice(1).map(({ state, p99 }) => ({
-      what: `p99 of reads, the neighbour's back office ${state}`,
-      expected: `at most ${percent(most)} of alive`,
+      label: `p99 of reads, the neighbour's back office ${state}`,
+      expected: `at most ${percent(maximum)} of alive`,
       actual: percent(p99 / (alive?.p99 ?? Number.NaN)),
-      met: p99 <= most * (alive?.p99 ?? Number.NaN),
+      met: p99 <= maximum * (alive?.p99 ?? Number.NaN),
     })),
   }
 }

@@ -28,7 +28,7 @@ export async function measureColdStart(directory: string): Promise<Section> {
         rows: [['seconds', ...seconds.map(tenths), tenths(middle)]],
       },
     ],
-    targets: [{ what: 'cold start', expected: '< 3 s', actual: `${tenths(middle)} s`, met: middle < 3 }],
+    targets: [{ label: 'cold start', expected: '< 3 s', actual: `${tenths(middle)} s`, met: middle < 3 }],
   }
 }
 

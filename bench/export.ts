@@ -23,7 +23,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   const scenarios = await scenariosOf(loaded)
   const page = scenarios.find(({ name }) => name === 'customers, deepest page')
   if (!page) throw new Error('the bench has a deepest page')
-  const tell = (packing?: string) => timeExport(service, loaded, packing)
+  const tell = (encoding?: string) => timeExport(service, loaded, encoding)
   const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', ExportResult>[] = []
   const pages: Record<'alone' | 'beside', Sample>[] = []
   for (let round = 0; round < bench.rounds; round++) {
@@ -32,26 +32,26 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   }
   const peak = memory(service.pid).peak
   bench.say('  pages, alone and during a bulk export')
-  const asking = { connections: 4, rate: pagesPerSecond, seconds: Math.max(5, bench.seconds) }
+  const load = { connections: 4, rate: pagesPerSecond, seconds: Math.max(5, bench.seconds) }
   for (let round = 0; round < bench.rounds; round++) {
-    const alone = await ask(bench, service, page, asking)
+    const alone = await ask(bench, service, page, load)
     let over = false
     const listing = (async () => {
       while (!over) await tell()
     })()
-    const beside = await ask(bench, service, page, asking)
+    const concurrent = await ask(bench, service, page, load)
     over = true
     await listing
-    pages.push({ alone, beside })
+    pages.push({ alone, beside: concurrent })
   }
   await service.stop()
 
-  const of = (way: keyof (typeof rounds)[number], what: keyof ExportResult) =>
-    median(rounds.map(round => round[way][what]))
+  const of = (way: keyof (typeof rounds)[number], label: keyof ExportResult) =>
+    median(rounds.map(round => round[way][label]))
   const share = median(rounds.map(({ copy, plain }) => copy.seconds / plain.seconds))
   const tail = median(pages.map(({ alone, beside }) => beside.p99 / alone.p99))
-  const ofPages = (when: keyof (typeof pages)[number], what: 'p50' | 'p99') =>
-    tenths(median(pages.map(round => round[when][what])))
+  const ofPages = (when: keyof (typeof pages)[number], label: 'p50' | 'p99') =>
+    tenths(median(pages.map(round => round[when][label])))
   return {
     title: 'Bulk export',
     about:
@@ -79,14 +79,14 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
       },
     ],
     targets: [
-      { what: 'rate, of COPY', expected: '≥ 50 %', actual: percent(share), met: share >= 0.5 },
+      { label: 'rate, of COPY', expected: '≥ 50 %', actual: percent(share), met: share >= 0.5 },
       {
-        what: 'memory of the service, at most',
+        label: 'memory of the service, at most',
         expected: `≤ ${mostMegabytes} MB`,
         actual: `${whole(peak)} MB`,
         met: peak <= mostMegabytes,
       },
-      { what: 'p99 of pages during an export', expected: '≤ 2 ×', actual: `${tenths(tail)} ×`, met: tail <= 2 },
+      { label: 'p99 of pages during an export', expected: '≤ 2 ×', actual: `${tenths(tail)} ×`, met: tail <= 2 },
     ],
   }
 }
@@ -108,8 +108,8 @@ async function copied({ url, service }: Loaded): Promise<ExportResult> {
 }
 
 /** The list as a whole by `curl`, to nowhere. */
-async function timeExport({ port }: Running, { password }: Loaded, packing = 'identity'): Promise<ExportResult> {
-  const headers = { accept: 'application/x-ndjson', 'accept-encoding': packing, 'x-service-name': serviceName }
+async function timeExport({ port }: Running, { password }: Loaded, encoding = 'identity'): Promise<ExportResult> {
+  const headers = { accept: 'application/x-ndjson', 'accept-encoding': encoding, 'x-service-name': serviceName }
   const { seconds, out } = await timed('curl', [
     ...['--silent', '--fail', '--insecure', '--http1.1', '--user', `${serviceName}:${password}`],
     ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),

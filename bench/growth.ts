@@ -80,7 +80,7 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
         of.at(-2)?.first,
       ]),
       {
-        what: 'customers: deepest page in time',
+        label: 'customers: deepest page in time',
         expected: '≤ 1.15 × first',
         actual: `${tenths(depth)} ×`,
         met: depth <= 1.15,
@@ -105,14 +105,19 @@ type Pair = [now: number | undefined, before: number | undefined]
 
 /** The largest ratio among pages that take long enough to matter. */
 function worst(
-  what: string,
+  label: string,
   than: string,
   paginations: PaginationResult[][],
   of: (pagination: PaginationResult[]) => Pair,
 ) {
   const ratios = paginations.map(of).flatMap(([now = 0, before = 0]) => (now > negligible ? [now / before] : []))
-  const most = Math.max(0, ...ratios)
-  return { what, expected: `at most 2 times ${than}, or ${negligible} ms`, actual: `${tenths(most)} ×`, met: most <= 2 }
+  const maximum = Math.max(0, ...ratios)
+  return {
+    label,
+    expected: `at most 2 times ${than}, or ${negligible} ms`,
+    actual: `${tenths(maximum)} ×`,
+    met: maximum <= 2,
+  }
 }
 
 /** The large lists, by a name, with every filter alone and together, in each direction. */

@@ -29,31 +29,31 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
   const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const client = clientOf(served, name, password)
   try {
-    const checks: [what: string, seconds: number][] = []
-    for (const what of ['first check', 'repeated without changes']) {
-      bench.say(`  mapping check, ${what}`)
+    const checks: [label: string, seconds: number][] = []
+    for (const label of ['first check', 'repeated without changes']) {
+      bench.say(`  mapping check, ${label}`)
       const begun = performance.now()
       await checkMappings(db, service)
-      checks.push([what, (performance.now() - begun) / 1_000])
+      checks.push([label, (performance.now() - begun) / 1_000])
     }
     await db.run(sql`analyze mapping_issue`)
-    const requests: [what: string, send: (round: number) => Promise<unknown>][] = [
+    const requests: [label: string, send: (round: number) => Promise<unknown>][] = [
       ['summary of the check', () => client.read('/mappings/check')],
       ['a page of issues', () => client.read('/mappings/issues/skus?state=nearMatch&limit=50')],
       ['map a SKU', round => fix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
       ['map a store to the shared location', round => fix(client, 'stores', `s${round + 1}`, 'all')],
       ['map a store to its own location', round => fix(client, 'stores', `s${round + 1}`, `own${round}`)],
     ]
-    const times: [what: string, ms: number][] = []
-    for (const [what, send] of requests) {
-      bench.say(`  ${what}`)
+    const times: [label: string, ms: number][] = []
+    for (const [label, send] of requests) {
+      bench.say(`  ${label}`)
       const taken = []
       for (let round = 0; round < bench.rounds; round++) {
         const begun = performance.now()
         await send(round)
         taken.push(performance.now() - begun)
       }
-      times.push([what, median(taken)])
+      times.push([label, median(taken)])
     }
     return {
       title: 'The mapping check',
@@ -62,12 +62,12 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
         {
           caption: 'Check of all mappings',
           head: ['which', 'seconds'],
-          rows: checks.map(([what, s]) => [what, tenths(s)]),
+          rows: checks.map(([label, s]) => [label, tenths(s)]),
         },
-        { caption: 'Requests', head: ['request', 'ms'], rows: times.map(([what, ms]) => [what, tenths(ms)]) },
+        { caption: 'Requests', head: ['request', 'ms'], rows: times.map(([label, ms]) => [label, tenths(ms)]) },
       ],
-      targets: times.map(([what, ms]) => ({
-        what,
+      targets: times.map(([label, ms]) => ({
+        label,
         expected: `≤ ${mostMs} ms`,
         actual: `${whole(ms)} ms`,
         met: ms <= mostMs,

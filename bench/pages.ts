@@ -148,15 +148,15 @@ const wantedBare = 50_000
 function targetsOf({ scenario: { name }, plain, full, half, share, bareTail }: PageResult): Target[] {
   const tail = tailOf(half)
   return [
-    { what: `${name}: of SQL alone`, expected: '≥ 60 %', actual: percent(share.sql), met: share.sql >= 0.6 },
+    { label: `${name}: of SQL alone`, expected: '≥ 60 %', actual: percent(share.sql), met: share.sql >= 0.6 },
     {
-      what: `${name}: pages/s`,
+      label: `${name}: pages/s`,
       expected: `≥ ${whole(wantedPages)} where the bare HTTP server makes ${whole(wantedBare)}: ≥ ${percent(wantedPages / wantedBare)} of it`,
       actual: `${whole(full.answersPerSecond)} of ${whole(plain)}: ${tenths(share.plain * 100)} %`,
       met: share.plain >= wantedPages / wantedBare,
     },
     {
-      what: `${name}: p99 at half load`,
+      label: `${name}: p99 at half load`,
       expected: '≤ 3 × p50',
       actual: `${tenths(tail)} ×, the bare server ${tenths(bareTail)} ×`,
       met: tail <= 3,

@@ -13,7 +13,7 @@ import { requestFor, type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
 /** Limit: the share by which the CPU per response may grow, for the service and for PostgreSQL. */
-const most = 0.03
+const maximum = 0.03
 /** Turns of a round; those before the first one count for nothing: what runs in them is compiled. */
 const turnsOfRound = 6
 const turnsToWarm = 4
@@ -44,23 +44,23 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
     const rest = ((used() - before) * 1e6) / (sample.answersPerSecond * secondsOfTurn)
     return { ...sample, each: sample.cpu.service + sample.cpu.postgres + rest }
   }
-  const found: { name: string; without: Turn[]; with: Turn[] }[] = []
+  const matches: { name: string; without: Turn[]; with: Turn[] }[] = []
   try {
     for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
       bench.say(`  ${scenario.name}`)
       const samples = { name: scenario.name, without: [] as Turn[], with: [] as Turn[] }
-      for (let turn = -turnsToWarm; turn < bench.rounds * turnsOfRound; turn++) {
+      for (let round = -turnsToWarm; round < bench.rounds * turnsOfRound; round++) {
         const both = [
           [unlogged, samples.without],
           [logged, samples.with],
         ] as const
         // Each time in the other order: what comes first has another machine than what comes second.
-        for (const [shop, into] of turn % 2 ? both : both.toReversed()) {
+        for (const [shop, into] of round % 2 ? both : both.toReversed()) {
           const sample = await turnOf(shop.asking(scenario))
-          if (turn >= 0) into.push(sample)
+          if (round >= 0) into.push(sample)
         }
       }
-      found.push(samples)
+      matches.push(samples)
     }
   } finally {
     await served.stop()
@@ -70,8 +70,8 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       await loaded.db.run(sql`delete from account where username = ${name}`)
     }
   }
-  const grown = found.map(({ name, without, with: own }) => {
-    const by = own.map((sample, turn) => sample.each / (without[turn]?.each ?? Number.NaN) - 1)
+  const grown = matches.map(({ name, without, with: own }) => {
+    const by = own.map((sample, round) => sample.each / (without[round]?.each ?? Number.NaN) - 1)
     return { name, by: median(by), error: standardError(by) }
   })
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
@@ -82,7 +82,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       {
         caption: 'At full load',
         head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'increase', 'standard error'],
-        rows: found.flatMap(({ name, without, with: own }, i) =>
+        rows: matches.flatMap(({ name, without, with: own }, i) =>
           [without, own].map((samples, on) => {
             const middle = (value: (sample: Turn) => number) => median(samples.map(value))
             return [
@@ -96,10 +96,10 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       },
     ],
     targets: grown.map(({ name, by }) => ({
-      what: `${name}: CPU with the log`,
+      label: `${name}: CPU with the log`,
       expected: '≤ 3 % more',
       actual: shown(by),
-      met: by <= most,
+      met: by <= maximum,
     })),
   }
 }

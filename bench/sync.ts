@@ -35,11 +35,11 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
   const readTimestamp = async () =>
     (await db.row<{ now: string }>(sql`select clock_timestamp()::text as now`))?.now ?? ''
   try {
-    const runs: { what: string; seconds: number; read: number; peak: number; written: number }[] = []
-    const measure = async (what: string, ...args: string[]) => {
-      bench.say(`  ${what}`)
+    const runs: { label: string; seconds: number; read: number; peak: number; written: number }[] = []
+    const measure = async (label: string, ...args: string[]) => {
+      bench.say(`  ${label}`)
       const since = await readTimestamp()
-      runs.push({ what, ...(await pull(...args)), written: await written(since) })
+      runs.push({ label, ...(await pull(...args)), written: await written(since) })
     }
     await pull('stores', 'products')
     await measure('all stock, the first time', 'stock', '--full')
@@ -55,20 +55,20 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
         {
           caption: 'Runs',
           head: ['run', 'records', 'seconds', 'records/s', 'rows written', 'peak MB'],
-          rows: runs.map(({ what, seconds, read, peak: peakMegabytes, written: writtenBytes }) => [
-            ...[what, whole(read), tenths(seconds), whole(read / seconds), whole(writtenBytes), whole(peakMegabytes)],
+          rows: runs.map(({ label, seconds, read, peak: peakMegabytes, written: writtenBytes }) => [
+            ...[label, whole(read), tenths(seconds), whole(read / seconds), whole(writtenBytes), whole(peakMegabytes)],
           ]),
         },
       ],
       targets: [
         {
-          what: 'memory of a full pull',
+          label: 'memory of a full pull',
           expected: `less than ${mostMegabytes} MB`,
           actual: `${whole(peak)} MB`,
           met: peak < mostMegabytes,
         },
         {
-          what: 'a pull without changes writes no row',
+          label: 'a pull without changes writes no row',
           expected: '0',
           actual: whole(rewritten),
           met: rewritten === 0,

@@ -11,7 +11,7 @@ const turnsToWarm = 4
 /** Rounds are long enough that one round differs from another by less than the limit. */
 const turnsOfRound = 4
 /** Limit: the share by which the CPU per response may grow. */
-const most = 0.03
+const maximum = 0.03
 
 /** The header of a caller that wants no trace. */
 const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
@@ -52,27 +52,27 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
       const untraced: Sample[] = []
       const traced: Sample[] = []
       const turns = bench.rounds * (isTarget ? turnsOfRound : 1)
-      for (let turn = -turnsToWarm; turn < turns; turn++) {
+      for (let round = -turnsToWarm; round < turns; round++) {
         const both: [string, Sample[]][] = [
           [none, untraced],
           [traceparent, traced],
         ]
         // The order alternates, because the spans of the first group are sent while the second one runs.
-        for (const [said, samples] of turn % 2 ? both.reverse() : both) {
-          const sample = await ask(bench, service, saying(said, scenario), { connections: 32 })
+        for (const [output, samples] of round % 2 ? both.reverse() : both) {
+          const sample = await ask(bench, service, saying(output, scenario), { connections: 32 })
           // Before anything counts, it has compiled what it runs.
-          if (turn >= 0) samples.push(sample)
+          if (round >= 0) samples.push(sample)
         }
       }
       const by = median(traced.map(({ cpu }, i) => cpu.service / (untraced[i]?.cpu.service ?? Number.NaN) - 1))
       grown.push({ name: `${scenario.name}, traced ${way}`, by, isTarget })
-      for (const [what, samples, more] of [
+      for (const [label, samples, more] of [
         ['none', untraced, ''],
         [way, traced, shown(by)],
       ] as const) {
         const of = (value: (sample: Sample) => number) => median(samples.map(value))
         rows.push([
-          ...[scenario.name, what, whole(of(sample => sample.answersPerSecond)), tenths(of(sample => sample.p99))],
+          ...[scenario.name, label, whole(of(sample => sample.answersPerSecond)), tenths(of(sample => sample.p99))],
           ...[whole(of(sample => sample.cpu.service)), more],
         ])
       }
@@ -93,7 +93,12 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
     ],
     targets: grown
       .filter(({ isTarget }) => isTarget)
-      .map(({ name, by }) => ({ what: `${name}: CPU`, expected: '≤ 3 % more', actual: shown(by), met: by <= most })),
+      .map(({ name, by }) => ({
+        label: `${name}: CPU`,
+        expected: '≤ 3 % more',
+        actual: shown(by),
+        met: by <= maximum,
+      })),
   }
 }
 

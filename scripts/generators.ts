@@ -65,7 +65,7 @@ async function isContent({ name, programs, program, args }: ToolRun): Promise<bo
   }
   const env = { PATH: `${folder}:${process.env.PATH}` }
   const { code, stdout, stderr } = await run(program, args, { cwd: directory, env }).then(
-    said => ({ code: 0, ...said }),
+    output => ({ code: 0, ...output }),
     (failure: { code: unknown; stdout: string; stderr: string }) => failure,
   )
   const warned = code !== 0 || /warn/i.test(stderr)

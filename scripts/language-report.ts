@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
+import { findPrivateNames } from './prose/declarations.ts'
 import { extractPassages } from './prose/extract.ts'
 import { checkProse, statesRule } from './prose/plain-english.ts'
 
@@ -48,6 +49,7 @@ console.table({
   '"if" in comments': countWord('if'),
   'names ending in …Of in src': declared.length,
   'messages that state a rule as a fact': messages.filter(statesRule).length,
+  'declarations with words of the table': files.flatMap(({ path, text }) => findPrivateNames(path, text)).length,
   'modules of src': new Set(source.map(({ path }) => moduleOf(path))).size,
   'dependencies between modules': edges.size,
   'lines of src': lines(source),

@@ -105,7 +105,7 @@ function lineOf(random: Random, buyer: Buyer, style: Style, colour: Colour, sku:
     colourCode: colour.code,
     colourName: colour.name,
     sizeCode: sku.size,
-    quantity: random.chance(several) ? random.whole(2, 3) : 1,
+    quantity: random.chance(several) ? random.integer(2, 3) : 1,
     price,
     off: discount ? percentOf(price, discount.percent) : 0,
     discount,

@@ -14,7 +14,7 @@ export function phones(random: Random, home: Place) {
   const abroad = home.country !== 'Australia'
   const mobile = random.chance(abroad ? 0.35 : 0.86) ? `${abroad ? '+61 ' : '0'}${random.pick(mobiles)}` : null
   const landline = () =>
-    `(${home.areaCode}) ${random.pick(['5550', '7010'])} ${String(random.whole(0, 9999)).padStart(4, '0')}`
+    `(${home.areaCode}) ${random.pick(['5550', '7010'])} ${String(random.integer(0, 9999)).padStart(4, '0')}`
   return {
     phoneMobile: mobile,
     phoneHome: !abroad && random.chance(0.2) ? landline() : null,
@@ -41,8 +41,8 @@ const streetType = drawFrom([
 export function address(random: Random, home: Place) {
   const [city, postcode] = random.pick(home.suburbs)
   return {
-    addressLine1: `${random.whole(1, random.chance(0.7) ? 90 : 480)} ${random.pick(streetNames)} ${streetType(random)}`,
-    addressLine2: random.chance(0.16) ? `${random.pick(['Unit', 'Flat', 'Apt'])} ${random.whole(1, 24)}` : null,
+    addressLine1: `${random.integer(1, random.chance(0.7) ? 90 : 480)} ${random.pick(streetNames)} ${streetType(random)}`,
+    addressLine2: random.chance(0.16) ? `${random.pick(['Unit', 'Flat', 'Apt'])} ${random.integer(1, 24)}` : null,
     city,
     state: home.state,
     postcode,
@@ -62,7 +62,7 @@ export function mailbox(random: Random) {
   return (firstname: string, surname: string, birthYear: string | undefined) => {
     const first = plain(firstname)
     const last = plain(surname)
-    const year = birthYear ?? String(random.whole(1, 99))
+    const year = birthYear ?? String(random.integer(1, 99))
     const local = random.pick([
       `${first}.${last}`,
       `${first}.${last}`,

@@ -43,7 +43,7 @@ export function makeShoppers(): Shopper[] {
 function startDays(random: Random) {
   const opened = dayOf('2018-03-05')
   return Array.from({ length: count }, () =>
-    random.chance(0.4) ? random.whole(opened, firstDay - 1) : random.whole(firstDay, referenceDay - 7),
+    random.chance(0.4) ? random.integer(opened, firstDay - 1) : random.integer(firstDay, referenceDay - 7),
   ).sort((a, b) => a - b)
 }
 
@@ -81,7 +81,7 @@ function makeShopper(random: Random, id: string, started: Day, home: Place, mail
   return {
     row: {
       id,
-      code: `${plain(surname).slice(0, 4)}${plain(firstname).slice(0, 4)}${random.whole(10, 99)}`.toUpperCase(),
+      code: `${plain(surname).slice(0, 4)}${plain(firstname).slice(0, 4)}${random.integer(10, 99)}`.toUpperCase(),
       title: titles[wears](random),
       firstname,
       surname,
@@ -109,7 +109,9 @@ function makeShopper(random: Random, id: string, started: Day, home: Place, mail
     keenness: 1 / (0.03 + u) - 0.6,
     onWeb: online ? (signedUpOnWeb ? 0.75 : 0.35) : 0,
     joined:
-      email !== null && random.chance(joinsProgramme) ? Math.max(started, programmeStart + random.whole(0, 60)) : null,
+      email !== null && random.chance(joinsProgramme)
+        ? Math.max(started, programmeStart + random.integer(0, 60))
+        : null,
     born,
   }
 }

@@ -150,7 +150,7 @@ export function makeStyles(): Style[] {
         weight: category.popularity / (0.25 + 1.75 * random.fraction()),
         price,
         colours: random
-          .some(category.palette.split(' '), random.whole(2, 5))
+          .some(category.palette.split(' '), random.integer(2, 5))
           .map(colour => makeColour(random, counter, code, colour, price, sizes, season)),
       }
     })
@@ -180,7 +180,7 @@ function makeColour(
     ecommerceProductId: random.chance(0.93) ? `8${String(20_410_000_000 + counter.colour * 7919)}` : null,
     markdownStatus,
     price: markdownStatus === 'none' ? price : reduced(price, percent),
-    markedDown: markdownStatus === 'none' ? null : referenceDay - random.whole(20, 75),
+    markedDown: markdownStatus === 'none' ? null : referenceDay - random.integer(20, 75),
     sizes: sizes.map((size, index) => ({
       id: String(++counter.sku),
       sku: `${styleCode}-${code}-${size}`,

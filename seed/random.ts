@@ -3,7 +3,7 @@ export interface Random {
   /** At least 0, below 1. */
   fraction(): number
   /** An integer from both ends, inclusive. */
-  whole(from: number, to: number): number
+  integer(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
   /** Draws distinct items of a list, in the order drawn. */
@@ -23,17 +23,17 @@ export function randomFor(part: string): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
-  const whole = (from: number, to: number) => from + Math.floor(fraction() * (to - from + 1))
-  const pick = <T>(list: readonly T[]) => list[whole(0, list.length - 1)] as T
+  const integer = (from: number, to: number) => from + Math.floor(fraction() * (to - from + 1))
+  const pick = <T>(list: readonly T[]) => list[integer(0, list.length - 1)] as T
   return {
     fraction,
-    whole,
+    integer,
     chance: probability => fraction() < probability,
     pick,
     some(list, count) {
-      const left = [...list]
-      return Array.from({ length: Math.min(count, left.length) }, () =>
-        left.splice(whole(0, left.length - 1), 1),
+      const remaining = [...list]
+      return Array.from({ length: Math.min(count, remaining.length) }, () =>
+        remaining.splice(integer(0, remaining.length - 1), 1),
       ).flat()
     },
   }

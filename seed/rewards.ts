@@ -150,13 +150,13 @@ function pointsFor({ lines, refunded, tier }: Sale) {
 
 /** Converts points to rewards, the oldest points first. */
 function redeemed(points: readonly Lot[], { day, second, tier }: Sale): Lot[] {
-  const left = points.reduce((sum, { total, redeemed: used }) => sum + total - used, 0)
-  const count = Math.floor(left / rewardThreshold)
+  const remaining = points.reduce((sum, { total, redeemed: used }) => sum + total - used, 0)
+  const count = Math.floor(remaining / rewardThreshold)
   if (count === 0 || tier === null) return []
   let owed = count * rewardThreshold
-  for (const given of points) {
-    const used = Math.min(owed, given.total - given.redeemed)
-    given.redeemed += used
+  for (const award of points) {
+    const used = Math.min(owed, award.total - award.redeemed)
+    award.redeemed += used
     owed -= used
   }
   return [lot('reward', day, second, `Reward for ${count * rewardThreshold} points`, count * tier.rewardValue)]
@@ -166,9 +166,9 @@ function redeemed(points: readonly Lot[], { day, second, tier }: Sale): Lot[] {
 function useReward(random: Random, rewards: readonly Lot[], sale: Sale) {
   const open = rewards.find(reward => reward.redeemed < reward.total)
   if (!open || !random.chance(0.6)) return
-  const left = open.total - open.redeemed
+  const remaining = open.total - open.redeemed
   const spent = sale.lines.reduce((sum, line) => sum + paid(line), 0)
-  open.redeemed += Math.min(spent, random.chance(0.12) ? Math.floor(left / 2) : left)
+  open.redeemed += Math.min(spent, random.chance(0.12) ? Math.floor(remaining / 2) : remaining)
 }
 
 /** Members with a birthday in the reference year, up to the reference day, get a gift that is valid for twelve months. */

@@ -79,7 +79,7 @@ export function makeSales(styles: readonly Style[], shoppers: readonly Shopper[]
     if (tier) member?.spend(day, value)
     if (returning) returning.refunded -= value
     else if (shopper && sale.type === 'sale' && random.chance(returned)) {
-      const back = openDay(day + random.whole(2, 28))
+      const back = openDay(day + random.integer(2, 28))
       if (back <= referenceDay) due.set(back, [...(due.get(back) ?? []), sale])
     }
   }
@@ -142,7 +142,7 @@ function bringBack(random: Random, sale: Sale): SoldLine[] {
   const known = sale.lines.filter(line => line.sku !== null)
   const lines = random.chance(0.3) ? known : [random.pick(known)]
   return lines.flatMap(line => {
-    const quantity = random.whole(1, line.quantity)
+    const quantity = random.integer(1, line.quantity)
     const others = line.sizes.filter(size => size.size !== line.sizeCode)
     const back = { ...line, quantity: -quantity }
     if (others.length === 0 || !random.chance(0.25)) return [back]

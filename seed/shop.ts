@@ -86,7 +86,7 @@ export async function fillDemoShop(
   shop = makeDemoShop(),
 ): Promise<void> {
   const fill = async <T>(
-    what: string,
+    label: string,
     upsert: (db: Database, service: Service, rows: readonly T[]) => Promise<unknown>,
     rows: readonly T[],
     list?: List,
@@ -98,7 +98,7 @@ export async function fillDemoShop(
       }
     }
     await (list ? withInitialLoad(db, service, list, bring) : bring())
-    onProgress(`${what}: ${thousands(rows.length)}`)
+    onProgress(`${label}: ${thousands(rows.length)}`)
   }
   await fill('Reference values', upsertReferences, shop.references)
   await fill('Stores', upsertStores, shop.stores, 'store')

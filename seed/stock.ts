@@ -30,7 +30,7 @@ export function stockRows(styles: readonly Style[]) {
             skuId: size.id,
             freeStock: units(random, place, colour.markdownStatus === 'clearance'),
             // Some sizes have a larger buffer.
-            buffer: random.chance(0.015) ? random.whole(2, 5) : null,
+            buffer: random.chance(0.015) ? random.integer(2, 5) : null,
           })),
         ),
     )
@@ -39,8 +39,8 @@ export function stockRows(styles: readonly Style[]) {
 
 /** A negative figure: units that were sold before they were booked in. */
 function units(random: Random, place: Place, clearance: boolean) {
-  if (random.chance(0.004)) return -random.whole(1, 3)
+  if (random.chance(0.004)) return -random.integer(1, 3)
   const shelf = onShelf(random)
   if (clearance) return Math.floor(shelf / 2)
-  return place === warehouse ? shelf * random.whole(4, 18) : shelf
+  return place === warehouse ? shelf * random.integer(4, 18) : shelf
 }

@@ -38,7 +38,7 @@ export function staffRows() {
   }
   let id = 300
   return places.flatMap(place => {
-    const count = place === warehouse ? 6 : Math.min(8, 3 + Math.floor(place.weight / 4) + random.whole(0, 1))
+    const count = place === warehouse ? 6 : Math.min(8, 3 + Math.floor(place.weight / 4) + random.integer(0, 1))
     return Array.from({ length: count }, () => {
       const { firstname, surname } = person(random)
       const code = `${plain(firstname).slice(0, 1)}${plain(surname).slice(0, 7)}`.toUpperCase()

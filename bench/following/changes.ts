@@ -48,14 +48,14 @@ export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Sect
   const followers = startChild<CrowdCommand, Heard>('../following/crowd.ts')
   const rig = { bench, service, followers, accounts, update }
   try {
-    const found = []
-    for (const crowd of crowds) found.push(await followed(rig, crowd))
+    const matches = []
+    for (const crowd of crowds) matches.push(await followed(rig, crowd))
     bench.say('  writers')
     const cost = await writers(rig)
     bench.say('  all changes')
     const reader = { username: serviceName, password: loaded.password, serviceName }
     const pages = await bootstrapped(service, reader)
-    return sectionOf(loaded, found, cost, pages)
+    return sectionOf(loaded, matches, cost, pages)
   } finally {
     followers.end()
     await service.stop()
@@ -79,7 +79,7 @@ function follow({ service: { port, ca }, followers, accounts }: Rig, crowd: numb
   return followers.ask({ open: { port, ca, streams: heads, polls: heads } })
 }
 
-type Found = Awaited<ReturnType<typeof followed>>
+type FollowResult = Awaited<ReturnType<typeof followed>>
 
 /** Has a crowd follow in both ways, leaves it alone for a while, and then changes one record time and again. */
 async function followed(rig: Rig, crowd: number) {
@@ -169,13 +169,13 @@ async function bootstrapped(service: Running, account: Account) {
 
 function sectionOf(
   { size }: Loaded,
-  found: readonly Found[],
+  matches: readonly FollowResult[],
   cost: { rate: number; more: number },
   pages: readonly number[],
 ): Section {
-  const crowd = found.at(-1)
-  const lag = (one: Found, way: keyof Found['lags'], share: number) => quantile(one.lags[way], share)
-  const slowest = Math.max(...found.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
+  const crowd = matches.at(-1)
+  const lag = (one: FollowResult, way: keyof FollowResult['lags'], share: number) => quantile(one.lags[way], share)
+  const slowest = Math.max(...matches.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
   // A tenth takes some ten seconds, in which the machine may have something else to do.
   const flat = median(pages.slice(5)) / median(pages.slice(0, 5))
   return {
@@ -196,7 +196,7 @@ function sectionOf(
           'CPU ms of followers',
           'not sent',
         ],
-        rows: found.map(one => [
+        rows: matches.map(one => [
           String(one.crowd),
           ...(['stream', 'poll'] as const).flatMap(way => [whole(lag(one, way, 0.5)), whole(lag(one, way, 0.99))]),
           ...[
@@ -215,21 +215,21 @@ function sectionOf(
       },
     ],
     targets: [
-      { what: 'lag, p99', expected: '< 1 s', actual: `${whole(slowest)} ms`, met: slowest < 1_000 },
+      { label: 'lag, p99', expected: '< 1 s', actual: `${whole(slowest)} ms`, met: slowest < 1_000 },
       {
-        what: 'second half of the feed compared with the first, medians of the tenths',
+        label: 'second half of the feed compared with the first, medians of the tenths',
         expected: '≥ 90 % of its pages/s',
         actual: percent(flat),
         met: flat >= 0.9,
       },
       {
-        what: `writers with followers (${whole(cost.rate)} writes/s alone)`,
+        label: `writers with followers (${whole(cost.rate)} writes/s alone)`,
         expected: '< 3 % slower',
         actual: `${(cost.more * 100).toFixed(1)} %`,
         met: cost.more < 0.03,
       },
       {
-        what: `${crowd?.crowd} of each: all receive the change`,
+        label: `${crowd?.crowd} of each: all receive the change`,
         expected: '0 not sent',
         actual: String(crowd?.missed),
         met: crowd?.missed === 0,

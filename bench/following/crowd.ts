@@ -51,14 +51,14 @@ function open({ port, secureContext }: { port: number; secureContext: SecureCont
 
 /** Follows `GET /changes/stream`; resolves once it stands. */
 const byStream = (at: Parameters<typeof open>[0], head: string) =>
-  new Promise<void>(stands => {
+  new Promise<void>(resolve => {
     let rest = ''
     const socket = open(at, text => {
       const blocks = (rest + text).split('\n\n')
       rest = blocks.pop() ?? ''
       for (const block of blocks) {
         if (block.includes('\ndata: ')) hears('stream')
-        else if (block.includes('id: ')) stands()
+        else if (block.includes('id: ')) resolve()
       }
     })
     socket.write(`GET /changes/stream HTTP/1.1\r\n${head}\r\n`)
@@ -66,7 +66,7 @@ const byStream = (at: Parameters<typeof open>[0], head: string) =>
 
 /** Follows `GET /changes?wait=30`, over and over; resolves once it waits. */
 const byPoll = (at: Parameters<typeof open>[0], head: string) =>
-  new Promise<void>(stands => {
+  new Promise<void>(resolve => {
     let cursor = ''
     let response = ''
     const ask = (query: string) => socket.write(`GET /changes?limit=1000${query} HTTP/1.1\r\n${head}\r\n`)
@@ -81,7 +81,7 @@ const byPoll = (at: Parameters<typeof open>[0], head: string) =>
       cursor = /"endCursor":"([^"]+)"/.exec(response)?.[1] ?? ''
       response = ''
       ask(`&wait=30&after_cursor=${cursor}`)
-      if (isFirst) stands()
+      if (isFirst) resolve()
     })
     ask('')
   })

@@ -18,10 +18,10 @@ interface Transaction {
 const clients = [new pg.Client(url), new pg.Client(url)]
 await Promise.all(clients.map(client => client.connect()))
 const underWay: Promise<unknown>[] = []
-let turn = 0
+let round = 0
 
 async function put(transactions: readonly Transaction[]) {
-  const at = turn++ % clients.length
+  const at = round++ % clients.length
   await underWay[at]
   underWay[at] = clients[at]?.query({
     name: 'put',
@@ -34,7 +34,7 @@ async function put(transactions: readonly Transaction[]) {
       transactions.map(({ id }) => id),
       transactions.map(({ customerId }) => customerId),
       transactions.map(({ saleDate }) => saleDate),
-      transactions.map(each => JSON.stringify(each).slice(0, -1)).join('\n'),
+      transactions.map(transaction => JSON.stringify(transaction).slice(0, -1)).join('\n'),
     ],
   }) as Promise<unknown>
 }
@@ -47,9 +47,9 @@ const recordOf = (cells: readonly string[]): Transaction => {
 
 const lineOf = (cells: readonly string[]) => {
   const [id, sequence, sku, productCode, productName, quantity, price] = cells.slice(5)
-  const goods = { sku, productCode, productName, colourCode: null, colourName: null, sizeCode: null }
+  const products = { sku, productCode, productName, colourCode: null, colourName: null, sizeCode: null }
   const paid = { quantity: Number(quantity), price, value: price, taxPercent: null, discounts: [] }
-  return { id, sequence: Number(sequence), ...goods, ...paid }
+  return { id, sequence: Number(sequence), ...products, ...paid }
 }
 
 let coming = new Map<string, Transaction>()

@@ -40,7 +40,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
   }
   const largeFiles = await measureLarge(bench, loaded, 10 * lines)
   await remove(loaded)
-  const found = files.flatMap(({ kind }) =>
+  const matches = files.flatMap(({ kind }) =>
     ways.map(way => {
       const of = runs.filter(run => run.kind === kind && run.way === way)
       const seconds = median(of.map(run => run.seconds))
@@ -49,9 +49,9 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       return { kind, way, seconds, after, rate: lines / seconds, share, peak: Math.max(...of.map(({ peak }) => peak)) }
     }),
   )
-  const many = found.filter(({ kind }) => large.includes(kind))
-  const mappings = found.filter(({ kind }) => kind.endsWith('mapping'))
-  const gigabytes = ((disk.find(({ table }) => table === 'retail_transaction')?.whole ?? Number.NaN) * 1.5e6) / 1e9
+  const many = matches.filter(({ kind }) => large.includes(kind))
+  const mappings = matches.filter(({ kind }) => kind.endsWith('mapping'))
+  const gigabytes = ((disk.find(({ table }) => table === 'retail_transaction')?.integer ?? Number.NaN) * 1.5e6) / 1e9
   const least = (way: string, of: 'rate' | 'share') =>
     Math.min(...many.filter(one => one.way === way).map(one => one[of]))
   return {
@@ -63,7 +63,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       {
         caption: 'Files',
         head: ['kind', 'run', 'seconds', 'lines/s', 'share of COPY', 'job, s', 'peak MB'],
-        rows: found.map(({ kind, way, seconds, rate, share, after, peak }) => [
+        rows: matches.map(({ kind, way, seconds, rate, share, after, peak }) => [
           ...[kind, way, tenths(seconds), whole(rate), Number.isNaN(share) ? '-' : percent(share)],
           ...[after < 0.1 ? '-' : tenths(after), whole(peak)],
         ]),
@@ -72,7 +72,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       {
         caption: 'A row on disk after COPY, in bytes',
         head: ['table', 'rows', 'row', 'its record', 'indexes', 'all'],
-        rows: disk.map(({ table, rows, row, text, indexes, whole: size }) => [
+        rows: disk.map(({ table, rows, row, text, indexes, integer: size }) => [
           ...[table, whole(rows), whole(row), whole(text), whole(indexes), whole(size)],
         ]),
       },
@@ -83,13 +83,13 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
         const [of, rate] = [least(way, 'share'), least(way, 'rate')]
         return [
           {
-            what: `${way}, of COPY, the slowest of ${whole(lines)} lines`,
+            label: `${way}, of COPY, the slowest of ${whole(lines)} lines`,
             expected: `≥ ${percent(share)}`,
             actual: percent(of),
             met: of >= share,
           },
           {
-            what: `${way}, lines/s, the slowest`,
+            label: `${way}, lines/s, the slowest`,
             expected: `≥ ${whole(expected)}`,
             actual: whole(rate),
             met: rate >= expected,
@@ -98,13 +98,13 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       }),
       largeFiles.target,
       {
-        what: '3,000,000 lines of transactions on disk, two lines each',
+        label: '3,000,000 lines of transactions on disk, two lines each',
         expected: `< ${mostGigabytes} GB`,
         actual: `${tenths(gigabytes)} GB`,
         met: gigabytes < mostGigabytes,
       },
       {
-        what: 'mappings, lines/s, the slowest',
+        label: 'mappings, lines/s, the slowest',
         expected: `≥ ${whole(expected)}`,
         actual: whole(Math.min(...mappings.map(({ rate }) => rate))),
         met: mappings.every(({ rate }) => rate >= expected),

@@ -32,9 +32,9 @@ export async function remove({ db }: Loaded) {
 }
 
 /** Imports a file of so many lines by the command; `turn` makes it say something else. Seconds, its peak of memory in MB, and the seconds of the job behind it. */
-export async function imported(bench: Bench, loaded: Loaded, { kind, head, line }: File, lines: number, turn: number) {
+export async function imported(bench: Bench, loaded: Loaded, { kind, head, line }: File, lines: number, round: number) {
   const file = join(bench.directory, `${kind}.csv`)
-  await writeFile(file, [head, ...Array.from({ length: lines }, (_, i) => line(i, turn)), ''].join('\n'))
+  await writeFile(file, [head, ...Array.from({ length: lines }, (_, i) => line(i, round)), ''].join('\n'))
   const { seconds, peak, out } = await runCommand(bench, loaded, ['import', kind, file, '--service', name])
   if (/[1-9]\d* rejected/.test(out)) throw new Error(`lines were rejected: ${out}`)
   const began = performance.now()
@@ -63,7 +63,7 @@ export interface Disk {
   row: number
   text: number
   indexes: number
-  whole: number
+  integer: number
 }
 
 /** COPY of a service's rows into an empty table that has the indexes of theirs. */

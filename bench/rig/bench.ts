@@ -71,9 +71,9 @@ export async function ask(bench: Bench, service: Running, { request }: Scenario,
 }
 
 /** Loads a bare server with one request. */
-export const askBare = (bench: Bench, port: number, request: string, asking: Asking & { ca?: string }) =>
-  bench.generator.ask({ port, request, seconds: bench.seconds, ...asking })
+export const askBare = (bench: Bench, port: number, request: string, options: Asking & { ca?: string }) =>
+  bench.generator.ask({ port, request, seconds: bench.seconds, ...options })
 
 /** Runs a request's statement alone. */
-export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, askers: number) =>
-  (await bench.sql.ask({ connection, query, askers, seconds: bench.seconds })).statementsPerSecond
+export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, connections: number) =>
+  (await bench.sql.ask({ connection, query, connections: connections, seconds: bench.seconds })).statementsPerSecond

@@ -8,7 +8,7 @@ import { now } from './child.ts'
 const { intervalMs } = workerData as { intervalMs: number }
 const nothing = new Int32Array(new SharedArrayBuffer(4))
 for (let due = now(); ; due += intervalMs) {
-  const left = due - now()
-  if (left > 0) Atomics.wait(nothing, 0, 0, left)
+  const remaining = due - now()
+  if (remaining > 0) Atomics.wait(nothing, 0, 0, remaining)
   parentPort?.postMessage(due)
 }

@@ -28,10 +28,10 @@ const warmSeconds = 0.5
 /** One connection; `ask` calls back when its answer is complete. Answers are counted by their content-length, not looked into. */
 async function openConnection({ port, ca, request }: Load) {
   let head = ''
-  let left = 0
+  let remaining = 0
   let answered = () => {}
   const receive = (length: number, buffer: Uint8Array) => {
-    if (left === 0) {
+    if (remaining === 0) {
       const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, length)
       // Only the head is ever made a text.
       const end = chunk.indexOf('\r\n\r\n')
@@ -39,10 +39,10 @@ async function openConnection({ port, ca, request }: Load) {
       if (end < 0) return true
       const size = /^HTTP\/1\.1 200 [\s\S]*\r\ncontent-length: (\d+)/i.exec(head)?.[1]
       if (size === undefined) throw new Error(`An answer that is no page: ${head}`)
-      left = Number(size) - (length - end - 4)
+      remaining = Number(size) - (length - end - 4)
       head = ''
-    } else left -= length
-    if (left === 0) answered()
+    } else remaining -= length
+    if (remaining === 0) answered()
     return true
   }
   // One buffer, read into again and again: nothing of an answer is kept.

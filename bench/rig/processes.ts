@@ -26,11 +26,11 @@ export async function startService(directory: string, environment: Record<string
   })
   const ended = once(child, 'exit')
   const port = await new Promise<number>((resolve, reject) => {
-    let said = ''
+    let output = ''
     child.stdout.on('data', chunk => {
-      said += chunk
-      const found = /serves https:\/\/localhost:(\d+)/.exec(said)?.[1]
-      if (found) resolve(Number(found))
+      output += chunk
+      const match = /serves https:\/\/localhost:(\d+)/.exec(output)?.[1]
+      if (match) resolve(Number(match))
     })
     ended.then(([code]) => reject(new Error(`The service ended with code ${code}.`)))
   })

@@ -18,7 +18,7 @@ export interface Table {
 }
 
 export interface Target {
-  what: string
+  label: string
   expected: string
   actual: string
   met: boolean
@@ -51,7 +51,7 @@ export async function publish(name: string, section: Section, facts: readonly st
   await writeFile(new URL(`${name}.md`, folder), `${text}\n`)
 }
 
-const outcome = ({ what, expected, actual, met }: Target) => [what, expected, actual, met ? 'met' : '**missed**']
+const outcome = ({ label, expected, actual, met }: Target) => [label, expected, actual, met ? 'met' : '**missed**']
 
 /** A table that reads well as plain text too: numbers to the right. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]) {

@@ -7,7 +7,7 @@ export interface Statement {
   connection: pg.ClientConfig
   query: pg.QueryConfig
   /** How many ask at a time. */
-  askers: number
+  connections: number
   seconds: number
 }
 
@@ -18,12 +18,12 @@ export interface Ran {
 const warmMs = 500
 let db: Database | undefined
 
-answerAsks(async ({ connection, query, askers, seconds }: Statement, begin): Promise<Ran> => {
+answerAsks(async ({ connection, query, connections, seconds }: Statement, begin): Promise<Ran> => {
   db ??= openDatabase(connection)
   const { pool } = db
   let done = 0
   let on = true
-  const all = Array.from({ length: askers }, async () => {
+  const all = Array.from({ length: connections }, async () => {
     for (; on; done++) await pool.query(query)
   })
   await sleep(warmMs)

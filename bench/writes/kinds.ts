@@ -83,8 +83,8 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
       async prepare(by, number) {
         if (bought[number]?.remaining) return
         const sku = skuOf(number)
-        const left = 10
-        bought[number] = { id: (await place(by, orderOf([sku], left))).id, sku, remaining: left }
+        const remaining = 10
+        bought[number] = { id: (await place(by, orderOf([sku], remaining))).id, sku, remaining: remaining }
       },
       async write(by, number) {
         const order = bought[number]

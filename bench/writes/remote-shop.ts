@@ -65,7 +65,7 @@ export interface Placed {
   p50: number
   p99: number
   /** 503. */
-  refused: number
+  rejected: number
   /** Neither 201 nor 503. */
   other: number
 }
@@ -86,7 +86,7 @@ const retryMs = () => 1_000 + Math.random() * 1_000
 /** So many shoppers, each ordering again as soon as it is answered. */
 export async function orders({ client, sold, people }: Selling, clients: number, seconds: number): Promise<Placed> {
   const times: number[] = []
-  const counts = { refused: 0, other: 0 }
+  const counts = { rejected: 0, other: 0 }
   const begin = performance.now() + warmSeconds * 1_000
   const end = begin + seconds * 1_000
   await Promise.all(
@@ -105,7 +105,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
         const now = performance.now()
         if (now < begin || now > end) continue
         if (status === 201) times.push(now - from)
-        else if (status === 503) counts.refused++
+        else if (status === 503) counts.rejected++
         else counts.other++
         if (status === 503) await delay(retryMs())
       }

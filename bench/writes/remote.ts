@@ -39,10 +39,10 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
     const shop = await openRemoteShop(bench.directory, loaded, concurrency)
     try {
       const { ca } = shop.running
-      const asking = { connections: 8, rate: 100, seconds }
+      const load = { connections: 8, rate: 100, seconds }
       const { ports } = await repeating(bench, shop.running, scenario)
-      const page = () => ask(bench, shop.running, scenario, asking)
-      const bare = () => askBare(bench, ports.tls, scenario.request, { ...asking, ca })
+      const page = () => ask(bench, shop.running, scenario, load)
+      const bare = () => askBare(bench, ports.tls, scenario.request, { ...load, ca })
       await slow(shop)
       const rounds: Placed[] = []
       for (let round = 0; round < bench.rounds; round++) {
@@ -72,7 +72,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
       {
         caption: 'Orders',
         head: ['clients', 'at a time', 'orders/s', 'limit', 'share of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
-        rows: results.map(({ clients, concurrency, perSecond, limit, p50, p99, refused: rejected, other }) => [
+        rows: results.map(({ clients, concurrency, perSecond, limit, p50, p99, rejected, other }) => [
           ...[clients, concurrency].map(String),
           ...[whole(perSecond), whole(limit), percent(perSecond / limit), whole(p50), whole(p99)],
           ...[rejected, other].map(String),
@@ -85,9 +85,9 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
           ['customers pages, 64 shoppers ordering', pages],
           ['the same from a server that repeats one page from memory', repeated],
           ["another service's writes, 300 look-ups of a back office that hangs", neighbours],
-        ].map(([who, times]) => {
+        ].map(([label, times]) => {
           const { alone, concurrent } = mediansOf(times as typeof pages)
-          return [who as string, tenths(alone), tenths(concurrent), (concurrent / alone).toFixed(2)]
+          return [label as string, tenths(alone), tenths(concurrent), (concurrent / alone).toFixed(2)]
         }),
       },
     ],
@@ -125,10 +125,10 @@ const mediansOf = ({ alone, concurrent }: { alone: number[]; concurrent: number[
   concurrent: median(concurrent),
 })
 
-function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: RemoteResult): Target[] {
-  const most = 2 * delaySeconds * 1_000 + 300
+function ofOrders({ clients, perSecond, limit, p99, rejected, other }: RemoteResult): Target[] {
+  const maximum = 2 * delaySeconds * 1_000 + 300
   const rate = {
-    what: `orders of ${clients} clients`,
+    label: `orders of ${clients} clients`,
     expected: 'at least 75 % of the limit',
     actual: percent(perSecond / limit),
     met: perSecond >= 0.75 * limit,
@@ -136,19 +136,19 @@ function ofOrders({ clients, perSecond, limit, p99, refused: rejected, other }: 
   if (clients !== loads[0].clients)
     return [
       rate,
-      { what: 'responses that are neither an order nor 503', expected: 'none', actual: String(other), met: !other },
+      { label: 'responses that are neither an order nor 503', expected: 'none', actual: String(other), met: !other },
     ]
   return [
     rate,
-    { what: 'rejected', expected: 'none', actual: String(rejected + other), met: rejected + other === 0 },
-    { what: 'p99', expected: `at most ${most} ms`, actual: `${whole(p99)} ms`, met: p99 <= most },
+    { label: 'rejected', expected: 'none', actual: String(rejected + other), met: rejected + other === 0 },
+    { label: 'p99', expected: `at most ${maximum} ms`, actual: `${whole(p99)} ms`, met: p99 <= maximum },
   ]
 }
 
-function ratio(what: string, times: { alone: number[]; concurrent: number[] }): Target {
+function ratio(label: string, times: { alone: number[]; concurrent: number[] }): Target {
   const { alone, concurrent } = mediansOf(times)
   return {
-    what: `p99 of ${what} with load`,
+    label: `p99 of ${label} with load`,
     expected: 'at most 1.3 times that alone',
     actual: (concurrent / alone).toFixed(2),
     met: concurrent <= 1.3 * alone,

@@ -65,11 +65,11 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
 }
 
 function programOf() {
-  const [found] = [
+  const [match] = [
     ...(process.env.PATH ?? '').split(':').flatMap(folder => globSync(join(folder, 'pgbench'))),
     ...globSync('/usr/lib/postgresql/*/bin/pgbench'),
   ]
-  return found
+  return match
 }
 
 /** Creates the database if it doesn't exist or is incomplete. */

@@ -174,35 +174,35 @@ function section(
       ...[whole(limit.perSecond), tenths(limit.p99), Number.isNaN(share) ? '-' : percent(share)],
       ...[tenths(service), tenths(postgres), String(waits), whole(two.perSecond)],
     ])
-    const most = expected[kind.name]
-    const what = (of: string) => `${kind.name}: ${of}`
-    if (most?.share !== undefined)
+    const maximum = expected[kind.name]
+    const buildLabel = (of: string) => `${kind.name}: ${of}`
+    if (maximum?.share !== undefined)
       targets.push({
-        what: what(kind.clients === contenders ? 'share of updates of one row' : 'share of TPC-B'),
-        expected: `at least ${percent(most.share)}`,
+        label: buildLabel(kind.clients === contenders ? 'share of updates of one row' : 'share of TPC-B'),
+        expected: `at least ${percent(maximum.share)}`,
         actual: Number.isNaN(share) ? 'no pgbench here' : percent(share),
-        met: share >= most.share,
+        met: share >= maximum.share,
       })
     if (kind.clients === contenders)
       targets.push({
-        what: what('p99 of that of updates of one row'),
+        label: buildLabel('p99 of that of updates of one row'),
         expected: 'at most 2 x',
         actual: `${(served.p99 / limit.p99).toFixed(1)} x`,
         met: served.p99 <= 2 * limit.p99,
       })
-    if (most?.cpu !== undefined)
+    if (maximum?.cpu !== undefined)
       targets.push({
-        what: what('CPU of service and PostgreSQL'),
-        expected: `at most ${most.cpu} ms`,
+        label: buildLabel('CPU of service and PostgreSQL'),
+        expected: `at most ${maximum.cpu} ms`,
         actual: `${tenths(service + postgres)} ms`,
-        met: service + postgres <= most.cpu,
+        met: service + postgres <= maximum.cpu,
       })
-    if (most?.trips !== undefined)
+    if (maximum?.trips !== undefined)
       targets.push({
-        what: what('waits for the database'),
-        expected: `at most ${most.trips}`,
+        label: buildLabel('waits for the database'),
+        expected: `at most ${maximum.trips}`,
         actual: String(waits),
-        met: waits <= most.trips,
+        met: waits <= maximum.trips,
       })
   }
   return {

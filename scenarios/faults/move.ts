@@ -65,7 +65,7 @@ let isMoved = false
 async function changeCustomers(writer: number) {
   const random = randomFor(`writer ${writer}`)
   for (let i = 0; !isMoved; i++) {
-    const id = `c${random.whole(0, Math.floor(rows / writers) - 1) * writers + writer}`
+    const id = `c${random.integer(0, Math.floor(rows / writers) - 1) * writers + writer}`
     const firstname = `Ann ${writer} ${i}`
     for (let status = 0; status !== 200; await delay(5))
       status = (await toOutcome(api.customers.update(id, { firstname }))).status

@@ -210,7 +210,7 @@ try {
       ),
       check(
         'clients that write and read changes lose nothing, and no change is delivered twice or out of order',
-        changes.flatMap(each => each.wrong),
+        changes.flatMap(change => change.wrong),
         changes.length,
       ),
       check('no request of a service that stays fails during moves', listFailures(duringMoves), duringMoves.length),

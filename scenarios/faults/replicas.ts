@@ -87,7 +87,7 @@ let commits = 0
 const ids = Array.from({ length: 400 }, (_, i) => `c${i}`)
 async function write() {
   while (!isOver) {
-    const rows = ids.filter(() => random.chance(0.02)).map(id => ({ id, firstname: `Ann ${random.whole(1, 1e6)}` }))
+    const rows = ids.filter(() => random.chance(0.02)).map(id => ({ id, firstname: `Ann ${random.integer(1, 1e6)}` }))
     commits += await upsertCustomers(slowDatabase, service, rows).then(
       () => 1,
       () => 0,
@@ -122,14 +122,14 @@ const disturbances = { replay: 0, halt: 0 }
 /** Pauses the replay of the unsteady replica, resumes it, and halts the whole server. */
 async function disturb() {
   while (!isOver) {
-    await delay(random.whole(300, 1_000))
+    await delay(random.integer(300, 1_000))
     await execute(unsteady, 'select pg_wal_replay_pause()')
-    await delay(random.whole(300, 2_000))
+    await delay(random.integer(300, 2_000))
     await execute(unsteady, 'select pg_wal_replay_resume()')
     disturbances.replay++
-    await delay(random.whole(300, 1_000))
+    await delay(random.integer(300, 1_000))
     isHalted = true
-    await haltPostgresWhile(unsteady.pid, () => delay(random.whole(300, 1_500)))
+    await haltPostgresWhile(unsteady.pid, () => delay(random.integer(300, 1_500)))
     isHalted = false
     disturbances.halt++
   }
@@ -157,7 +157,7 @@ try {
   for (const _ of apis) await read(() => api.customers.search({ limit: 1 }).page())
   readMs.length = 0
   // Some scans take longer than a replica is late.
-  const pauseOf = (i: number) => (i % 2 ? () => random.whole(0, 20) : () => random.whole(100, 150 * late))
+  const pauseOf = (i: number) => (i % 2 ? () => random.integer(0, 20) : () => random.integer(100, 150 * late))
   const pollers: Poller[] = Array.from({ length: clients }, (_, i) => [
     pollList(read, pauseOf(i), () => isSettled),
     pollChanges(read, pauseOf(i), () => isSettled),

@@ -47,7 +47,7 @@ async function runPhase(clients: number): Promise<Phase> {
       const begun = performance.now()
       const { status, retryAfter } = random.chance(0.1)
         ? await createCustomer(api, email)
-        : await toOutcome(api.customers.get(`c${random.whole(0, 199)}`))
+        : await toOutcome(api.customers.get(`c${random.integer(0, 199)}`))
       times.push(performance.now() - begun)
       if (!status) brokenConnections++
       statuses.set(status, (statuses.get(status) ?? 0) + 1)

@@ -75,7 +75,7 @@ let withoutResponse = 0
 
 /** Picks the next request. IDs and keys are the same for every tenant. */
 function pickRequest({ number }: Tenant, i: number): RawRequest {
-  const id = random.whole(0, records + 1)
+  const id = random.integer(0, records + 1)
   const draw = random.fraction()
   if (draw < 0.15) {
     const contact = { email: `new-${i}@example.com` }

@@ -89,7 +89,7 @@ async function killAt({ kind, table, row }: List, position: number, importing: R
 async function importWithKills(list: List, file: string) {
   const positions = Array.from(
     { length: kills },
-    (_, i) => firstKillAt + i * sectionLength + random.whole(0, Math.floor(sectionLength / 2)),
+    (_, i) => firstKillAt + i * sectionLength + random.integer(0, Math.floor(sectionLength / 2)),
   )
   for (let run = 0; run <= kills; run++) {
     const importing = start('import', list.kind, file, ...(run ? ['--resume'] : []))

@@ -15,7 +15,7 @@ new Command('npm run scenario -- release')
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-release-trial-'))
 const root = join(home, 'root')
 const dist = join(home, 'dist')
-const nobody = 65_534
+const unprivileged = 65_534
 const mounted: string[] = []
 
 function run(command: string, ...args: string[]) {
@@ -26,7 +26,7 @@ function run(command: string, ...args: string[]) {
 const inside = (directory: string, command: string) =>
   [
     'chroot',
-    `--userspec=${nobody}:${nobody}`,
+    `--userspec=${unprivileged}:${unprivileged}`,
     root,
     '/usr/bin/env',
     '-i',
@@ -42,7 +42,7 @@ const tillbridge = (directory: string, command: string) => {
 }
 function dataDirectory(name: string) {
   mkdirSync(join(root, name))
-  chownSync(join(root, name), nobody, nobody)
+  chownSync(join(root, name), unprivileged, unprivileged)
   return `/${name}`
 }
 function mount(...args: string[]) {
@@ -69,13 +69,13 @@ try {
 
   const [program, ...args] = inside('/first', 'exec /opt/tillbridge/bin/tillbridge start')
   const service = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
+  let output = ''
   service.stdout.on('data', text => {
-    said += text
+    output += text
   })
-  for (let i = 0; i < 120 && !said.includes('Press Ctrl-C to stop.') && service.exitCode === null; i++)
+  for (let i = 0; i < 120 && !output.includes('Press Ctrl-C to stop.') && service.exitCode === null; i++)
     await delay(1_000)
-  facts.push(['it serves after one command', said.includes('Press Ctrl-C to stop.')])
+  facts.push(['it serves after one command', output.includes('Press Ctrl-C to stop.')])
   const [healthy, ...question] = inside('/first', '/opt/tillbridge/bin/healthy')
   facts.push(['its health check succeeds', spawnSync(healthy, question).status === 0])
   tillbridge('/first', 'backup /first/backup')
@@ -84,7 +84,7 @@ try {
   facts.push(['SIGTERM ends it in order', code === 0])
   facts.push(['the health check fails after it has stopped', spawnSync(healthy, question).status === 1])
   run('cp', join(root, 'first/secret'), join(root, 'second/secret'))
-  chownSync(join(root, 'second/secret'), nobody, nobody)
+  chownSync(join(root, 'second/secret'), unprivileged, unprivileged)
   tillbridge('/second', 'restore /first/backup')
   facts.push(['its backup is restored', /^demo /m.test(tillbridge('/second', 'service list'))])
 } finally {

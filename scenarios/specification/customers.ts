@@ -96,11 +96,11 @@ export const customers = section(
     ),
   ),
   says('sign-up store code, loyalty program code and name: in customers/search', async ({ shop }) => {
-    const found = await shop.customers()
-    for (const customer of found)
+    const matches = await shop.customers()
+    for (const customer of matches)
       for (const name of [fields.signUpStore, ...fields.loyalty]) assert.ok(name in customer)
     requireValue(
-      found.find(customer => customer[fields.loyalty[1] ?? '']),
+      matches.find(customer => customer[fields.loyalty[1] ?? '']),
       'no customer is in a loyalty programme',
     )
   }),

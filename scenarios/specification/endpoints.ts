@@ -69,7 +69,7 @@ export const endpoints = section(
     const created = dataOf(await api.post(paths.returnsOf(id), returnOf(lines[0].sku, await shop.returnReason())))
     assert.equal(created.lines[0].sku, lines[0].sku)
     const returns = dataOf(await api.get(paths.returnsOf(id)))
-    assert.ok(returns.some((each: { id: string }) => each.id === created.id))
+    assert.ok(returns.some((refund: { id: string }) => refund.id === created.id))
   }),
   says('GET gift voucher: voucher information', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()

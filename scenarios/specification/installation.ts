@@ -69,11 +69,11 @@ async function filesIn(folder: string) {
 async function startSimulator(running: Running[]) {
   const simulator = await start('simulator/main.ts', ['--port', '0'], {}, 'Press Ctrl-C to stop.')
   running.push(simulator)
-  const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.said())?.[1] ?? ''
-  const control = /^Look: +(\S+?)\/?$/m.exec(simulator.said())?.[1] ?? ''
-  async function change(what: object) {
+  const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.output())?.[1] ?? ''
+  const control = /^Look: +(\S+?)\/?$/m.exec(simulator.output())?.[1] ?? ''
+  async function change(label: object) {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(what) })
+    const response = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(label) })
     if (!response.ok) throw new Error(`the simulator: ${response.status} ${await response.text()}`)
   }
   return {

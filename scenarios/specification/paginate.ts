@@ -32,8 +32,8 @@ export async function isPaged(api: Api, path: string, query: Readonly<Record<str
   const ids = first.map(({ id }) => id)
   assert.ok(ids.length > 3, 'there is more than a page')
   assert.equal(new Set(ids).size, ids.length, 'no record comes twice')
-  const whole = dataOf(await api.get(path, query)).map(({ id }: { id: string }) => id)
-  assert.deepEqual(ids, whole.slice(0, ids.length), 'pages are parts of the same list')
+  const complete = dataOf(await api.get(path, query)).map(({ id }: { id: string }) => id)
+  assert.deepEqual(ids, complete.slice(0, ids.length), 'pages are parts of the same list')
 }
 
 /** Asserts that a page holds 100 records and never more. */

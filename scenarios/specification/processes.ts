@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /** A program that goes on, and what it has said so far. */
 export interface Running {
-  said(): string
+  output(): string
   stop(): Promise<void>
 }
 
@@ -18,12 +18,12 @@ function begin(path: string, args: readonly string[], environment: Environment) 
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', text => {
-      said += text
+      output += text
     })
-  return { child, said: () => said }
+  return { child, said: () => output }
 }
 
 /** Runs a program of the checkout to its end; returns what it says. */
@@ -46,7 +46,7 @@ export async function start(
     child.stdout.on('data', () => said().includes(ready) && resolve())
     child.once('close', () => reject(new Error(`${path} has ended: ${said()}`)))
   })
-  return { said, stop: () => end(child) }
+  return { output: said, stop: () => end(child) }
 }
 
 async function end(child: ChildProcess) {

@@ -79,7 +79,7 @@ export const authentication = section(
     assert.ok(response === undefined || response.status >= 400, `${response?.status}`)
   }),
   says('4. An account is required', async ({ api }) => {
-    const nobody = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`
+    const unknownAccount = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`
     for (const path of [
       '/stores',
       '/staff',
@@ -89,7 +89,10 @@ export const authentication = section(
       paths.inventory,
       paths.gateways,
     ])
-      assertRejected(await ask(`${api.url}${path}`, { headers: { ...api.headers, authorization: nobody } }), 401)
+      assertRejected(
+        await ask(`${api.url}${path}`, { headers: { ...api.headers, authorization: unknownAccount } }),
+        401,
+      )
   }),
 )
 

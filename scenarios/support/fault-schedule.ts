@@ -57,7 +57,7 @@ const faultsOfWrites: readonly Fault[] = [
     method: 'PUT',
     path: '/Persons/*',
     probability: 0.6,
-    change: { kind: 'edit-person', fields: { jobTitle: `Storm ${random.whole(1, 9_999)}` } },
+    change: { kind: 'edit-person', fields: { jobTitle: `Storm ${random.integer(1, 9_999)}` } },
   }),
   random => ({ kind: 'error', code: 5015, status: 500, applied: true, ...random.pick(writes) }),
 ]
@@ -86,16 +86,16 @@ export async function runFaultSchedule(
   const pickFault = () =>
     random.pick(schedule === 'slow' ? slowFaults : random.chance(0.55) ? faultsOfAny : faultsOfWrites)(random)
   while (!isOver()) {
-    await delay(random.whole(100, 900))
+    await delay(random.integer(100, 900))
     if (schedule === 'all' && random.chance(0.08)) {
       await refuse()
       count('rejected connections', 1)
-      await delay(random.whole(100, 1_500))
+      await delay(random.integer(100, 1_500))
       await accept()
       continue
     }
     const active = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => faults.add(pickFault()))
-    await delay(random.whole(150, 1_800))
+    await delay(random.integer(150, 1_800))
     for (const fault of active) {
       count(fault.kind, fault.met)
       faults.remove(fault.id)

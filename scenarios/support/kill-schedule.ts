@@ -64,7 +64,7 @@ export function startKilling(
 
   async function run() {
     while (!isOver()) {
-      await delay(random.whole(...pauseMs))
+      await delay(random.integer(...pauseMs))
       if (!isOver() && countKills() < maxKills) await kill()
     }
   }

@@ -41,7 +41,7 @@ const cities = [
   ['Perth', 'WA', '6000'],
 ] as const
 
-const digits = (random: Random, count: number) => String(random.whole(0, 10 ** count - 1)).padStart(count, '0')
+const digits = (random: Random, count: number) => String(random.integer(0, 10 ** count - 1)).padStart(count, '0')
 
 /** Customers, each with the record that `upsertCustomers` would make of its columns. */
 export const customers: Generated = {
@@ -68,8 +68,8 @@ export const customers: Generated = {
         title: random.chance(0.5) ? 'Ms' : null,
         firstname,
         surname,
-        dateOfBirth: `19${random.whole(40, 99)}-0${random.whole(1, 9)}-1${random.whole(0, 9)}`,
-        startDate: `20${random.whole(10, 20)}-1${random.whole(0, 2)}-0${random.whole(1, 9)} 00:00:00`,
+        dateOfBirth: `19${random.integer(40, 99)}-0${random.integer(1, 9)}-1${random.integer(0, 9)}`,
+        startDate: `20${random.integer(10, 20)}-1${random.integer(0, 2)}-0${random.integer(1, 9)} 00:00:00`,
         privacy: !emailSubscription,
         emailSubscription,
         smsSubscription: false,
@@ -78,7 +78,7 @@ export const customers: Generated = {
           phones: { home: null, mobile: `+61 4${digits(random, 8)}`, work: null },
         },
         address: {
-          addressLine1: `${random.whole(1, 400)} ${random.pick(streets)}`,
+          addressLine1: `${random.integer(1, 400)} ${random.pick(streets)}`,
           addressLine2: null,
           city,
           state,
@@ -171,11 +171,11 @@ function* transactionParts(count: number): Generator<TransactionParts[]> {
       id: String(200_001 + i),
       number: `R${store.storeNumber}${String(i).padStart(7, '0')}`,
       saleDate: localTime(sold),
-      customerId: random.chance(0.5) ? String(100_001 + random.whole(0, count - 1)) : null,
+      customerId: random.chance(0.5) ? String(100_001 + random.integer(0, count - 1)) : null,
       storeNumber: store.storeNumber,
       storeName: store.name,
     }
-    yield Array.from({ length: random.whole(1, 2) }, (_, line) => {
+    yield Array.from({ length: random.integer(1, 2) }, (_, line) => {
       const { product, colour, variant } = random.pick(productRows)
       return {
         header,

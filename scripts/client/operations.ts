@@ -25,12 +25,14 @@ const headerOption = (name: string) => camelCase(name.replace(/^X-/, '').toLower
 
 /** Returns the parameters, body and response of an operation of the document. */
 export function partsOf({ operation }: OperationDefinition, { parameters, schemas }: Node): Parts {
-  const all: Node[] = operation.parameters.map((each: Node) => (each.$ref ? parameters[nameOf(each)] : each))
+  const all: Node[] = operation.parameters.map((parameter: Node) =>
+    parameter.$ref ? parameters[nameOf(parameter)] : parameter,
+  )
   const inside = (place: string) => all.filter(each => each.in === place)
   const isList = inside('query').some(each => each.name === 'after_cursor')
   const filters = inside('query').filter(each => !isList || !['limit', 'after_cursor'].includes(each.name))
-  const properties = Object.fromEntries(filters.map(each => [camelCase(each.name), querySchema(each)]))
-  const required = filters.filter(each => each.required)
+  const properties = Object.fromEntries(filters.map(filter => [camelCase(filter.name), querySchema(filter)]))
+  const required = filters.filter(filter => filter.required)
   const response = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
   const envelope = response.content && schemas[nameOf(response.content['application/json']?.schema)]
   const body = operation.requestBody?.content['application/json'].schema
@@ -53,7 +55,7 @@ export function renderSignature(name: string, operation: OperationDefinition, co
   const { params, query, ownHeaders, body, isList, data } = partsOf(operation, components)
   const { summary, description } = operation.operation
   const mustAsk = query.required.length > 0
-  const mustSay = ownHeaders.some(each => each.required)
+  const mustSay = ownHeaders.some(header => header.required)
   const own = ownHeaders.map(
     ({ name: parameterName, description: parameterText, required, schema }) =>
       [
@@ -88,7 +90,7 @@ export function renderMethod(name: string, operation: OperationDefinition, compo
   const url = params.length ? `\`${path}\`` : `'${path}'`
   const asks = isList || Object.keys(query.properties).length > 0
   const parameters = [...params, ...(asks ? ['query'] : []), ...(body ? ['body'] : []), 'options']
-  const isKeyed = operation.operation.parameters.some((each: Node) => each.$ref?.endsWith('/IdempotencyKey'))
+  const isKeyed = operation.operation.parameters.some((parameter: Node) => parameter.$ref?.endsWith('/IdempotencyKey'))
   const call = { GET: isList ? 'list' : 'get', POST: 'post', PUT: isKeyed ? 'putOnce' : 'put', DELETE: 'delete' }[
     operation.method
   ]

@@ -55,15 +55,15 @@ export const documented = (text: string | undefined, indent = '') =>
   text ? `${indent}/** ${text.replaceAll('*/', '* /')} */\n` : ''
 
 /** The names of the components that a schema needs, and those need in turn. */
-export function neededBy(schema: Node, components: Record<string, Node>, found = new Set<string>()): Set<string> {
-  if (Array.isArray(schema)) for (const each of schema) neededBy(each, components, found)
+export function neededBy(schema: Node, components: Record<string, Node>, matches = new Set<string>()): Set<string> {
+  if (Array.isArray(schema)) for (const each of schema) neededBy(each, components, matches)
   else if (schema && typeof schema === 'object') {
     const name = typeof schema.$ref === 'string' ? nameOf(schema) : undefined
-    if (name !== undefined && !found.has(name)) {
-      found.add(name)
-      neededBy(components[name], components, found)
+    if (name !== undefined && !matches.has(name)) {
+      matches.add(name)
+      neededBy(components[name], components, matches)
     }
-    for (const [key, each] of Object.entries(schema)) if (key !== 'examples') neededBy(each, components, found)
+    for (const [key, each] of Object.entries(schema)) if (key !== 'examples') neededBy(each, components, matches)
   }
-  return found
+  return matches
 }

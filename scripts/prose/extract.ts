@@ -66,14 +66,14 @@ interface Literal {
 
 /** Collects string and template literals. A hole in a template becomes `X`. */
 function collectStrings(root: Node): Literal[] {
-  const found: Literal[] = []
+  const matches: Literal[] = []
   const visit = (node: Node, isTitle: boolean) => {
     if (/^(Import|Export(All|Named)).*Declaration$/.test(node.type) && node.source) return
     if (node.type === 'Literal' && typeof node.value === 'string')
-      found.push({ text: node.value, start: node.start, isTitle })
+      matches.push({ text: node.value, start: node.start, isTitle })
     if (node.type === 'TemplateLiteral') {
       const texts = (node.quasis as { value: { cooked: string | null } }[]).map(({ value }) => value.cooked ?? '')
-      found.push({ text: texts.join('X'), start: node.start, isTitle })
+      matches.push({ text: texts.join('X'), start: node.start, isTitle })
     }
     if (node.type === 'TaggedTemplateExpression' && (node.tag as { name?: string }).name === 'sql') return
     const callee = node.type === 'CallExpression' ? (node.callee as { name?: string }).name : undefined
@@ -86,7 +86,7 @@ function collectStrings(root: Node): Literal[] {
     }
   }
   visit(root, false)
-  return found
+  return matches
 }
 
 /** True if a literal is a sentence or a label rather than a name, a path, SQL or markup. */

@@ -71,3 +71,10 @@ export const headlessStarts = [
 
 /** The longest sentence, in words. */
 export const maxSentenceWords = 30
+
+/** Words that names don't contain, because the glossary in contributing/writing.md has another one for the same thing. */
+export const privateNameWords: ReadonlySet<string> = new Set(
+  `anew asked asking beside deed deeds hasten horizon judge judged judges mended mine mishap moment moments ours patience
+  portion portions refusal refusals refuse refused settled settling sieve standing tell telling theirs told unsaid verdict
+  wanted whom`.split(/\s+/),
+)

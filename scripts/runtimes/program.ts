@@ -8,7 +8,7 @@ export interface Outcome {
   written: number
   missing: string
   followed: string
-  unbelieved: string
+  rejectedSignature: string
 }
 
 /**
@@ -21,7 +21,7 @@ export async function program(connection: Connection): Promise<Outcome> {
   const email = `${crypto.randomUUID()}@example.com`
   const created = await client.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } })
   const changed = await client.customers.update(created.id, { title: 'Dr' }, { ifMatch: created })
-  const found = await client.customers.find({ email }).all()
+  const matches = await client.customers.find({ email }).all()
   const missing = await client.customers.get('nobody').then(
     () => 'found',
     error => (error instanceof NotFoundError ? error.code : String(error)),
@@ -33,9 +33,16 @@ export async function program(connection: Connection): Promise<Outcome> {
       break
     }
   const headers = new Headers({ 'webhook-id': 'd1', 'webhook-timestamp': '0', 'webhook-signature': 'v1,AAAA' })
-  const unbelieved = await verifyWebhook('{}', headers, ['whsec_bmV3']).then(
+  const rejectedSignature = await verifyWebhook('{}', headers, ['whsec_bmV3']).then(
     () => 'believed',
     error => (error instanceof WebhookError ? error.code : String(error)),
   )
-  return { stores: stores.length, title: changed.title ?? '', written: found.length, missing, followed, unbelieved }
+  return {
+    stores: stores.length,
+    title: changed.title ?? '',
+    written: matches.length,
+    missing,
+    followed,
+    rejectedSignature,
+  }
 }

@@ -42,8 +42,9 @@ const runtimes: Record<string, (main: string, caFile: string) => Promise<string[
   },
 }
 
-const isRight = ({ stores, title, written, missing, followed, unbelieved }: Outcome) =>
-  stores > 0 && [title, written, missing, followed, unbelieved].join(' ') === 'Dr 1 not_found changed timestamp_off'
+const isRight = ({ stores, title, written, missing, followed, rejectedSignature }: Outcome) =>
+  stores > 0 &&
+  [title, written, missing, followed, rejectedSignature].join(' ') === 'Dr 1 not_found changed timestamp_off'
 
 async function tried(name: string, main: string, authorityFile: string): Promise<boolean> {
   const [command, ...args] = (await runtimes[name]?.(main, authorityFile)) ?? []
@@ -85,10 +86,10 @@ const service = spawn(process.execPath, [join(checkout, 'src/cli.js'), 'start'],
 const ended = once(service, 'exit')
 try {
   console.log('Starting a demo shop.')
-  let said = ''
+  let output = ''
   for await (const chunk of service.stdout.setEncoding('utf8')) {
-    said += chunk
-    if (said.includes('Press Ctrl-C to stop.')) break
+    output += chunk
+    if (output.includes('Press Ctrl-C to stop.')) break
   }
   const access = JSON.parse(readFileSync(join(dataDir, 'access.json'), 'utf8'))
   const { baseUrl: url, username, password, serviceName } = access

@@ -14,9 +14,9 @@ export function toTestedDocument(document: Node): object {
     for (const operation of Object.values<Node>(path))
       operation.parameters = operation.parameters.map(resolved).filter((each: Node) => each.name !== 'after_cursor')
   const customers = paths['/customers'].get.parameters
-  customers.find((each: Node) => each.name === 'email').required = true
-  paths['/customers'].get.parameters = customers.filter((each: Node) => each.name !== 'updated_after')
-  const amount = paths['/vouchers/{number}'].get.parameters.find((each: Node) => each.name === 'amount')
+  customers.find((customer: Node) => customer.name === 'email').required = true
+  paths['/customers'].get.parameters = customers.filter((customer: Node) => customer.name !== 'updated_after')
+  const amount = paths['/vouchers/{number}'].get.parameters.find((parameter: Node) => parameter.name === 'amount')
   amount.schema.pattern = amount.schema.pattern.replace('(\\.\\d{1,4})?', '\\.\\d{2}')
   const { properties } = components.schemas.SettingsChange
   for (const name of own) delete properties[name]

@@ -34,13 +34,13 @@ function tillbridge(...args: string[]): string {
 
 /** The address of the service, once it serves. */
 async function served(child: ChildProcess): Promise<string> {
-  let said = ''
+  let output = ''
   for await (const part of child.stdout ?? []) {
-    said += part
-    const baseUrl = /serves (https:\S+?)[. ]/.exec(said)?.[1]
-    if (baseUrl && said.includes('Press Ctrl-C to stop.')) return baseUrl
+    output += part
+    const baseUrl = /serves (https:\S+?)[. ]/.exec(output)?.[1]
+    if (baseUrl && output.includes('Press Ctrl-C to stop.')) return baseUrl
   }
-  throw new Error(`The service ended before it served: ${said}`)
+  throw new Error(`The service ended before it served: ${output}`)
 }
 
 /** Lets the minute in which wrong passwords and PINs are counted pass at once, all the time. */

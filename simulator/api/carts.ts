@@ -79,9 +79,9 @@ function lineFrom(payload: Payload, person: Person | undefined, { country }: Ask
   const price =
     special === 'voucher' ? (decimal(payload, 'Price') ?? sku.price) : cents(sku.price * country.priceFactor)
   const discounts = every(at(payload, 'Discounts'), 'Discount').flatMap(manualDiscount)
-  const left = () => cents(quantity * price - sum(discounts.map(({ value }) => value)))
+  const remaining = () => cents(quantity * price - sum(discounts.map(({ value }) => value)))
   const take = (percentage: number, discount: Pick<CartDiscount, 'typeId' | 'promoId' | 'loyaltyId' | 'description'>) =>
-    discounts.push({ ...discount, percentage, value: cents((left() * percentage) / 100) })
+    discounts.push({ ...discount, percentage, value: cents((remaining() * percentage) / 100) })
   const promotion = [...shop.promotions.values()].find(({ minimum }) => quantity >= minimum)
   if (promotion && !special) {
     const { id, name, percentage } = promotion
@@ -95,7 +95,7 @@ function lineFrom(payload: Payload, person: Person | undefined, { country }: Ask
       loyaltyId: String(card.id),
       description: 'Loyalty discount',
     })
-  return { sku, quantity, price, discounts, value: left() }
+  return { sku, quantity, price, discounts, value: remaining() }
 }
 
 function lineElement({ sku, quantity, price, discounts, value }: CartLine, position: number, taxPercent: number) {
@@ -104,11 +104,11 @@ function lineElement({ sku, quantity, price, discounts, value }: CartLine, posit
     ...fields({ Id: position, ProductId: colour.style.id, ColourId: colour.id, SkuId: sku.id }),
     ...fields({ ProductCode: colour.style.code, ProductName: colour.style.name, ColourCode: colour.code }),
     ...fields({ ColourName: colour.name, SizeCode: sku.size, Quantity: quantity, Price: price }),
-    ...fields({ Discount: sum(discounts.map(each => each.value)), Value: value, UnitWeight: sku.weight ?? 0 }),
+    ...fields({ Discount: sum(discounts.map(discount => discount.value)), Value: value, UnitWeight: sku.weight ?? 0 }),
     discounts.length
       ? array(
           'Discounts',
-          discounts.map((each, i) => discountElement(each, i, position)),
+          discounts.map((discount, i) => discountElement(discount, i, position)),
         )
       : undefined,
     el('TaxPercent', taxPercent),
@@ -124,15 +124,15 @@ const discountElement = (discount: CartDiscount, i: number, parent: number): Ele
   ])
 
 /** Prices a cart: current prices, promotions, loyalty discounts and freight. Nothing of it is stored. */
-export const priceCart: Handler = (asking, world) => {
+export const priceCart: Handler = (request, world) => {
   const { shop, clock } = world
-  const payload = posted(asking, world, 'Cart', cartShape)
+  const payload = posted(request, world, 'Cart', cartShape)
   const person = shop.persons.get(whole(textAt(payload, 'PersonId')) ?? 0)
   const details = every(at(payload, 'CartDetails'), 'CartDetail')
   if (!details.length) throw createRejection(5033)
-  const lines = details.map(detail => lineFrom(detail, person, asking, world))
+  const lines = details.map(detail => lineFrom(detail, person, request, world))
   const chosen = shop.freightOptions.get(whole(textAt(payload, 'SelectedFreightOption', 'Id')) ?? 0)
-  const { taxPercent } = asking.country
+  const { taxPercent } = request.country
   const due = cents(sum(lines.map(({ value }) => value)) + (chosen?.value ?? 0))
   return ok(
     el('Cart', [

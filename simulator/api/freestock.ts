@@ -7,20 +7,21 @@ import type { Colour, Sku, Store, Style } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
 import { type Element, el } from '../xml/element.ts'
 
-function index(asking: Asking): number {
-  const id = whole(asking.parameters[0])
+function index(request: Asking): number {
+  const id = whole(request.parameters[0])
   if (id === undefined) throw createRejection(5081)
   return id
 }
 
 /** True if there is any stock: stores with zero or negative stock aren't shown. */
 function storesWith({ shop }: World, sku: Sku, stores: Iterable<Store>): Element[] {
-  const found: Element[] = []
+  const document: Element[] = []
   for (const { id, column, number, name } of stores) {
     const free = shop.stock.at(sku.row, column)
-    if (free > 0) found.push(el('Store', undefined, { Name: name, StoreId: id, StoreNumber: number, FreeStock: free }))
+    if (free > 0)
+      document.push(el('Store', undefined, { Name: name, StoreId: id, StoreNumber: number, FreeStock: free }))
   }
-  return found
+  return document
 }
 
 const partName = (part: string) => (part === '-' ? '' : part)
@@ -59,14 +60,14 @@ const shown = (node: Element | undefined) => {
   return ok(node)
 }
 
-export const freestockOfStyle: Handler = (asking, world) => {
-  const style = world.shop.styles.get(index(asking))
+export const freestockOfStyle: Handler = (request, world) => {
+  const style = world.shop.styles.get(index(request))
   if (!style) throw nothing()
   return shown(styleNode(world, style, [...world.shop.stores.values()]))
 }
 
-export const freestockOfColour: Handler = (asking, world) => {
-  const colour = world.shop.colours.get(index(asking))
+export const freestockOfColour: Handler = (request, world) => {
+  const colour = world.shop.colours.get(index(request))
   if (!colour) throw nothing()
   const stores = [...world.shop.stores.values()]
   return shown(
@@ -76,8 +77,8 @@ export const freestockOfColour: Handler = (asking, world) => {
   )
 }
 
-export const freestockOfSku: Handler = (asking, world) => {
-  const sku = world.shop.skus.get(index(asking))
+export const freestockOfSku: Handler = (request, world) => {
+  const sku = world.shop.skus.get(index(request))
   if (!sku) throw nothing()
   const { colour } = sku
   const stores = [...world.shop.stores.values()]
@@ -86,11 +87,11 @@ export const freestockOfSku: Handler = (asking, world) => {
 }
 
 /** Everything, or everything in one store. Rows are styles, in the order of their ids. */
-export const freestockOfAll: Handler = (asking, world) => {
+export const freestockOfAll: Handler = (request, world) => {
   const { shop } = world
   let stores = [...shop.stores.values()]
-  if (asking.parameters.length) {
-    const store = shop.stores.get(index(asking))
+  if (request.parameters.length) {
+    const store = shop.stores.get(index(request))
     if (!store) throw nothing()
     stores = [store]
   }
@@ -98,7 +99,7 @@ export const freestockOfAll: Handler = (asking, world) => {
   const has = (sku: Sku) => stores.some(({ column }) => shop.stock.at(sku.row, column) > 0)
   const rows = [...shop.styles.values()].filter(style => style.colours.some(colour => colour.skus.some(has)))
   rows.sort((a, b) => a.id - b.id)
-  return paged(asking, world, {
+  return paged(request, world, {
     name: 'FreeStock',
     rows,
     row: style => styleNode(world, style, stores) ?? el('Style', undefined, { Name: style.name, StyleIdx: style.id }),

@@ -51,9 +51,9 @@ function drawnOn(payment: Payment, world: World): Voucher {
   if (voucher.state === 'not issued') throw createRejection(5057)
   if (isExpired(voucher, world)) throw createRejection(5065)
   if (!voucher.validationId || payment.validationId.toLowerCase() !== voucher.validationId) throw createRejection(5061)
-  const left = available(voucher, world)
-  if (payment.amount > left) throw createRejection(5062)
-  if (voucher.wholeOnly && payment.amount < left) throw createRejection(5066)
+  const remaining = available(voucher, world)
+  if (payment.amount > remaining) throw createRejection(5062)
+  if (voucher.wholeOnly && payment.amount < remaining) throw createRejection(5066)
   return voucher
 }
 

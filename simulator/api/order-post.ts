@@ -54,8 +54,8 @@ function keepSupported(payload: Payload, { version }: Asking, world: World): Pay
 /** A number that no order and no return has; made up where none is sent. */
 export function freeNumber(payload: Payload, shop: Shop): string {
   const number = text(payload, 'OrderNumber', 30)
-  const isTaken = (wanted: string) =>
-    [...shop.orders.values(), ...shop.returns.values()].some(one => one.number.toLowerCase() === wanted.toLowerCase())
+  const isTaken = (expected: string) =>
+    [...shop.orders.values(), ...shop.returns.values()].some(one => one.number.toLowerCase() === expected.toLowerCase())
   if (number && isTaken(number)) throw createRejection(5052, { detail: number })
   if (number) return number
   for (;;) {
@@ -133,7 +133,7 @@ function reserve(order: Order, { shop, clock }: World): void {
   }
 }
 
-function orderFrom(payload: Payload, personId: number, asking: Asking, world: World): Order {
+function orderFrom(payload: Payload, personId: number, request: Asking, world: World): Order {
   if (whole(textAt(payload, 'PersonId')) !== personId) throw createRejection(5025)
   const number = freeNumber(payload, world.shop)
   const placed = placedAt(payload, world)
@@ -149,7 +149,7 @@ function orderFrom(payload: Payload, personId: number, asking: Asking, world: Wo
   const pricing: Pricing = {
     pricesIncludeTax: flag(payload, 'PricesIncludeTax', 5109) ?? true,
     useSubmittedTaxRates: flag(payload, 'UseSubmittedTaxRates', 5109) ?? false,
-    taxPercent: asking.country.taxPercent,
+    taxPercent: request.country.taxPercent,
   }
   const to = { contactName: delivery.contactName, email: deliveryContacts.email, despatchType: despatch.despatchType }
   const lines = every(at(payload, 'OrderDetails'), 'OrderDetail').map((one, i) => {
@@ -166,7 +166,7 @@ function orderFrom(payload: Payload, personId: number, asking: Asking, world: Wo
     personId,
     placed,
     updated: world.clock.wall(),
-    currency: asking.country.currency,
+    currency: request.country.currency,
     billing,
     delivery,
     contacts: contact,
@@ -187,11 +187,11 @@ function orderFrom(payload: Payload, personId: number, asking: Asking, world: Wo
 }
 
 /** Checks all of an order before any of it takes effect. */
-export const createOrder: Handler = (asking, world) => {
+export const createOrder: Handler = (request, world) => {
   const { shop } = world
-  const person = personOf(asking, world)
-  const payload = keepSupported(posted(asking, world, 'Order', orderShape), asking, world)
-  const order = orderFrom(payload, person.id, asking, world)
+  const person = personOf(request, world)
+  const payload = keepSupported(posted(request, world, 'Order', orderShape), request, world)
+  const order = orderFrom(payload, person.id, request, world)
   const paid = sum(order.payments.map(payment => payment.amount))
   const due = sum(order.lines.map(line => line.value))
   if (Math.abs(paid - due) > 0.005) throw createRejection(5026, { detail: `paid ${paid}, due ${due}` })
@@ -208,5 +208,5 @@ export const createOrder: Handler = (asking, world) => {
       shop.awaitingVouchers.add(order.id)
       world.note('voucher sold', order.id, { line: line.id, amount: line.price })
     }
-  return created(asking, `/Persons/${person.id}/Orders/${order.id}`)
+  return created(request, `/Persons/${person.id}/Orders/${order.id}`)
 }

@@ -20,59 +20,59 @@ function extrasOf(order: Order, { version }: Asking, world: World): Element[] {
   ]
 }
 
-function shownAs(order: Order, number: number, asking: Asking, world: World, asPosted: boolean): Element {
+function shownAs(order: Order, number: number, request: Asking, world: World, asPosted: boolean): Element {
   const lineWarehouse = has(world, 'orderLineWarehouse')
-  const element = orderElement(order, number, world.shop, { asPosted, lineWarehouse }, extrasOf(order, asking, world))
-  if (asking.version >= 2 || !Array.isArray(element.content)) return element
+  const element = orderElement(order, number, world.shop, { asPosted, lineWarehouse }, extrasOf(order, request, world))
+  if (request.version >= 2 || !Array.isArray(element.content)) return element
   return { ...element, content: element.content.filter((child: Element) => !ofVersion2.has(child.name)) }
 }
 
-function changedSince(asking: Asking, world: World): (order: Order) => boolean {
-  const text = asking.query('updatedAfter')
+function changedSince(request: Asking, world: World): (order: Order) => boolean {
+  const text = request.query('updatedAfter')
   if (!text) return () => true
   const since = readWall(text)
   if (since === undefined) throw createRejection(5144, { detail: text })
   return order => isAfter(world, order.updated, since)
 }
 
-const list = (asking: Asking, world: World, rows: Order[]) => {
-  const row = (order: Order, number: number) => shownAs(order, number, asking, world, false)
-  return paged(asking, world, { name: 'Orders', rows, row, unpaged: fromZero })
+const list = (request: Asking, world: World, rows: Order[]) => {
+  const row = (order: Order, number: number) => shownAs(order, number, request, world, false)
+  return paged(request, world, { name: 'Orders', rows, row, unpaged: fromZero })
 }
 
 /** Everybody's orders: of a person, with an id, or changed since. */
-export const allOrders: Handler = (asking, world) => {
-  const [person, id, after] = ['personId', 'id', 'updatedAfter'].map(name => asking.query(name))
+export const allOrders: Handler = (request, world) => {
+  const [person, id, after] = ['personId', 'id', 'updatedAfter'].map(name => request.query(name))
   if (!person && !id && !after) throw createRejection(5421)
-  const changed = changedSince(asking, world)
+  const changed = changedSince(request, world)
   const rows = [...world.shop.orders.values()].filter(
     order => (!person || order.personId === whole(person)) && (!id || order.id === whole(id)) && changed(order),
   )
-  return list(asking, world, rows)
+  return list(request, world, rows)
 }
 
 /** A person's orders, from the live tables. */
-export const ordersOfPerson: Handler = (asking, world) => {
-  const person = personOf(asking, world)
-  const changed = has(world, 'personOrdersUpdatedAfter') ? changedSince(asking, world) : () => true
+export const ordersOfPerson: Handler = (request, world) => {
+  const person = personOf(request, world)
+  const changed = has(world, 'personOrdersUpdatedAfter') ? changedSince(request, world) : () => true
   return list(
-    asking,
+    request,
     world,
     [...world.shop.orders.values()].filter(order => order.personId === person.id && changed(order)),
   )
 }
 
 /** One order, from the temporary table of web sales: as it was posted, and gone some time later. */
-export const orderOfPerson: Handler = (asking, world) => {
-  const person = personOf(asking, world)
-  const order = world.shop.orders.get(whole(asking.parameters[1]) ?? 0)
+export const orderOfPerson: Handler = (request, world) => {
+  const person = personOf(request, world)
+  const order = world.shop.orders.get(whole(request.parameters[1]) ?? 0)
   if (order?.personId !== person.id || !order.inWebTable) throw nothing()
-  return ok(shownAs(order, 1, asking, world, true))
+  return ok(shownAs(order, 1, request, world, true))
 }
 
-export const orderByNumber: Handler = (asking, world) => {
-  const number = (asking.parameters[0] ?? '').toLowerCase()
+export const orderByNumber: Handler = (request, world) => {
+  const number = (request.parameters[0] ?? '').toLowerCase()
   const order = [...world.shop.orders.values()].find(other => other.number.toLowerCase() === number)
   if (!order?.inWebTable) throw nothing()
-  return ok(shownAs(order, 1, asking, world, true))
+  return ok(shownAs(order, 1, request, world, true))
 }

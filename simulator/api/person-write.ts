@@ -85,10 +85,10 @@ function personFrom(payload: Payload, world: World): Written {
 }
 
 function requireOwnEmail({ email }: { email: string }, id: number, { shop }: World): void {
-  const wanted = email.toLowerCase()
-  if (wanted === '') return
+  const expected = email.toLowerCase()
+  if (expected === '') return
   for (const other of shop.persons.values())
-    if (other.id !== id && other.email.trim().toLowerCase() === wanted) throw createRejection(5006, { detail: email })
+    if (other.id !== id && other.email.trim().toLowerCase() === expected) throw createRejection(5006, { detail: email })
 }
 
 /** Four letters of the surname, two of the first name, and a count: `SAMPJO00`. */
@@ -114,27 +114,27 @@ export function nextStamp(world: World, before: Wall): Wall {
 }
 
 /** An unclaimed docket of a till. */
-function unclaimedDocket(payload: Payload, asking: Asking, world: World) {
+function unclaimedDocket(payload: Payload, request: Asking, world: World) {
   const number = text(payload, 'DocketNumber', 50)
-  if (!number || asking.version < 2 || !has(world, 'personDocket')) return
+  if (!number || request.version < 2 || !has(world, 'personDocket')) return
   const docket = world.shop.transactions.find(transaction => transaction.number === number)
   if (!docket) throw createRejection(5210, { detail: number })
   if (docket.personId !== null) throw createRejection(5209, { detail: number })
   return docket
 }
 
-export const createPerson: Handler = (asking, world) => {
+export const createPerson: Handler = (request, world) => {
   const { shop } = world
-  const payload = posted(asking, world, 'Person', personShape)
+  const payload = posted(request, world, 'Person', personShape)
   if (textAt(payload, 'Code')) throw createRejection(5003)
   const written = personFrom(payload, world)
   requireOwnEmail(written, 0, world)
-  const custom = asking.version >= 2 ? readCustomData(payload) : new Map()
-  const docket = unclaimedDocket(payload, asking, world)
+  const custom = request.version >= 2 ? readCustomData(payload) : new Map()
+  const docket = unclaimedDocket(payload, request, world)
   const programId =
-    asking.version >= 2 && has(world, 'personDocket') ? whole(textAt(payload, 'RewardProgramId')) : undefined
+    request.version >= 2 && has(world, 'personDocket') ? whole(textAt(payload, 'RewardProgramId')) : undefined
   if (programId !== undefined && !shop.programs.has(programId)) throw createRejection(5162)
-  const loyalties = loyaltiesAfter(payload, undefined, asking.version, world)
+  const loyalties = loyaltiesAfter(payload, undefined, request.version, world)
   const person: Person = {
     ...written,
     id: next(shop, 'person'),
@@ -143,7 +143,7 @@ export const createPerson: Handler = (asking, world) => {
     startDate: written.startDate || today(world),
     updated: nextStamp(world, 0),
     customData: new Map(),
-    currency: asking.country.currency,
+    currency: request.country.currency,
     joinedStoreId: docket?.storeId ?? 0,
     retailRep: false,
   }
@@ -152,13 +152,13 @@ export const createPerson: Handler = (asking, world) => {
   if (docket) docket.personId = person.id
   world.note('person created', person.id, { email: person.email })
   if (programId !== undefined) openAccount(world, { programId, personId: person.id })
-  return created(asking, `/Persons/${person.id}`)
+  return created(request, `/Persons/${person.id}`)
 }
 
 /** Writes all of a person: what the payload lacks is cleared, but for custom data, and loyalties up to payload version 2. */
-export const updatePerson: Handler = (asking, world) => {
-  const person = personOf(asking, world)
-  const payload = posted(asking, world, 'Person', personShape)
+export const updatePerson: Handler = (request, world) => {
+  const person = personOf(request, world)
+  const payload = posted(request, world, 'Person', personShape)
   const id = textAt(payload, 'Id')
   if (id && whole(id) !== person.id) throw createRejection(5151)
   const sent = textAt(payload, 'UpdateTimeStamp') ?? ''
@@ -171,8 +171,8 @@ export const updatePerson: Handler = (asking, world) => {
   if (!written.email) throw createRejection(5004)
   if (isEmptyAddress(written.billing)) throw createRejection(5005)
   requireOwnEmail(written, person.id, world)
-  const custom = asking.version >= 2 ? readCustomData(payload) : new Map()
-  const loyalties = loyaltiesAfter(payload, person, asking.version, world)
+  const custom = request.version >= 2 ? readCustomData(payload) : new Map()
+  const loyalties = loyaltiesAfter(payload, person, request.version, world)
   Object.assign(person, written, { loyalties, updated: nextStamp(world, person.updated) })
   mergeCustomData(person.customData, custom)
   world.note('person updated', person.id, { email: person.email })

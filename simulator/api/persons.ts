@@ -17,37 +17,37 @@ export function personOf({ parameters }: Asking, { shop }: World): Person {
   return person
 }
 
-const wantsCustomData = (asking: Asking, world: World) =>
-  asking.version >= 2 && asking.query('CustomData')?.toLowerCase() === 'true' && has(world, 'personCustomData')
+const wantsCustomData = (request: Asking, world: World) =>
+  request.version >= 2 && request.query('CustomData')?.toLowerCase() === 'true' && has(world, 'personCustomData')
 
-export const onePerson: Handler = (asking, world) =>
-  ok(personElement(personOf(asking, world), world.shop, { customData: wantsCustomData(asking, world) }))
+export const onePerson: Handler = (request, world) =>
+  ok(personElement(personOf(request, world), world.shop, { customData: wantsCustomData(request, world) }))
 
 /** The one place where a person's stamp is in ISO form. */
-export const personTimeStamp: Handler = (asking, world) => {
-  const { id, updated } = personOf(asking, world)
+export const personTimeStamp: Handler = (request, world) => {
+  const { id, updated } = personOf(request, world)
   return ok(el('PersonUpdateTimeStamp', fields({ PersonId: id, UpdateTimeStamp: isoText(updated) })))
 }
 
 type Test = (person: Person) => boolean
 
-const isText = (text: string, wanted: string) => text.trim().toLowerCase() === wanted.trim().toLowerCase()
-const startsWith = (text: string, wanted: string) => text.toLowerCase().startsWith(wanted.trim().toLowerCase())
+const isText = (text: string, expected: string) => text.trim().toLowerCase() === expected.trim().toLowerCase()
+const startsWith = (text: string, expected: string) => text.toLowerCase().startsWith(expected.trim().toLowerCase())
 
 /** How each filter picks persons; beginnings of names, all else whole. */
-const filters: Record<string, (wanted: string) => Test> = {
-  surname: wanted => person => startsWith(person.surname, wanted),
-  firstname: wanted => person => startsWith(person.firstname, wanted),
-  phone: wanted => person => [person.home, person.mobile, person.work].includes(wanted),
-  email: wanted => person => isText(person.email, wanted),
-  code: wanted => person => isText(person.code, wanted),
-  password: wanted => person => person.password === wanted,
-  loyaltyonly: wanted => person => wanted.toLowerCase() !== 'true' || person.loyalties.some(card => card.active),
+const filters: Record<string, (expected: string) => Test> = {
+  surname: expected => person => startsWith(person.surname, expected),
+  firstname: expected => person => startsWith(person.firstname, expected),
+  phone: expected => person => [person.home, person.mobile, person.work].includes(expected),
+  email: expected => person => isText(person.email, expected),
+  code: expected => person => isText(person.code, expected),
+  password: expected => person => person.password === expected,
+  loyaltyonly: expected => person => expected.toLowerCase() !== 'true' || person.loyalties.some(card => card.active),
 }
 
 /** Below 2022.1 `UpdatedAfter` is not known, and so not heeded: the answer has everybody. */
-function changed(asking: Asking, world: World): Test {
-  const text = asking.query('UpdatedAfter')
+function changed(request: Asking, world: World): Test {
+  const text = request.query('UpdatedAfter')
   if (text === undefined || !has(world, 'personsUpdatedAfter')) return () => true
   const since = readWall(text)
   if (since === undefined) throw createRejection(5144, { detail: text })
@@ -55,22 +55,22 @@ function changed(asking: Asking, world: World): Test {
 }
 
 /** Persons by filters, all of which must fit. */
-export const findPersons: Handler = (asking, world): Answer => {
+export const findPersons: Handler = (request, world): Answer => {
   const { shop, settings } = world
   const tests = Object.entries(filters).flatMap(([name, test]) => {
-    const wanted = asking.query(name)
-    return wanted ? [test(wanted)] : []
+    const expected = request.query(name)
+    return expected ? [test(expected)] : []
   })
-  tests.push(changed(asking, world))
-  const found = [...shop.persons.values()].filter(person => tests.every(test => test(person)))
-  const [first] = found
+  tests.push(changed(request, world))
+  const matches = [...shop.persons.values()].filter(person => tests.every(test => test(person)))
+  const [first] = matches
   if (!first) throw nothing()
-  if (found.length > 1 && asking.query('password')) throw createRejection(5013)
-  const shown = { customData: wantsCustomData(asking, world) }
-  if (found.length === 1 && settings.onePersonRoot === 'Person') return ok(personElement(first, shop, shown))
+  if (matches.length > 1 && request.query('password')) throw createRejection(5013)
+  const shown = { customData: wantsCustomData(request, world) }
+  if (matches.length === 1 && settings.onePersonRoot === 'Person') return ok(personElement(first, shop, shown))
   const row = (person: Person) => personElement(person, shop, shown)
-  if (!has(world, 'personsPaging')) return ok(el('Persons', found.values().map(row)))
-  return paged(asking, world, { name: 'Persons', rows: found, row, unpaged: wholeList })
+  if (!has(world, 'personsPaging')) return ok(el('Persons', matches.values().map(row)))
+  return paged(request, world, { name: 'Persons', rows: matches, row, unpaged: wholeList })
 }
 
 /** The definitions of custom data. */

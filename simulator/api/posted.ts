@@ -7,8 +7,8 @@ import { type Shape, settled, shape } from '../xml/order.ts'
 import { at, type Payload, textAt } from '../xml/payload.ts'
 
 /** The posted document with its elements in the guide's order. Unknown elements are dropped. */
-export function posted(asking: Asking, { settings }: World, root: string, expected: Shape): Payload {
-  const payload = asking.payload()
+export function posted(request: Asking, { settings }: World, root: string, expected: Shape): Payload {
+  const payload = request.payload()
   if (payload.name !== root)
     throw createRejection(5121, { detail: `<${payload.name}> was not expected, but <${root}>` })
   return settled(payload, expected, (name, after) => {
@@ -23,10 +23,10 @@ export const addresses = shape('Billing Delivery', { Billing: address, Delivery:
 export const contacts = shape('Email Phones', { Phones: shape('Home Mobile Work') })
 
 /** A text, no longer than it may be; empty where it is absent. */
-export function text(payload: Payload | undefined, name: string, most: number): string {
+export function text(payload: Payload | undefined, name: string, maximum: number): string {
   const value = textAt(payload, name) ?? ''
-  if (value.length > most)
-    throw createRejection(5014, { detail: `${name} has ${value.length} characters, at most ${most} are allowed` })
+  if (value.length > maximum)
+    throw createRejection(5014, { detail: `${name} has ${value.length} characters, at most ${maximum} are allowed` })
   return value
 }
 

@@ -51,9 +51,9 @@ const colourElement = (colour: Colour, shop: Shop, factor: number, extras: Extra
   ])
 
 /** A style with its colours and their SKUs. */
-export function productElement(style: Style, number: number, shop: Shop, asking: Asking, extras: Extras): Element {
+export function productElement(style: Style, number: number, shop: Shop, request: Asking, extras: Extras): Element {
   const types = [...shop.referenceTypes.values()].filter(type => type.of === 'product')
-  const markdown = asking.query('markdownStatus')?.toLowerCase()
+  const markdown = request.query('markdownStatus')?.toLowerCase()
   const colours = style.colours.filter(colour => !markdown || colour.markdown.toLowerCase() === markdown)
   return el('Product', [
     ...fields({ Id: style.id, RowNumber: number, Code: style.code, Name: style.name, Description: style.description }),
@@ -66,7 +66,7 @@ export function productElement(style: Style, number: number, shop: Shop, asking:
     extras.images ? image(style.code) : undefined,
     array(
       'Clrs',
-      colours.map(colour => colourElement(colour, shop, asking.country.priceFactor, extras)),
+      colours.map(colour => colourElement(colour, shop, request.country.priceFactor, extras)),
     ),
   ])
 }

@@ -36,8 +36,8 @@ function inOrder(styles: Style[], order: string): Style[] {
   })
 }
 
-function selected(asking: Asking, world: World): Style[] {
-  const { query } = asking
+function selected(request: Asking, world: World): Style[] {
+  const { query } = request
   const after = query('updatedAfter')
   const since = after && has(world, 'productsUpdatedAfter') ? readWall(after) : Number.NEGATIVE_INFINITY
   if (since === undefined) throw createRejection(5144, { detail: after ?? '' })
@@ -58,12 +58,12 @@ function selected(asking: Asking, world: World): Style[] {
 
 const list =
   (name: string, row: typeof productElement | typeof simpleElement, attributes: Record<string, string>): Handler =>
-  (asking, world): Answer => {
-    const extras = extrasOf(asking)
-    return paged(asking, world, {
+  (request, world): Answer => {
+    const extras = extrasOf(request)
+    return paged(request, world, {
       name,
-      rows: inOrder(selected(asking, world), asking.query('order') ?? '{id:asc}'),
-      row: (style, number) => row(style, number, world.shop, asking, extras),
+      rows: inOrder(selected(request, world), request.query('order') ?? '{id:asc}'),
+      row: (style, number) => row(style, number, world.shop, request, extras),
       unpaged: wholeList,
       attributes,
     })
@@ -72,21 +72,21 @@ const list =
 export const allProducts = list('Products', productElement, { FromCache: 'false' })
 export const allSimpleProducts = list('ProductsSimple', simpleElement, {})
 
-function styleOf(asking: Asking, { shop }: World): Style {
-  const style = shop.styles.get(whole(asking.parameters[0]) ?? 0)
+function styleOf(request: Asking, { shop }: World): Style {
+  const style = shop.styles.get(whole(request.parameters[0]) ?? 0)
   if (!style || style.special === 'freight') throw nothing()
   return style
 }
 
-export const oneProduct: Handler = (asking, world) =>
-  ok(productElement(styleOf(asking, world), 1, world.shop, asking, extrasOf(asking)))
+export const oneProduct: Handler = (request, world) =>
+  ok(productElement(styleOf(request, world), 1, world.shop, request, extrasOf(request)))
 
-export const oneSimpleProduct: Handler = (asking, world) =>
-  ok(simpleElement(styleOf(asking, world), 1, world.shop, asking))
+export const oneSimpleProduct: Handler = (request, world) =>
+  ok(simpleElement(styleOf(request, world), 1, world.shop, request))
 
 /** A note is a document of its own, escaped. */
-export const productNotes: Handler = (asking, world) => {
-  const style = styleOf(asking, world)
+export const productNotes: Handler = (request, world) => {
+  const style = styleOf(request, world)
   if (!style.note) throw nothing()
   const note = `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${style.note}</p></body></html>`
   return ok(el('ProductNoteTypes', [el('ProductNoteType', fields({ Code: 'WEB', Name: 'Web note', Note: note }))]))

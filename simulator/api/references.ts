@@ -24,9 +24,9 @@ export const oneReferenceType: Handler = ({ parameters }, world) =>
 /** The references of a type, or one of them. The root is written with a small b. */
 export const referencesByType: Handler = ({ parameters }, world) => {
   const type = typeOf(world, parameters[0])
-  const wanted = parameters[1]
-  const rows = [...type.references.values()].filter(({ id }) => wanted === undefined || id === whole(wanted))
-  if (wanted !== undefined && !rows.length) throw nothing()
+  const expected = parameters[1]
+  const rows = [...type.references.values()].filter(({ id }) => expected === undefined || id === whole(expected))
+  if (expected !== undefined && !rows.length) throw nothing()
   return ok(
     el('ReferencesbyType', [
       ...fields({ ReferenceTypeId: type.id, ReferenceTypeCode: type.code, ReferenceTypeName: type.name }),

@@ -24,9 +24,9 @@ const returnShape = shape('OrderNumber OrigOrderNum PersonId StockUpdate OrderDe
 })
 
 /** The order in the path, if it is this person's. */
-function originalOf(asking: Asking, world: World): Order {
-  const person = personOf(asking, world)
-  const order = world.shop.orders.get(whole(asking.parameters[1]) ?? 0)
+function originalOf(request: Asking, world: World): Order {
+  const person = personOf(request, world)
+  const order = world.shop.orders.get(whole(request.parameters[1]) ?? 0)
   if (order?.personId !== person.id) throw nothing()
   return order
 }
@@ -61,10 +61,10 @@ function lineFrom(payload: Payload, sequence: number, order: Order, world: World
 }
 
 /** Creates a return of a web order. Returning more than was bought is accepted, because no code for it is known. */
-export const createReturn: Handler = (asking, world): Answer => {
+export const createReturn: Handler = (request, world): Answer => {
   const { shop, clock, settings } = world
-  const order = originalOf(asking, world)
-  const payload = posted(asking, world, 'ReturnOrder', returnShape)
+  const order = originalOf(request, world)
+  const payload = posted(request, world, 'ReturnOrder', returnShape)
   const personId = textAt(payload, 'PersonId')
   if (!personId) throw createRejection(5135)
   if (whole(personId) !== order.personId) throw createRejection(5136)
@@ -79,7 +79,7 @@ export const createReturn: Handler = (asking, world): Answer => {
   if (!details.length) throw createRejection(5143)
   const lines = details.map((one, i) => lineFrom(one, i, order, world))
   const refunds =
-    asking.version >= 4 && has(world, 'returnPayments') ? every(at(payload, 'Payments'), 'PaymentDetail') : []
+    request.version >= 4 && has(world, 'returnPayments') ? every(at(payload, 'Payments'), 'PaymentDetail') : []
   const payments = refunds.map(one => paymentFrom(one, world))
   const id = next(shop, 'return')
   const record: Return = {
@@ -99,16 +99,16 @@ export const createReturn: Handler = (asking, world): Answer => {
   const taken = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))
   world.note('return created', id, { number, order: order.id, lines: taken })
   return {
-    ...created(asking, `/Persons/${order.personId}/Orders/${order.id}/Returns/${id}`),
+    ...created(request, `/Persons/${order.personId}/Orders/${order.id}/Returns/${id}`),
     status: settings.returnStatus,
   }
 }
 
 /** A return, and the number of the exchange order that the shopper needs. */
-export const oneReturn: Handler = (asking, world) => {
+export const oneReturn: Handler = (request, world) => {
   const { shop } = world
-  const order = originalOf(asking, world)
-  const found = shop.returns.get(whole(asking.parameters[2]) ?? 0)
+  const order = originalOf(request, world)
+  const found = shop.returns.get(whole(request.parameters[2]) ?? 0)
   if (found?.orderId !== order.id) throw nothing()
   const shown = { asPosted: false, lineWarehouse: false }
   return ok(
@@ -136,8 +136,8 @@ export const oneReturn: Handler = (asking, world) => {
 }
 
 /** Takes a return back that has not been received. */
-export const deleteReturn: Handler = (asking, world) => {
-  const found = world.shop.returns.get(whole(asking.parameters[0]) ?? 0)
+export const deleteReturn: Handler = (request, world) => {
+  const found = world.shop.returns.get(whole(request.parameters[0]) ?? 0)
   if (found?.status !== 9) throw nothing()
   world.shop.returns.delete(found.id)
   world.note('return deleted', found.id, { number: found.number })

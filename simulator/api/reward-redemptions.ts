@@ -25,10 +25,10 @@ const redemptionShape = shape('RequestId|PersonId|Points|Amount|AutoConfirm')
 /** Redeems points or rewards, earliest expiry first. Without AutoConfirm they are pending until they are confirmed or reversed. */
 export const redeem =
   (kind: keyof typeof balances): Handler =>
-  (asking, world) => {
+  (request, world) => {
     const { element, wrongSign, tooMuch } = balances[kind]
-    const account = accountOf(asking, world)
-    const payload = posted(asking, world, 'RewardRedemption', redemptionShape)
+    const account = accountOf(request, world)
+    const payload = posted(request, world, 'RewardRedemption', redemptionShape)
     const requestId = (textAt(payload, 'RequestId') ?? '').toLowerCase()
     if (requestId === '') throw createRejection(5164)
     if (!guid.test(requestId)) throw createRejection(5165)
@@ -104,8 +104,8 @@ function endPending(
 }
 
 /** Returns the pending redemption in the query. */
-function pendingOf(asking: Asking, { shop }: World): { redemption: RewardRedemption; account: RewardAccount } {
-  const requestId = asking.query('requestId')?.toLowerCase()
+function pendingOf(request: Asking, { shop }: World): { redemption: RewardRedemption; account: RewardAccount } {
+  const requestId = request.query('requestId')?.toLowerCase()
   if (!requestId) throw createRejection(5158)
   const redemption = shop.redemptions.get(requestId)
   const account = redemption && shop.accounts.get(redemption.accountId)
@@ -114,15 +114,15 @@ function pendingOf(asking: Asking, { shop }: World): { redemption: RewardRedempt
   return { redemption, account }
 }
 
-export const confirmRedemption: Handler = (asking, world) => {
-  const { redemption, account } = pendingOf(asking, world)
+export const confirmRedemption: Handler = (request, world) => {
+  const { redemption, account } = pendingOf(request, world)
   confirm(redemption, account, world)
   return { ...ok(), status: 201 }
 }
 
 /** Possible only within 24 hours. */
-export const reverseRedemption: Handler = (asking, world) => {
-  const { redemption, account } = pendingOf(asking, world)
+export const reverseRedemption: Handler = (request, world) => {
+  const { redemption, account } = pendingOf(request, world)
   if (world.clock.wall() - redemption.created > day) throw createRejection(5165)
   endPending(redemption, account, () => undefined)
   redemption.status = 'reversed'

@@ -47,21 +47,21 @@ export function openAccount(
 
 const optional = (payload: Payload, name: string) => whole(textAt(payload, name))
 
-export const createAccount: Handler = (asking: Asking, world) => {
-  const payload = posted(asking, world, 'RewardAccount', accountShape)
+export const createAccount: Handler = (request: Asking, world) => {
+  const payload = posted(request, world, 'RewardAccount', accountShape)
   const account = openAccount(world, {
     programId: optional(payload, 'ProgramId') ?? 0,
     personId: optional(payload, 'PersonId') ?? 0,
     tierId: optional(payload, 'TierId'),
   })
   account.tierLockedUntil = dayOf(payload, 'TierLockedUntilDate')
-  return { ...created(asking, `/Rewards/Accounts/${account.id}`), body: accountElement(account, world) }
+  return { ...created(request, `/Rewards/Accounts/${account.id}`), body: accountElement(account, world) }
 }
 
 /** Without a lock date the lock is lifted. */
-export const updateAccount: Handler = (asking, world) => {
-  const account = accountOf(asking, world)
-  const payload = posted(asking, world, 'RewardAccount', accountShape)
+export const updateAccount: Handler = (request, world) => {
+  const account = accountOf(request, world)
+  const payload = posted(request, world, 'RewardAccount', accountShape)
   const [personId, tierId] = [optional(payload, 'PersonId'), optional(payload, 'TierId')]
   if (personId !== undefined && !world.shop.persons.has(personId)) throw createRejection(5166)
   if ((world.shop.accountOfPerson.get(personId ?? account.personId) ?? account) !== account) throw createRejection(5161)

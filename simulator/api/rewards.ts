@@ -61,14 +61,14 @@ const programElement = (program: Program, shop: Shop): Element =>
   ])
 
 export const rewardPrograms: Handler = ({ parameters }, { shop }) => {
-  const found = [...shop.programs.values()].filter(
+  const matches = [...shop.programs.values()].filter(
     ({ id }) => parameters[0] === undefined || id === whole(parameters[0]),
   )
-  if (!found.length) throw nothing()
+  if (!matches.length) throw nothing()
   return ok(
     el(
       'RewardPrograms',
-      found.map(program => programElement(program, shop)),
+      matches.map(program => programElement(program, shop)),
     ),
   )
 }
@@ -140,7 +140,7 @@ export function accountOf({ parameters }: Asking, { shop }: World): RewardAccoun
   return account
 }
 
-export const oneAccount: Handler = (asking, world) => ok(accountElement(accountOf(asking, world), world))
+export const oneAccount: Handler = (request, world) => ok(accountElement(accountOf(request, world), world))
 
 const transactionElement = ({ at, description, source, reference, spend, points, reward }: RewardTransaction) =>
   el('Transaction', [
@@ -149,9 +149,9 @@ const transactionElement = ({ at, description, source, reference, spend, points,
     ...fields({ GiftId: '', GiftName: '', NewGift: '', RedeemedGiftSkuId: '', Confirmed: true }),
   ])
 
-export const accountTransactions: Handler = (asking, world) => {
-  const account = accountOf(asking, world)
-  const text = asking.query('fromDate')
+export const accountTransactions: Handler = (request, world) => {
+  const account = accountOf(request, world)
+  const text = request.query('fromDate')
   const from = text ? readWall(text) : Number.NEGATIVE_INFINITY
   if (from === undefined || (text && text.length !== 10)) throw createRejection(5099)
   const rows = account.transactions.filter(transaction => transaction.at >= from)

@@ -28,10 +28,10 @@ function content({ skuId, quantity }: OrderLine, shop: Shop) {
 }
 
 /** The shipments of an order. An order of which nothing was despatched has none. */
-export const shipmentsOfOrder: Handler = (asking, world) => {
+export const shipmentsOfOrder: Handler = (request, world) => {
   const { shop } = world
-  const person = personOf(asking, world)
-  const order = shop.orders.get(whole(asking.parameters[1]) ?? 0)
+  const person = personOf(request, world)
+  const order = shop.orders.get(whole(request.parameters[1]) ?? 0)
   if (order?.personId !== person.id) throw nothing()
   const parcels = parcelsOf(order.lines, shop)
   if (!parcels.size) throw nothing()

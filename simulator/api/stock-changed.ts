@@ -24,14 +24,14 @@ function changesIn(
 }
 
 /** Stock that changed after a time, as absolute values, including zero and negative ones. */
-export const stockChanged: Handler = (asking, world) => {
+export const stockChanged: Handler = (request, world) => {
   const { shop } = world
-  const text = asking.query('ChangedSince') ?? ''
+  const text = request.query('ChangedSince') ?? ''
   const since = text.length === 19 ? readWall(text) : undefined
   if (since === undefined) throw createRejection(5147, { text: 'Invalid ChangedSince, must be yyyy-MM-ddTHH:MM:SS' })
-  const wanted = asking.query('StoreId')
-  const store = wanted === undefined ? undefined : shop.stores.get(whole(wanted) ?? 0)
-  if (wanted !== undefined && !store) throw createRejection(5147)
+  const expected = request.query('StoreId')
+  const store = expected === undefined ? undefined : shop.stores.get(whole(expected) ?? 0)
+  if (expected !== undefined && !store) throw createRejection(5147)
   const skuOf = new Map([...shop.skus.values()].map(sku => [sku.row, sku.id]))
   const stores = (store ? [store] : [...shop.stores.values()])
     .map(one => changesIn(world, one, since, skuOf))

@@ -54,12 +54,12 @@ function transactionElement(sale: Transaction, number: number, world: World): El
 }
 
 /** One person's purchases, only despatched or picked up ones. There is no list for all persons. */
-export const retailTransactions: Handler = (asking, world) => {
-  const person = personOf(asking, world)
-  const order = asking.query('OrderNumber')?.toLowerCase()
+export const retailTransactions: Handler = (request, world) => {
+  const person = personOf(request, world)
+  const order = request.query('OrderNumber')?.toLowerCase()
   const rows = world.shop.transactions.filter(
     sale => sale.personId === person.id && (!order || sale.orderNumber.toLowerCase() === order),
   )
   const row = (sale: Transaction, number: number) => transactionElement(sale, number, world)
-  return paged(asking, world, { name: 'Transactions', rows, row, unpaged: fromZero })
+  return paged(request, world, { name: 'Transactions', rows, row, unpaged: fromZero })
 }

@@ -71,7 +71,7 @@ function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): 
     promotional: false,
     validationId: '',
     lockedUntil: 0,
-    pin: shop.vouchers.get(number)?.pin ?? String(random.whole(0, 9_999)).padStart(4, '0'),
+    pin: shop.vouchers.get(number)?.pin ?? String(random.integer(0, 9_999)).padStart(4, '0'),
     expires: dateText(clock.wall() + 3 * 365 * 86_400_000),
   }
   shop.vouchers.set(number, voucher)

@@ -17,15 +17,15 @@ export const available = (voucher: Voucher, world: World) =>
   isExpired(voucher, world) ? 0 : cents(voucher.original - voucher.used - voucher.writtenOff)
 
 /** The voucher of a number and PIN, if it may be used online at all. */
-function openedBy(asking: Asking, world: World): Voucher {
-  const voucher = world.shop.vouchers.get(asking.parameters[0] ?? '')
+function openedBy(request: Asking, world: World): Voucher {
+  const voucher = world.shop.vouchers.get(request.parameters[0] ?? '')
   if (!voucher) throw createRejection(5056)
   if (!voucher.secure) throw createRejection(5055)
-  if ((asking.query('pin') ?? '') !== voucher.pin) throw createRejection(5053)
+  if ((request.query('pin') ?? '') !== voucher.pin) throw createRejection(5053)
   if (voucher.state === 'not issued') throw createRejection(5057)
   if (voucher.state === 'suspended') throw createRejection(5056, { detail: 'it is suspended' })
   if (voucher.state === 'range suspended') throw createRejection(5059)
-  if (has(world, 'voucherCurrency') && voucher.currency !== asking.country.currency) throw createRejection(5219)
+  if (has(world, 'voucherCurrency') && voucher.currency !== request.country.currency) throw createRejection(5219)
   if (!isExpired(voucher, world) && available(voucher, world) <= 0) throw createRejection(5054)
   return voucher
 }
@@ -41,12 +41,12 @@ const voucherElement = (voucher: Voucher, world: World, validationId?: string) =
     validationId === undefined ? undefined : el('ValidationId', validationId),
   ])
 
-export const lookUpVoucher: Handler = (asking, world) => ok(voucherElement(openedBy(asking, world), world))
+export const lookUpVoucher: Handler = (request, world) => ok(voucherElement(openedBy(request, world), world))
 
 /** Gives a validation id, and with it ends the life of the one before. The amount only matters for vouchers without change. */
-export const validateVoucher: Handler = (asking, world) => {
-  const voucher = openedBy(asking, world)
-  const text = asking.query('amount') ?? ''
+export const validateVoucher: Handler = (request, world) => {
+  const voucher = openedBy(request, world)
+  const text = request.query('amount') ?? ''
   if (!/^\d{1,10}(\.\d+)?$/.test(text)) throw createRejection(5060)
   if (isExpired(voucher, world)) throw createRejection(5056, { text: 'Voucher has expired' })
   if (isLocked(voucher, world)) throw createRejection(5067)
@@ -57,11 +57,11 @@ export const validateVoucher: Handler = (asking, world) => {
 }
 
 /** Locks for so many seconds, an hour if nothing is said; 0 unlocks. Only the last validation id does it. */
-export const lockVoucher: Handler = (asking, world) => {
-  const voucher = world.shop.vouchers.get(asking.parameters[0] ?? '')
-  const id = (asking.query('ValidationId') ?? '').toLowerCase()
+export const lockVoucher: Handler = (request, world) => {
+  const voucher = world.shop.vouchers.get(request.parameters[0] ?? '')
+  const id = (request.query('ValidationId') ?? '').toLowerCase()
   if (!voucher?.validationId || voucher.validationId !== id) throw createRejection(5061)
-  const text = asking.query('LockSeconds')
+  const text = request.query('LockSeconds')
   const seconds = text ? whole(text) : 3_600
   if (seconds === undefined || seconds < 0) throw createRejection(5109, { detail: 'LockSeconds' })
   voucher.lockedUntil = seconds === 0 ? 0 : world.clock.now() + seconds * second

@@ -134,9 +134,9 @@ export async function answerControl(
     response.end(statePage(simulator))
     return
   }
-  const wanted = (rest[0] ?? '').replace(/\.csv$/, '')
-  if (method === 'GET' && name === 'export' && isExport(wanted)) {
-    const { file, lines } = exportOf(wanted, world)
+  const expected = (rest[0] ?? '').replace(/\.csv$/, '')
+  if (method === 'GET' && name === 'export' && isExport(expected)) {
+    const { file, lines } = exportOf(expected, world)
     response.writeHead(200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${file}"`,

@@ -10,11 +10,11 @@ export async function startSimulatorProcess(args: readonly string[] = []) {
   const child = spawn(process.execPath, [main, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const url = await new Promise<string>((resolve, reject) => {
-    let said = ''
+    let output = ''
     child.stdout.on('data', chunk => {
-      said += chunk
-      const found = /BACK_OFFICE_URL=(\S+)/.exec(said)?.[1]
-      if (found) resolve(found)
+      output += chunk
+      const match = /BACK_OFFICE_URL=(\S+)/.exec(output)?.[1]
+      if (match) resolve(match)
     })
     ended.then(([code]) => reject(new Error(`The simulator ended with code ${code}.`)))
   })

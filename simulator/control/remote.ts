@@ -6,7 +6,7 @@ import type { Change } from './changes.ts'
 
 /** Controls a simulator in another process by its `controlUrl`. Throws if the simulator rejects a call. */
 export function connectSimulator(controlUrl: string) {
-  const tell = async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> => {
+  const sendCommand = async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> => {
     const response = await fetch(`${controlUrl}/${path}`, {
       method,
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -16,23 +16,26 @@ export function connectSimulator(controlUrl: string) {
     return read
   }
   const ledger = (search: string) =>
-    tell<{ totals: { calls: number; effects: number }; calls: Call[]; effects: Effect[] }>('GET', `ledger?${search}`)
+    sendCommand<{ totals: { calls: number; effects: number }; calls: Call[]; effects: Effect[] }>(
+      'GET',
+      `ledger?${search}`,
+    )
   return {
-    state: () => tell<{ settings: Settings; counts: Record<string, number>; url: string }>('GET', 'state'),
-    set: (settings: Partial<Settings>) => tell<Settings>('POST', 'settings', settings),
+    state: () => sendCommand<{ settings: Settings; counts: Record<string, number>; url: string }>('GET', 'state'),
+    set: (settings: Partial<Settings>) => sendCommand<Settings>('POST', 'settings', settings),
     clock: (change: { set?: string; freeze?: string | true; advance?: number }) =>
-      tell<{ now: string }>('POST', 'clock', change),
-    change: async (change: Change) => (await tell<{ id: string }>('POST', 'changes', change)).id,
-    addFault: (fault: FaultInput) => tell<Fault>('POST', 'faults', fault),
-    clearFaults: () => tell<object>('DELETE', 'faults'),
+      sendCommand<{ now: string }>('POST', 'clock', change),
+    change: async (change: Change) => (await sendCommand<{ id: string }>('POST', 'changes', change)).id,
+    addFault: (fault: FaultInput) => sendCommand<Fault>('POST', 'faults', fault),
+    clearFaults: () => sendCommand<object>('DELETE', 'faults'),
     /** The last calls and effects. */
     ledger: (limit = 1_000) => ledger(`limit=${limit}`),
     effectsOf: async (kind: EffectKind) => (await ledger(`limit=100000&effect=${encodeURIComponent(kind)}`)).effects,
-    clearLedger: () => tell<object>('DELETE', 'ledger'),
-    vouchers: () => tell<Voucher[]>('GET', 'vouchers?limit=100000'),
-    mail: () => tell<Mail[]>('GET', 'mail?limit=100000'),
-    reset: (seed?: string) => tell<object>('POST', 'reset', seed === undefined ? {} : { seed }),
+    clearLedger: () => sendCommand<object>('DELETE', 'ledger'),
+    vouchers: () => sendCommand<Voucher[]>('GET', 'vouchers?limit=100000'),
+    mail: () => sendCommand<Mail[]>('GET', 'mail?limit=100000'),
+    reset: (seed?: string) => sendCommand<object>('POST', 'reset', seed === undefined ? {} : { seed }),
     /** Closes the port for a number of seconds. */
-    down: (seconds: number) => tell<object>('POST', 'down', { seconds }),
+    down: (seconds: number) => sendCommand<object>('POST', 'down', { seconds }),
   }
 }

@@ -38,16 +38,16 @@ function loyaltyOf(id: number, typeId: number, joinDate: string): Loyalty {
 
 function makePerson(id: number, { today, stores, codes, loyalties }: Drawn, random: Random): Person {
   const [firstname, surname] = [random.pick(firstnames), random.pick(surnames)]
-  const started = today - random.whole(1, 1_500) * day
+  const started = today - random.integer(1, 1_500) * day
   const startDate = dateText(started)
   const isStaff = id % 50 === 7
   const mailbox = `${letters(firstname)}.${letters(surname)}${random.chance(0.05) ? '+shop' : ''}.${id}`
-  const mobile = `04${String(random.whole(0, 99_999_999)).padStart(8, '0')}`
+  const mobile = `04${String(random.integer(0, 99_999_999)).padStart(8, '0')}`
   // Some were changed together, by an import: in the same second.
   const imported = random.chance(0.1)
   const updated = imported
     ? today - 30 * day + 7_200 * second
-    : Math.max(started, today - random.whole(0, 500) * day) + random.whole(0, 86_399) * second
+    : Math.max(started, today - random.integer(0, 500) * day) + random.integer(0, 86_399) * second
   return {
     id,
     code: codeOf(firstname, surname, codes),
@@ -57,7 +57,7 @@ function makePerson(id: number, { today, stores, codes, loyalties }: Drawn, rand
     initials: '',
     sex: random.pick(['', 'F', 'M', 'NS']),
     jobTitle: '',
-    dateOfBirth: random.chance(0.4) ? dateText(today - random.whole(18 * 365, 80 * 365) * day) : '',
+    dateOfBirth: random.chance(0.4) ? dateText(today - random.integer(18 * 365, 80 * 365) * day) : '',
     startDate,
     password: '',
     privacy: random.chance(0.3),
@@ -72,8 +72,8 @@ function makePerson(id: number, { today, stores, codes, loyalties }: Drawn, rand
     mobile: random.chance(0.3) ? mobile : '',
     work: '',
     references: new Map([
-      ...(random.chance(0.5) ? [[1_321, random.whole(4_411, 4_413)] as const] : []),
-      ...(random.chance(0.7) ? [[1_322, random.whole(4_421, 4_422)] as const] : []),
+      ...(random.chance(0.5) ? [[1_321, random.integer(4_411, 4_413)] as const] : []),
+      ...(random.chance(0.7) ? [[1_322, random.integer(4_421, 4_422)] as const] : []),
       ...(isStaff ? [[27, 2_701] as const] : []),
     ]),
     customData: random.chance(0.2)

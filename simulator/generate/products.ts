@@ -36,7 +36,7 @@ function makeSku(
     sizeName,
     originalPrice: price,
     price: colour.markdown === 'None' ? price : cents(Math.round(price * 0.7) - 0.05),
-    ...(random.chance(0.7) && { weight: random.whole(80, 900) / 1_000 }),
+    ...(random.chance(0.7) && { weight: random.integer(80, 900) / 1_000 }),
     nextAvailable: random.chance(0.05) ? '2027-01-15' : '',
     // Nearly a fifth has none.
     barcode: random.chance(0.82) ? `93${String(id).padStart(11, '0')}` : '',
@@ -57,11 +57,14 @@ function makeStyle(id: number, today: Wall, counters: Counters, random: Random):
       : `A ${thing.toLowerCase()} for every day`,
     sizeRange: range.name,
     note: random.chance(0.3) ? 'Made in small batches.' : '',
-    updated: today - random.whole(0, 700) * day + random.whole(0, 86_399) * second,
-    references: new Map([[257, random.whole(1_342, 1_344)], ...(random.chance(0.6) ? [[1_621, 6_211] as const] : [])]),
+    updated: today - random.integer(0, 700) * day + random.integer(0, 86_399) * second,
+    references: new Map([
+      [257, random.integer(1_342, 1_344)],
+      ...(random.chance(0.6) ? [[1_621, 6_211] as const] : []),
+    ]),
     colours: [],
   }
-  const price = random.whole(2, 30) * 10 - 0.05
+  const price = random.integer(2, 30) * 10 - 0.05
   const colours =
     depth === 'style'
       ? ([['-', '-']] as const)
@@ -155,12 +158,12 @@ export function makeStocks(skus: readonly Sku[], stores: readonly Store[], today
   const share = Math.min(0.6, 8.97 / stores.length)
   for (const sku of skus) {
     if (sku.colour.style.special) continue
-    const when = random.chance(0.05) ? today - random.whole(0, day - 1) : 0
+    const when = random.chance(0.05) ? today - random.integer(0, day - 1) : 0
     // One in forty is sold out everywhere.
     const rest = random.chance(0.025) ? 0 : share
     for (const { column } of stores) {
       const drawn = random.fraction()
-      const quantity = drawn < rest ? 1 + Math.floor((drawn / rest) * 12) : drawn > 0.995 ? -random.whole(1, 5) : 0
+      const quantity = drawn < rest ? 1 + Math.floor((drawn / rest) * 12) : drawn > 0.995 ? -random.integer(1, 5) : 0
       stock.set(sku.row, column, quantity, quantity === 0 && drawn < 0.9 ? 0 : when)
     }
   }

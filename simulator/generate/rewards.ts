@@ -33,18 +33,18 @@ function lot(
   today: Wall,
   random: Random,
 ): Lot {
-  const created = today - random.whole(1, 600) * day + random.whole(0, 86_399) * second
+  const created = today - random.integer(1, 600) * day + random.integer(0, 86_399) * second
   const redeemed = random.chance(0.2) ? Math.floor(total / 2) : 0
   const lotFacts = { id: next(shop, 'lot'), created, description, total, redeemed, pending: 0, reasonId }
   return { ...lotFacts, expires: random.chance(0.05) ? '' : dateText(created + life * day) }
 }
 
 function makeAccount(shop: Shop, personId: number, startDate: string, today: Wall, random: Random): RewardAccount {
-  const spend = random.whole(0, 2_000)
-  const points = Array.from({ length: random.whole(0, 5) }, () =>
-    lot(shop, 'Purchase', random.whole(5, 150), 365, '', today, random),
+  const spend = random.integer(0, 2_000)
+  const points = Array.from({ length: random.integer(0, 5) }, () =>
+    lot(shop, 'Purchase', random.integer(5, 150), 365, '', today, random),
   )
-  const rewards = Array.from({ length: random.whole(0, 2) }, () =>
+  const rewards = Array.from({ length: random.integer(0, 2) }, () =>
     lot(shop, 'Birthday Reward', 25, 365, '17665', today, random),
   )
   const gift = lot(shop, 'A gift', 1, 365, '17665', today, random)

@@ -42,7 +42,7 @@ function docket(shop: Shop, personId: number | null, { today, skus, shops }: Dra
     ...noCarrier,
     number: `D${store.number}${String(next(shop, 'docket')).padStart(8, '0')}`,
     type: random.chance(0.95) ? 'Sale' : random.pick(['Layby', 'Layby Update', 'Special Order'] as const),
-    day: dateText(today - random.whole(1, 700) * day),
+    day: dateText(today - random.integer(1, 700) * day),
     storeId: store.id,
     currency: 'AUD',
     lines,
@@ -69,12 +69,12 @@ function orderLine(shop: Shop, sku: Sku, sequence: number, status: LineStatus, r
     returnReasonNotes: '',
     status,
     carrier: 'EMS',
-    conNote: status === 'Shipped' ? `EM${String(random.whole(0, 9_999_999)).padStart(7, '0')}` : '',
+    conNote: status === 'Shipped' ? `EM${String(random.integer(0, 9_999_999)).padStart(7, '0')}` : '',
   }
 }
 
 function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Random): Order {
-  const placed = today - random.whole(0, 400) * day - random.whole(1, 86_399) * second
+  const placed = today - random.integer(0, 400) * day - random.integer(1, 86_399) * second
   const isOld = placed < today - 60 * day
   const status = random.pick<LineStatus>(
     isOld ? ['Shipped', 'Shipped', 'Shipped', 'Cancelled'] : ['Processing', 'Shipped'],
@@ -87,7 +87,7 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
   const payment = {
     origin: 'CreditCard',
     cardType: 'VISA',
-    stan: String(random.whole(1e6, 9e6)),
+    stan: String(random.integer(1e6, 9e6)),
     reference: '',
     authCode: '',
     message: '',
@@ -98,7 +98,7 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
     partnerOrderId: '',
     personId: person.id,
     placed,
-    updated: Math.min(placed + random.whole(0, 2) * day, today - second),
+    updated: Math.min(placed + random.integer(0, 2) * day, today - second),
     currency: 'AUD',
     pricesIncludeTax: true,
     needReview: '',

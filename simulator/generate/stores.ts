@@ -15,7 +15,7 @@ export const noAddress: Address = {
 
 export function someAddress(random: Random): Address {
   const [city = '', state = '', postcode = '', country = ''] = random.pick(places)
-  const line1 = `${random.whole(1, 480)} ${random.pick(streets)}`
+  const line1 = `${random.integer(1, 480)} ${random.pick(streets)}`
   return { ...noAddress, line1, line2: random.chance(0.1) ? 'Unit 2' : '', city, state, postcode, country }
 }
 

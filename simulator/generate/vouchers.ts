@@ -41,14 +41,14 @@ export function makeVouchers(count: number, today: Wall, random: Random): Map<st
   const vouchers = specimens.map(specimen => ({ ...usual, ...specimen }))
   for (const voucher of vouchers) if (voucher.number === '6000007') voucher.expires = dateText(today - day)
   for (let i = 0; i < count; i++) {
-    const original = random.whole(1, 20) * 10
+    const original = random.integer(1, 20) * 10
     vouchers.push({
       ...usual,
       number: String(6_000_101 + i),
-      pin: String(random.whole(0, 9_999)).padStart(4, '0'),
+      pin: String(random.integer(0, 9_999)).padStart(4, '0'),
       original,
-      used: random.chance(0.3) ? random.whole(0, original) : 0,
-      expires: random.chance(0.1) ? '' : dateText(today + random.whole(-100, 1_000) * day),
+      used: random.chance(0.3) ? random.integer(0, original) : 0,
+      expires: random.chance(0.1) ? '' : dateText(today + random.integer(-100, 1_000) * day),
     })
   }
   return new Map(vouchers.map(voucher => [voucher.number, voucher]))

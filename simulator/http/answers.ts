@@ -14,9 +14,9 @@ export interface Answer {
 export const ok = (body?: Element): Answer => ({ status: 200, headers: {}, body })
 
 /** 201, and where the new record is. */
-export const created = (asking: Asking, path: string): Answer => ({
+export const created = (request: Asking, path: string): Answer => ({
   status: 201,
-  headers: { location: `${asking.root}${path}?countryCode=${encodeURIComponent(asking.country.code)}` },
+  headers: { location: `${request.root}${path}?countryCode=${encodeURIComponent(request.country.code)}` },
   body: undefined,
 })
 

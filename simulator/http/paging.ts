@@ -21,8 +21,8 @@ interface Page<T> {
 }
 
 /** A list, or the page of it that `startRow` and `pageRows` ask for. Without any rows: no data found. */
-export function paged<T>(asking: Asking, world: World, { name, rows, row, unpaged, attributes }: Page<T>): Answer {
-  const asked = { start: asking.query('startRow'), rows: asking.query('pageRows') }
+export function paged<T>(request: Asking, world: World, { name, rows, row, unpaged, attributes }: Page<T>): Answer {
+  const asked = { start: request.query('startRow'), rows: request.query('pageRows') }
   const start = asked.start ? whole(asked.start) : 1
   const size = asked.rows ? whole(asked.rows) : Number.MAX_SAFE_INTEGER
   if (start === undefined || size === undefined || start < 1 || size < 1) throw createRejection(5034)
@@ -30,10 +30,10 @@ export function paged<T>(asking: Asking, world: World, { name, rows, row, unpage
   if (total === 0) throw nothing()
   const pageSize = size
   const isPaged = asked.start || asked.rows
-  const first = asking.paging.samePage ? 1 : start
+  const first = request.paging.samePage ? 1 : start
   if (first > total && world.settings.pastEnd === 'empty') return ok()
   if (first > total && world.settings.pastEnd === '5008') throw nothing()
-  const ordered = asking.paging.shuffled ? world.random.shuffled(rows) : rows
+  const ordered = request.paging.shuffled ? world.random.shuffled(rows) : rows
   function* written(): Children {
     const end = Math.min(total, first - 1 + pageSize)
     for (let i = first - 1; i < end; i++) yield row(ordered[i] as T, i + 1)

@@ -3,7 +3,7 @@ import type { World } from '../world/world.ts'
 import type { Answer } from './answers.ts'
 import type { Asking } from './asking.ts'
 
-export type Handler = (asking: Asking, world: World) => Answer
+export type Handler = (request: Asking, world: World) => Answer
 
 /** One call of the API. */
 export interface Route {

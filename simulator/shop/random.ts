@@ -3,7 +3,7 @@ export interface Random {
   /** At least 0, below 1. */
   fraction(): number
   /** An integer from both ends, inclusive. */
-  whole(from: number, to: number): number
+  integer(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
   /** The same things in another order. */
@@ -24,15 +24,15 @@ export function randomFor(seed: string, part: string): Random {
     return (mixed ^ (mixed >>> 15)) >>> 0
   }
   const fraction = () => bits() / 4_294_967_296
-  const whole = (from: number, to: number) => from + Math.floor(fraction() * (to - from + 1))
+  const integer = (from: number, to: number) => from + Math.floor(fraction() * (to - from + 1))
   return {
     fraction,
-    whole,
+    integer,
     chance: probability => fraction() < probability,
-    pick: <T>(list: readonly T[]) => list[whole(0, list.length - 1)] as T,
+    pick: <T>(list: readonly T[]) => list[integer(0, list.length - 1)] as T,
     shuffled(list) {
-      const left = [...list]
-      return list.flatMap(() => left.splice(whole(0, left.length - 1), 1))
+      const remaining = [...list]
+      return list.flatMap(() => remaining.splice(integer(0, remaining.length - 1), 1))
     },
     guid() {
       const hex = Array.from({ length: 4 }, () => bits().toString(16).padStart(8, '0')).join('')

@@ -60,7 +60,7 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
       if (!right || !account) continue
       const [current] = possible
       if (current && !right.isCurrent && keys.isNewest) {
-        account.hashes = account.hashes.map(each => (each === right.stored ? current : each))
+        account.hashes = account.hashes.map(hash => (hash === right.stored ? current : hash))
         void ignoreError(
           replacePasswordHash(db, username, right.stored, current),
           'a later sign-in replaces the password hash',

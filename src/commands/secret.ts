@@ -77,9 +77,9 @@ export function secretCommand(program: Command) {
         if (!mark) throw new Error("This database has no secret key yet, so it can't be reset.")
         if (await hasSecret(config, mark.digest))
           throw new Error("The current secret key is the right one, so it can't be reset.")
-        const what = mark.name === null ? 'this database' : `shard ${mark.name}`
+        const label = mark.name === null ? 'this database' : `shard ${mark.name}`
         process.stderr.write(
-          `Passwords, PINs, webhook secrets and queued emails in ${what} will be permanently lost. All processes must be stopped.\n`,
+          `Passwords, PINs, webhook secrets and queued emails in ${label} will be permanently lost. All processes must be stopped.\n`,
         )
         if (!(yes || (await confirmByTyping('reset', 'To reset the secret key'))))
           throw new Error('Not confirmed. The secret key was not reset.')

@@ -101,14 +101,14 @@ export function serviceCommand(program: Command) {
     .action((name: string, assignments: string[], { yes = false }: { yes?: boolean }) => {
       const settings = readAssignments(assignments)
       return withDatabase(async ({ services }) => {
-        const { service: found, db } = await services.find(name)
+        const { service: match, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
-          const { currency } = await readSettings(tx, found)
-          const effect = await findCurrencyEffect(tx, found, currency, settings)
+          const { currency } = await readSettings(tx, match)
+          const effect = await findCurrencyEffect(tx, match, currency, settings)
           throwIfAny(checkCurrencyChange(effect, yes, 'To change it, run the command again with --yes.'))
-          await applySettings(tx, found, settings, 'service set')
+          await applySettings(tx, match, settings, 'service set')
           if (effect !== undefined) process.stderr.write(`${effect}\n`)
-          return loadSettings(tx, found)
+          return loadSettings(tx, match)
         })
         for (const { name: settingName, value } of shown)
           if (Object.hasOwn(settings, settingName)) console.log(`${settingName} = ${formatValue(value)}`)

@@ -49,7 +49,7 @@ export interface Database extends Db {
 
 /** Leaves statements of a transaction to its commit: they are sent together with it, and it fails if one of them fails. */
 export function sendWithCommit(...statements: readonly Promise<unknown>[]) {
-  for (const each of statements) handleLater(each)
+  for (const statement of statements) handleLater(statement)
 }
 
 type RunStatement = (config: pg.QueryConfig) => Promise<pg.QueryResult>

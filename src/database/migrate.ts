@@ -148,15 +148,15 @@ async function loadApplied(db: MigrationTarget) {
 
 /** Splits SQL at semicolons at the end of a line, except between `$$` quotes. The extended protocol takes one statement at a time. */
 function splitStatements(text: string) {
-  const found: string[] = []
+  const matches: string[] = []
   let current = ''
   for (const line of text.split('\n')) {
     current += `${line}\n`
     const quoted = current.split('$$').length % 2 === 0
     if (!quoted && line.trimEnd().endsWith(';') && !line.trimStart().startsWith('--')) {
-      found.push(current)
+      matches.push(current)
       current = ''
     }
   }
-  return current.trim() ? [...found, current] : found
+  return current.trim() ? [...matches, current] : matches
 }

@@ -14,15 +14,15 @@ export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefi
   async run({ db, keys, log, signal }) {
     const registry = createWriteRegistry(routes, { keys, backOffice: offices.get, driver: offices.getDriver })
     for (;;) {
-      const left = signal.aborted ? undefined : await claimInDoubtWrite(db, keys)
-      if (!left) return
-      const service = await readService(db, left.serviceId)
+      const remaining = signal.aborted ? undefined : await claimInDoubtWrite(db, keys)
+      if (!remaining) return
+      const service = await readService(db, remaining.serviceId)
       if (!service) continue
       if (!offices.getDriver(service).isEmbedded)
-        await recoverWrite({ context: { db, keys }, registry, log }, service, left)
+        await recoverWrite({ context: { db, keys }, registry, log }, service, remaining)
       else {
         // The service has changed to the embedded back office, which can't know a write to the previous one.
-        await db.transaction(tx => endIntent(tx, service, left))
+        await db.transaction(tx => endIntent(tx, service, remaining))
         log.warn(
           { service: service.name },
           'write in doubt discarded: the service no longer has an external back office',

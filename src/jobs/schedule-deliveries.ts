@@ -47,10 +47,10 @@ async function alertOfFailing({ db, log }: JobRun) {
   // In one statement, so that an endpoint that succeeds now resolves the alert after it was raised.
   const failing = await db.transaction(async tx => {
     const endpoints = await findNewlyFailing(tx)
-    for (const each of endpoints) {
-      const alert = toAlert(each)
-      await raiseAlert(tx, each.serviceId, alert)
-      await addJob(tx, each.serviceId, sendAlertJob, { subject: formatSubject(alert) })
+    for (const endpoint of endpoints) {
+      const alert = toAlert(endpoint)
+      await raiseAlert(tx, endpoint.serviceId, alert)
+      await addJob(tx, endpoint.serviceId, sendAlertJob, { subject: formatSubject(alert) })
     }
     return endpoints
   })

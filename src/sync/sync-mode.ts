@@ -29,12 +29,12 @@ export function chooseSyncMode(
 ): { isFull: boolean; fullRetrySeconds?: number } {
   if (!history.isFullRequested && !isFullSyncDue(sync, history)) return { isFull: false }
   const delay = fullRetryDelays[Math.min(history.fullFailures, fullRetryDelays.length) - 1] ?? 0
-  const left = delay - (history.secondsSinceFullFailed ?? Number.POSITIVE_INFINITY)
-  return left > 0 &&
+  const remaining = delay - (history.secondsSinceFullFailed ?? Number.POSITIVE_INFINITY)
+  return remaining > 0 &&
     !history.isFullRequestedAgain &&
     history.fullOnlyIntervalSeconds === null &&
     canFetchChanges(sync, history)
-    ? { isFull: false, fullRetrySeconds: left }
+    ? { isFull: false, fullRetrySeconds: remaining }
     : { isFull: true }
 }
 

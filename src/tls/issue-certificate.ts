@@ -104,7 +104,7 @@ function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   const bytes = rest.flatMap(number => {
     const base128 = [number & 0x7f]
-    for (let left = number >> 7; left > 0; left >>= 7) base128.unshift((left & 0x7f) | 0x80)
+    for (let remaining = number >> 7; remaining > 0; remaining >>= 7) base128.unshift((remaining & 0x7f) | 0x80)
     return base128
   })
   return encodeTlv(0x06, Buffer.from([first * 40 + second, ...bytes]))

@@ -71,8 +71,8 @@ describe('settings of the back office in the environment', () => {
       /^BACK_OFFICE_EXPORT_FOLDER must be an absolute path/,
     ],
   ]
-  for (const [what, environment, fault] of bad)
-    test(`${what} is reported at the start`, () => assert.match(findProblems(environment), fault))
+  for (const [label, environment, fault] of bad)
+    test(`${label} is reported at the start`, () => assert.match(findProblems(environment), fault))
 
   test('a password in a URL is rejected and not repeated', () => {
     const message = findProblems({ ...whole, BACK_OFFICE_URL: `https://retail:${canary}@a.example/RetailAPI` })
@@ -144,8 +144,8 @@ describe('settings of exports on an SFTP server', () => {
       /^BACK_OFFICE_SFTP_HOST_KEY, .*_PASSWORD can't be set unless /,
     ],
   ]
-  for (const [what, change, fault] of bad)
-    test(`${what} is rejected without repeating a secret`, () => {
+  for (const [label, change, fault] of bad)
+    test(`${label} is rejected without repeating a secret`, () => {
       const message = findProblems(change)
       assert.match(message, fault)
       assert.ok(!message.includes(canary), message)

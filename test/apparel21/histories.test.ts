@@ -41,10 +41,10 @@ const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(
 const isSince = (at: string, ms: number) =>
   Date.parse(at) >= Math.floor(ms / 1_000) * 1_000 && Date.parse(at) <= Date.now()
 let next = 0
-const somebody = () => persons[next++] ?? assert.fail('there are more persons')
+const takeNextPerson = () => persons[next++] ?? assert.fail('there are more persons')
 
 test("a till sale is immediately in the shopper's history and stored", async () => {
-  const personId = somebody()
+  const personId = takeNextPerson()
   const sold = sell(personId, 2)
   const began = Date.now()
   const { ids, meta, data } = await historyOf(personId)
@@ -59,7 +59,7 @@ test("a till sale is immediately in the shopper's history and stored", async () 
 })
 
 test('the history shows stored data with its age during an outage', async () => {
-  const [known, unknown] = [somebody(), somebody()]
+  const [known, unknown] = [takeNextPerson(), takeNextPerson()]
   const before = await historyOf(known)
   sell(known)
   await api.db.run(sql`update sync_refresh set read_at = read_at - interval '1 hour' where id = ${String(known)}`)
@@ -75,7 +75,7 @@ test('the history shows stored data with its age during an outage', async () => 
 })
 
 test('concurrent history requests cause one call per customer', async () => {
-  const [one, two] = [somebody(), somebody()]
+  const [one, two] = [takeNextPerson(), takeNextPerson()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
   const responses = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
   assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
@@ -84,7 +84,7 @@ test('concurrent history requests cause one call per customer', async () => {
 
 test('a new process makes each call once under concurrent requests', async () => {
   const fresh = await shop.secondServer()
-  const shoppers = [somebody(), somebody(), somebody()]
+  const shoppers = [takeNextPerson(), takeNextPerson(), takeNextPerson()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
   const asking = Array.from({ length: 90 }, (_, i) => historyOf(shoppers[i % 3] ?? 0, fresh))
   const responses = await Promise.all(asking)
@@ -108,7 +108,7 @@ test('a hanging back office delays a list briefly; late responses are stored', a
     await patient.stop()
     client.close()
   })
-  const personId = somebody()
+  const personId = takeNextPerson()
   const sold = sell(personId)
   simulator.faults.add({ kind: 'latency', seconds: 4.5, path: '/Persons/*/RetailTransactions', times: 1 })
   const began = Date.now()
@@ -128,7 +128,7 @@ test('a hanging back office delays a list briefly; late responses are stored', a
 })
 
 test('unreadable sales cause a warning and fail neither requests nor syncs', async () => {
-  const personId = somebody()
+  const personId = takeNextPerson()
   sell(personId)
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${personId}/RetailTransactions` })
   const began = Date.now()
@@ -158,7 +158,7 @@ test("a web sale has its store's number from API or export", async () => {
 })
 
 test('a sale from both export and API is stored once', async () => {
-  const [first, second] = [somebody(), somebody()]
+  const [first, second] = [takeNextPerson(), takeNextPerson()]
   sell(first)
   sell(second)
   const live = await historyOf(first)

@@ -71,9 +71,9 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   const seconds: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
   const sync = async (name: string, { full } = { full: true }) => {
-    const found = syncs.find(one => one.name === name)
-    if (!found) throw new Error(`There is no sync ${name}`)
-    await runSync(api.db, api.service, found, { full })
+    const match = syncs.find(one => one.name === name)
+    if (!match) throw new Error(`There is no sync ${name}`)
+    await runSync(api.db, api.service, match, { full })
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()
@@ -111,12 +111,16 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
         driver: () => ({ isEmbedded: false, syncs, breaker: undefined }),
       })
       const seen = new Set<string>()
-      for (let left = await claimInDoubtWrite(db, keys); left; left = await claimInDoubtWrite(db, keys)) {
-        seen.add(left.id)
+      for (
+        let remaining = await claimInDoubtWrite(db, keys);
+        remaining;
+        remaining = await claimInDoubtWrite(db, keys)
+      ) {
+        seen.add(remaining.id)
         await recoverWrite(
           { context: { db, keys }, registry, log: pino({ level: 'silent' }) },
           { ...service, settings: { ...service.settings, ...changed } },
-          left,
+          remaining,
         )
       }
       return seen.size

@@ -20,7 +20,7 @@ export const answering = (listener: RequestListener, tls?: { key: string; cert: 
   tls ? listening(createSecureServer(tls, listener), 'https') : listening(createServer(listener))
 
 /** One that says bytes of its own choice. */
-export const speaking = (speak: (socket: Socket) => void) => listening(createTcpServer(speak))
+export const startRawServer = (handler: (socket: Socket) => void) => listening(createTcpServer(handler))
 
 async function listening(server: Server, scheme: 'http' | 'https' = 'http'): Promise<StandIn> {
   const sockets = new Set<Socket>()

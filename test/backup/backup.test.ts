@@ -11,7 +11,7 @@ import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { holdLocks } from '../support/postgres/locking.ts'
 import { addLogEntries } from '../support/postgres/logged.ts'
-import { needsOpenCheckout, nobody } from '../support/postgres/processes.ts'
+import { needsOpenCheckout, unprivileged } from '../support/postgres/processes.ts'
 import { cli, createDirectory, runCommand, runSuccessfully, startCommand, waitUntil } from '../support/processes.ts'
 import { buildAuthorization, startSecondServer } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -59,8 +59,8 @@ const followed = (cursor = '') => api.get(`/changes?limit=1000${cursor && `&afte
 
 test('a restore recreates every row, key, index, trigger and sequence', async () => {
   const contents = await contentsOf(api.db)
-  const said = await runSuccessfully(['backup', file], environmentOf(api.database))
-  assert.match(said, /^Backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
+  const output = await runSuccessfully(['backup', file], environmentOf(api.database))
+  assert.match(output, /^Backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await empty()
   assert.match(
@@ -191,18 +191,21 @@ test('a killed backup leaves no final file, and the next cleans up', async () =>
 })
 
 test('a backup with its own CPU limit is complete', async () => {
-  const said = await runSuccessfully(['backup', join(home, 'slow'), '--cpu-percent', '50'], environmentOf(api.database))
-  assert.match(said, /and verified/)
+  const output = await runSuccessfully(
+    ['backup', join(home, 'slow'), '--cpu-percent', '50'],
+    environmentOf(api.database),
+  )
+  assert.match(output, /and verified/)
 })
 
 test('a backup to standard output is the same file', async () => {
-  const said = join(home, 'said')
-  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(api.database), {
+  const output = join(home, 'said')
+  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, output], environmentOf(api.database), {
     program: ['/bin/sh'],
   })
   assert.equal((await backup.ended).code, 0, backup.err)
   const target = await empty()
-  assert.match(await runSuccessfully(['restore', said], environmentOf(target)), /^Restored /)
+  assert.match(await runSuccessfully(['restore', output], environmentOf(target)), /^Restored /)
 })
 
 test('a backup restores into an empty bundled PostgreSQL and can be served', async () => {
@@ -226,7 +229,7 @@ test('root must hand over a restored directory before another user can start', {
   const DATA_DIR = join(createDirectory(), 'data')
   const secret = join(DATA_DIR, 'secret')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
-  fs.chownSync(DATA_DIR, nobody.uid, nobody.gid)
+  fs.chownSync(DATA_DIR, unprivileged.uid, unprivileged.gid)
   fs.writeFileSync(secret, `${api.secret}\n`, { mode: 0o600 })
   await runSuccessfully(['restore', file], { DATA_DIR })
 

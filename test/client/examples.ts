@@ -19,7 +19,7 @@ export function programOf({ url, apiKey, service }: { url: string; apiKey: strin
       .replace("service: 'demo'", `service: '${service}'`),
   )
   const lines = reported.map(text => text.split('\n'))
-  const [connect = [], ...rest] = lines.map(each => each.filter(line => !isImport(line)).join('\n'))
+  const [connect = [], ...rest] = lines.map(snippet => snippet.filter(line => !isImport(line)).join('\n'))
   return [
     ...new Set(lines.flat().filter(isImport)),
     connect,

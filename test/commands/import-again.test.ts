@@ -29,8 +29,8 @@ test('an edited rejected file is kept and new rejections get another file', () =
   assert.match(untouched.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)
   assert.doesNotMatch(untouched.stdout, /edited/)
 
-  const mended = rejected.replace('1,,Lee', '1,A,Lee')
-  writeFileSync(at('staff.csv.rejected.csv'), mended)
+  const corrected = rejected.replace('1,,Lee', '1,A,Lee')
+  writeFileSync(at('staff.csv.rejected.csv'), corrected)
   const again = run('staff', 'staff.csv')
   assert.equal(again.status, 2)
   assert.match(again.stdout, /The rejected lines are in staff\.csv\.rejected-2\.csv, with reasons/)
@@ -38,7 +38,7 @@ test('an edited rejected file is kept and new rejections get another file', () =
     again.stdout,
     /^staff\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed\. To overwrite it: --overwrite-rejected$/m,
   )
-  assert.equal(textOf('staff.csv.rejected.csv'), mended)
+  assert.equal(textOf('staff.csv.rejected.csv'), corrected)
   assert.equal(textOf('staff.csv.rejected-2.csv'), rejected)
   assert.match(run('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'one that nobody has edited is written over')
 
@@ -50,8 +50,8 @@ test('an edited rejected file is kept and new rejections get another file', () =
 test('rejected records are written as records next to an edited file', () => {
   writeFileSync(at('staff.ndjson'), '{"id":"3","surname":"Lee"}\n')
   assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected\.ndjson,/)
-  const mended = textOf('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
-  writeFileSync(at('staff.ndjson.rejected.ndjson'), mended)
+  const corrected = textOf('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
+  writeFileSync(at('staff.ndjson.rejected.ndjson'), corrected)
   assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected-2\.ndjson,/)
   const again = run('staff', 'staff.ndjson.rejected.ndjson')
   assert.deepEqual([again.status, /rejected\.ndjson +1 +1 +0 +0 +0/.test(again.stdout)], [0, true], again.stdout)
@@ -60,11 +60,11 @@ test('rejected records are written as records next to an edited file', () => {
 test('an edited rejected file is kept; an untouched one is deleted', () => {
   writeFileSync(at('gateways.csv'), 'name\n"a\tb"\n')
   run('payment-gateways', 'gateways.csv')
-  const mended = textOf('gateways.csv.rejected.csv').replace('a\tb', 'ab')
+  const corrected = textOf('gateways.csv.rejected.csv').replace('a\tb', 'ab')
   writeFileSync(at('gateways.csv'), 'name\npaypal\n')
-  writeFileSync(at('gateways.csv.rejected.csv'), mended)
+  writeFileSync(at('gateways.csv.rejected.csv'), corrected)
   const good = run('payment-gateways', 'gateways.csv')
-  assert.deepEqual([good.status, textOf('gateways.csv.rejected.csv')], [0, mended])
+  assert.deepEqual([good.status, textOf('gateways.csv.rejected.csv')], [0, corrected])
   assert.match(
     good.stdout,
     /^gateways\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed/m,

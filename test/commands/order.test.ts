@@ -255,8 +255,8 @@ test('a refund restores vouchers first, in number order', async () => {
   const back = async () => {
     const { returnNumber } = getCreated(await post(own, `/orders/${bought.id}/returns`, buildReturn({ TEE: 1 })))
     for (const name of ['receive', 'refund']) {
-      const said = await order('return', returnNumber, name, '--service', own.service.name)
-      if (name === 'refund') return said
+      const output = await order('return', returnNumber, name, '--service', own.service.name)
+      if (name === 'refund') return output
     }
     return ''
   }

@@ -171,7 +171,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     db,
     `select from tombstone where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
   )
-  const left = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
+  const remaining = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
   try {
     const killed = startCommand(remove(name, '--backup', file, '--yes', name), environment)
     await waitUntil(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
@@ -182,7 +182,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     )
     await waitUntil(() => isBrokenOff, 'the job is broken off', 20_000)
     await waitUntil(
-      async () => (await left()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
+      async () => (await remaining()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
       'two portions of the table are gone for good',
       60_000,
     )
@@ -192,7 +192,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     await waitUntil(() => ran.length, "the neighbour's job is done", 20_000)
     process.kill(-killed.pid, 'SIGKILL')
     await killed.ended
-    assert.equal(await left(), 500)
+    assert.equal(await remaining(), 500)
   } finally {
     letGo()
   }
@@ -203,8 +203,8 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     ['service', 'add', name],
   ])
     assert.match((await runCommand(args, environment)).err, /is being removed\. To continue: tillbridge service remove/)
-  const said = await runSuccessfully(remove(name), environment, typing(name))
-  assert.match(said, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${api.username}`, 'm'))
+  const output = await runSuccessfully(remove(name), environment, typing(name))
+  assert.match(output, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${api.username}`, 'm'))
   assert.deepEqual(await countRowsByTable(db, service), {})
   assert.deepEqual(ran, [neighbour.service.name])
   await waitUntil(async () => (await statusOf(api)) === 401, 'the account is deleted', 10_000)
@@ -222,17 +222,17 @@ test("a removed service's backup restores into an empty installation", async t =
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await createEmptyDatabase()
   t.after(() => target.drop())
-  const said = await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
-  assert.match(said, new RegExp(`^Restored [\\d,]+ rows, service ${api.service.name}, as of `))
+  const output = await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  assert.match(output, new RegExp(`^Restored [\\d,]+ rows, service ${api.service.name}, as of `))
   const rows = await countRowsByTable(target.db, api.service)
   assert.deepEqual([rows.tombstone, rows.store, rows.voucher_entry], [2_500, 2, 1])
   assert.ok((rows.request_block ?? 0) >= 2)
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   try {
-    const found = await server.ask('/customers/search', { headers: buildCredentials(api) })
-    assert.equal(found.status, 200)
-    assert.ok(found.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
-    assert.doesNotMatch(found.text, /canary-1-/)
+    const response = await server.ask('/customers/search', { headers: buildCredentials(api) })
+    assert.equal(response.status, 200)
+    assert.ok(response.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
+    assert.doesNotMatch(response.text, /canary-1-/)
   } finally {
     await server.stop()
   }

@@ -39,9 +39,9 @@ after(async () => {
 async function list(path: string) {
   const { status, json } = await sendGet(server, path, demo)
   assert.equal(status, 200)
-  const stamps = json.data.map((record: { updateTimeStamp: string }) => record.updateTimeStamp)
+  const timestamps = json.data.map((record: { updateTimeStamp: string }) => record.updateTimeStamp)
   const records = json.data.map(({ updateTimeStamp: _, ...record }: { updateTimeStamp: string }) => record)
-  return { asOf: json.meta.asOf as string, stamps: stamps as string[], records }
+  return { asOf: json.meta.asOf as string, stamps: timestamps as string[], records }
 }
 
 /** Waits until the running service answers otherwise. */
@@ -62,7 +62,7 @@ async function listed(name: string) {
 }
 
 test('service add accepts settings and list shows non-default ones', async () => {
-  const said = await runSuccessfully(
+  const output = await runSuccessfully(
     [
       'service',
       'add',
@@ -74,7 +74,7 @@ test('service add accepts settings and list shows non-default ones', async () =>
     ],
     environment,
   )
-  assert.match(said, /^Service luma created\. Next: tillbridge account add <username> --service luma$/m)
+  assert.match(output, /^Service luma created\. Next: tillbridge account add <username> --service luma$/m)
   assert.deepEqual(await listed('luma'), [
     ['timeZone', 'Australia/Melbourne'],
     ['currency', 'AUD'],
@@ -115,10 +115,10 @@ test('service set accepts every setting, and default resets it', async () => {
   const { code, err } = await runCommand(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
   assert.equal(code, 1)
   assert.match(err, /`defaultReturnReason` must be a code of `returnReasons`, or null; BORED isn't one\./)
-  const said = await runSuccessfully(['service', 'set', 'full', ...input], environment)
+  const output = await runSuccessfully(['service', 'set', 'full', ...input], environment)
   const names = input.map(assignment => assignment.split('=')[0] ?? '')
   assert.deepEqual(
-    said
+    output
       .replaceAll(' = ', '=')
       .replace(mapping, '')
       .trim()
@@ -239,8 +239,8 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
   const changed = await Promise.all(paths.map((path, i) => changes(path, original[i]?.stamps, 'stamps')))
   const inKolkata = (timestamp = '') => {
     // Melbourne was at +11:00, and Kolkata is at +05:30.
-    const moment = new Date(`${timestamp.replace(' ', 'T')}+11:00`)
-    return new Date(moment.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+    const instant = new Date(`${timestamp.replace(' ', 'T')}+11:00`)
+    return new Date(instant.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
   }
   for (const [i, { asOf, stamps, records }] of changed.entries()) {
     assert.equal(asOf, original[i]?.asOf)

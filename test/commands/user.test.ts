@@ -25,17 +25,17 @@ before(async () => {
 })
 after(() => stopServer(server))
 
-const apiKeyIn = (said: string) => /^API key: (\S+)$/m.exec(said)?.[1]
+const apiKeyIn = (output: string) => /^API key: (\S+)$/m.exec(output)?.[1]
 
 const statusOf = async (username: string, password: string, serviceName = 'luma') =>
   (await sendGet(server, '/stores', { username, password, serviceName })).status
 
 test('an account has two active passwords and a rotation revokes the oldest', async () => {
-  const said = await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)
-  assert.match(said, /^Account webshop has the role visitor in luma\.$/m)
-  assert.match(said, /Save them now\. They won't be shown again\./)
-  const passwords = [findPassword(said)]
-  assert.equal(apiKeyIn(said), btoa(`webshop:${passwords[0]}`))
+  const output = await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)
+  assert.match(output, /^Account webshop has the role visitor in luma\.$/m)
+  assert.match(output, /Save them now\. They won't be shown again\./)
+  const passwords = [findPassword(output)]
+  assert.equal(apiKeyIn(output), btoa(`webshop:${passwords[0]}`))
   for (let i = 0; i < 2; i++) {
     const rotated = await runSuccessfully(['account', 'rotate', 'webshop'], environment)
     passwords.push(findPassword(rotated))
@@ -81,7 +81,7 @@ test('an account keeps its role if none is given', async () => {
 })
 
 test('console prints a link for the named or the only account', async () => {
-  const linkIn = (said: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(said)?.[1]
+  const linkIn = (output: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(output)?.[1]
   const here = { ...environment, PORT: new URL(server.baseUrl).port }
   assert.equal(linkIn(await runSuccessfully(['console'], here)), server.baseUrl)
   assert.equal(linkIn(await runSuccessfully(['console', 'webshop'], here)), server.baseUrl)

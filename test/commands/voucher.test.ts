@@ -32,8 +32,8 @@ before(async () => {
 after(() => stopServer(server))
 
 const luma = ['--service', 'luma']
-const steps = (said: string) =>
-  [...said.matchAll(/^\S+ \S+ {2}(\w+) +(\S+) +(\w+)/gm)].map(([, ...step]) => step.join(' '))
+const steps = (output: string) =>
+  [...output.matchAll(/^\S+ \S+ {2}(\w+) +(\S+) +(\w+)/gm)].map(([, ...step]) => step.join(' '))
 
 test('a voucher is shown with its ledger, suspended and resumed', async () => {
   const shown = await runSuccessfully(['voucher', 'show', '007', ...luma], environment)

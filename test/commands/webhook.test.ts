@@ -45,8 +45,8 @@ after(async () => {
   await database.drop()
 })
 
-const secretIn = (said: string) => /^Secret: (whsec_\S+)$/m.exec(said)?.[1] ?? ''
-const idIn = (said: string) => /^Webhook (\S+) created/m.exec(said)?.[1] ?? ''
+const secretIn = (output: string) => /^Secret: (whsec_\S+)$/m.exec(output)?.[1] ?? ''
+const idIn = (output: string) => /^Webhook (\S+) created/m.exec(output)?.[1] ?? ''
 
 test('a webhook is added, tested, paused, resumed, rewound, rotated and removed', async () => {
   const added = await runSuccessfully(

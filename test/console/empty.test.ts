@@ -57,7 +57,7 @@ test('missing voucher settings are shown as a checklist', { skip }, async () => 
   await page.waitForText('Missing features')
   const list = await page.evaluate<string[]>(`[...document.querySelectorAll('.todo li')].map(item => item.innerText)`)
   const { capabilities } = (await api.get('/capabilities')).json.data
-  const missing = capabilities.filter((each: { available: boolean }) => !each.available)
+  const missing = capabilities.filter((capability: { available: boolean }) => !capability.available)
   assert.deepEqual(
     list,
     missing.map(({ name, reason = '' }: { name: string; reason?: string }) =>

@@ -11,14 +11,14 @@ import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 const skip = browserMissing ?? false
 let api: TestApi
 let visitor: Caller
-let elsewhere: Caller
+let otherCaller: Caller
 let page: Console
 
 before(async () => {
   api = await startTestApi()
   visitor = await api.createAccount('visitor')
-  elsewhere = await api.createService()
-  await assign(api.db, visitor.username, elsewhere.service, 'admin')
+  otherCaller = await api.createService()
+  await assign(api.db, visitor.username, otherCaller.service, 'admin')
   if (skip) return
   page = toConsole(await openPage(api.baseUrl))
   await page.goTo(`${api.baseUrl}/console`)
@@ -54,10 +54,10 @@ test('a right password opens exactly the screens of the role', { skip }, async (
 })
 
 test('an account with several services chooses one and gets its role', { skip }, async () => {
-  await page.fill('Service', elsewhere.service.name)
+  await page.fill('Service', otherCaller.service.name)
   await page.until(`${screens}.length > 3`)
   await page.show('accounts')
-  await page.waitForText(elsewhere.username)
+  await page.waitForText(otherCaller.username)
   await page.evaluate('location.reload()')
   await page.until(`${screens}.includes('Accounts')`)
   await page.fill('Service', api.service.name)

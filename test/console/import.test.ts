@@ -158,7 +158,7 @@ test('corrections accumulate over dry runs and only remaining errors stay', {
   skip,
 }, async () => {
   const waitForFacts = async (...facts: string[]) => {
-    for (const each of facts) await page.until(hasFact(each))
+    for (const fact of facts) await page.until(hasFact(fact))
     await page.until(`document.querySelector('details.card table')`)
   }
   await page.drop('more stores.csv', Buffer.from('storeId;storeNumber;name\n21;21;A\n22;;B\n23;;C\n24;;D\n'))

@@ -13,11 +13,11 @@ const imported = /^(?:import|export)\s([^'"`;]*?)\bfrom\s+'(\.[^']+)'|^(.*)\bimp
  * Returns the names in a list such as `a, type B, c as d` or `{ e: f }`. For renamed entries returns the name before
  * or after.
  */
-const namesIn = (list: string, which: 'before' | 'after') =>
+const namesIn = (list: string, side: 'before' | 'after') =>
   list
     .split(/[,{}]/)
     .map(name => name.replace(/^\s*(type\s)?/, '').trim())
-    .map(name => (which === 'before' ? name.split(' as ')[0] : name.split(':').at(-1))?.trim() ?? '')
+    .map(name => (side === 'before' ? name.split(' as ')[0] : name.split(':').at(-1))?.trim() ?? '')
     .filter(Boolean)
 
 /** Returns the exports of a file with their module. */

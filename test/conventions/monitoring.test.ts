@@ -86,8 +86,8 @@ test('each rule names a runbook section that exists', () => {
 })
 
 test('the rules fire only under their conditions', { skip }, () => {
-  const said = execFileSync('promtool', ['test', 'rules', rulesTest], { encoding: 'utf8', stdio: 'pipe' })
-  assert.match(said, /SUCCESS/)
+  const output = execFileSync('promtool', ['test', 'rules', rulesTest], { encoding: 'utf8', stdio: 'pipe' })
+  assert.match(output, /SUCCESS/)
 })
 
 test("the dashboard's queries are valid PromQL", { skip }, async t => {
@@ -99,6 +99,6 @@ test("the dashboard's queries are valid PromQL", { skip }, async t => {
   }))
   const file = join(directory, 'rules.json')
   await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
-  const said = execFileSync('promtool', ['check', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })
-  assert.match(said, new RegExp(`SUCCESS: ${queries.length} rules found`))
+  const output = execFileSync('promtool', ['check', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })
+  assert.match(output, new RegExp(`SUCCESS: ${queries.length} rules found`))
 })

@@ -123,7 +123,8 @@ suite('plans', { skip: await otherPostgres() }, () => {
       const { answer: response, statements } = await statementsOf(() => api.get(url))
       const plans: Plan[] = []
       // Statements without a service belong to the process: accounts, back offices, the watermark.
-      for (const each of statements) if (/service_id = \$/.test(each.text)) plans.push(await explainer.explain(each))
+      for (const statement of statements)
+        if (/service_id = \$/.test(statement.text)) plans.push(await explainer.explain(statement))
       return { ...request, page, records: response.json.data.length, plans }
     }
     const { status, json, text } = await api.get(withParameter(request, 'limit=1'))
@@ -154,12 +155,12 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('each exception is still necessary', () => {
-    const mended = exceptions.flatMap(exception =>
+    const corrected = exceptions.flatMap(exception =>
       exception.faults
         .filter(fault => !requested.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)))
         .map(fault => `${exception.list}?${exception.filters.join('&')}: ${fault}`),
     )
-    assert.deepEqual(mended, [])
+    assert.deepEqual(corrected, [])
   })
 
   test('two combined ranges read at most the rows a page allows', () => {
@@ -167,10 +168,10 @@ suite('plans', { skip: await otherPostgres() }, () => {
       const bounds = exceptions.flatMap(exception =>
         exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
       )
-      const most = Math.max(...each.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
+      const maximum = Math.max(...each.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
       // A first page without a record continues once with four times the rows, so that it is empty only if the list is.
       const growth = each.page === 'first page' ? 4 : 1
-      return bounds.length && most > Math.max(...bounds) * growth ? [`${each.url}, ${each.page}: ${most}`] : []
+      return bounds.length && maximum > Math.max(...bounds) * growth ? [`${each.url}, ${each.page}: ${maximum}`] : []
     })
     assert.deepEqual(costly, [])
   })

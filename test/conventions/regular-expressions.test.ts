@@ -18,25 +18,25 @@ const exceptions = new Map([
   ['\\/+$', 'addresses of the configuration and of settings, at most 500 characters'],
 ])
 
-interface Found {
+interface Match {
   source: string
   flags: string
   place: string
 }
 
 /** Returns the regular expressions of a file. */
-function literalsIn({ path, text }: { path: string; text: string }): Found[] {
-  const found: Found[] = []
+function literalsIn({ path, text }: { path: string; text: string }): Match[] {
+  const matches: Match[] = []
   JSON.stringify(parseSync(path, text).program, (_, node) => {
     if (node?.type === 'Literal' && node.regex)
-      found.push({ source: node.regex.pattern, flags: node.regex.flags, place: path })
+      matches.push({ source: node.regex.pattern, flags: node.regex.flags, place: path })
     return typeof node === 'bigint' || node instanceof RegExp ? null : node
   })
-  return found
+  return matches
 }
 
 /** Returns the patterns of the schemas that requests are validated with. */
-function schemaPatterns(): Found[] {
+function schemaPatterns(): Match[] {
   const sources = new Set<string>()
   JSON.stringify(openapi, (key, value) => {
     if (key === 'pattern' && typeof value === 'string') sources.add(value)
@@ -46,7 +46,7 @@ function schemaPatterns(): Found[] {
 }
 
 /** Returns the attack that recheck's exact checker finds. Returns undefined if it finds no attack or can't decide. */
-function attackOn({ source, flags }: Found): string | undefined {
+function attackOn({ source, flags }: Match): string | undefined {
   const result = checkSync(source, flags, { checker: 'automaton', timeout: 2_000 })
   return result.status === 'vulnerable' ? `${result.complexity.summary}, e.g. ${result.attack.pattern}` : undefined
 }

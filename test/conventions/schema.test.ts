@@ -67,10 +67,10 @@ test('a database with different migration text is rejected and unchanged', async
     await writeFile(join(folder, next), 'create table next (id integer);\n')
     const original = await readFile(changed, 'utf8')
     await appendFile(changed, '-- An afterthought.\n')
-    const refusal = { message: new RegExp(`^Migration ${second} has changed since this database applied it: .+\\.$`) }
-    await assert.rejects(migrated(), refusal)
-    const found = await fresh.db.rows(sql`select from pg_tables where tablename = 'next'`)
-    assert.equal(found.length, 0)
+    const rejection = { message: new RegExp(`^Migration ${second} has changed since this database applied it: .+\\.$`) }
+    await assert.rejects(migrated(), rejection)
+    const matches = await fresh.db.rows(sql`select from pg_tables where tablename = 'next'`)
+    assert.equal(matches.length, 0)
 
     await writeFile(changed, original)
     assert.deepEqual(await migrated(), [next])

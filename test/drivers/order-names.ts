@@ -60,11 +60,11 @@ export function orderNameContract(shop: () => Shop) {
     }
     assert.equal((await post(api, '/vouchers', gift)).status, driver === 'embedded' ? 201 : 202)
     if (driver === 'embedded') return
-    const there = simulator.state.orders.get(Number(id))
-    assert.deepEqual([there?.billing.contactName, there?.billing.companyName], ['Jane Smith', 'Luma & Sons'])
+    const upstream = simulator.state.orders.get(Number(id))
+    assert.deepEqual([upstream?.billing.contactName, upstream?.billing.companyName], ['Jane Smith', 'Luma & Sons'])
     // The recipient defaults to the customer.
-    assert.ok(there?.delivery.contactName)
-    assert.equal(there?.delivery.companyName.length, 50)
+    assert.ok(upstream?.delivery.contactName)
+    assert.equal(upstream?.delivery.companyName.length, 50)
   })
 
   test('a returned line needs only its SKU and returns everything left', async () => {

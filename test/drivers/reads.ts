@@ -58,9 +58,9 @@ export function readContract(shop: () => Shop) {
     const { api, simulator } = shop()
     const ofSomebody = simulator.state.transactions.filter(({ personId: buyerId }) => buyerId !== null)
     const [{ personId } = { personId: 0 }] = ofSomebody
-    const mine = ofSomebody.filter(sale => sale.personId === personId)
+    const matching = ofSomebody.filter(sale => sale.personId === personId)
     const { data } = (await api.get(`/customers/${personId}/transactions`)).json
-    assert.deepEqual(data.map(({ id }: { id: string }) => id).sort(), mine.map(({ id }) => String(id)).sort())
+    assert.deepEqual(data.map(({ id }: { id: string }) => id).sort(), matching.map(({ id }) => String(id)).sort())
     const all: { id: string; saleDate: string }[] = (await api.get('/orders/transactions/search?asc=true')).json.data
     assert.ok(all.length >= Math.min(100, ofSomebody.length))
     assert.deepEqual(

@@ -135,7 +135,7 @@ export function saleContract(shop: () => Shop) {
       ['/payments/0/gateway', 'unknown_gateway'],
     ])
       assert.ok(
-        codes.some(each => each.join() === fault.join()),
+        codes.some(code => code.join() === fault.join()),
         JSON.stringify(codes),
       )
     const short = await place(shop(), 1, { payments: [{ gateway: 'paypal', amount: '0.01' }] })
@@ -231,8 +231,8 @@ export function saleContract(shop: () => Shop) {
     assert.equal(data.total, items[0].price)
     assert.ok(data.returnAuthorisationNumber)
     assert.deepEqual((await api.get(`/returns/${data.id}`)).json.data, data)
-    const [left] = (await api.get(`/orders/${order.id}/returnable`)).json.data
-    assert.deepEqual([left.sold, left.returned, left.returnable], [2, 1, 1])
+    const [remaining] = (await api.get(`/orders/${order.id}/returnable`)).json.data
+    assert.deepEqual([remaining.sold, remaining.returned, remaining.returnable], [2, 1, 1])
     assertProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
   })
 

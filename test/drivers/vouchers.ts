@@ -21,9 +21,9 @@ export async function validationOf(by: Caller, number: string, amount?: string):
 export function voucherContract(shop: () => Shop) {
   test('a number and PIN open a voucher in body or header', async () => {
     const { api } = shop()
-    const found = await post(api, '/vouchers/lookup', { number: '6000002', pin: '0042' })
-    assert.equal(found.status, 200)
-    const { expiryDate, ...shown } = found.json.data
+    const response = await post(api, '/vouchers/lookup', { number: '6000002', pin: '0042' })
+    assert.equal(response.status, 200)
+    const { expiryDate, ...shown } = response.json.data
     assert.deepEqual(shown, {
       number: '6000002',
       status: 'active',
@@ -35,8 +35,8 @@ export function voucherContract(shop: () => Shop) {
       availableAmount: '39.50',
     })
     assert.match(expiryDate, /^\d{4}-\d\d-\d\d$/)
-    assert.doesNotMatch(found.text, /0042/)
-    assert.deepEqual((await api.get('/vouchers/6000002', { 'x-voucher-pin': '0042' })).json, found.json)
+    assert.doesNotMatch(response.text, /0042/)
+    assert.deepEqual((await api.get('/vouchers/6000002', { 'x-voucher-pin': '0042' })).json, response.json)
     const inUrl = await api.get('/vouchers/6000002?pin=0042')
     assertProblem(inUrl, 'invalid_parameter', api.baseUrl)
     // Identifiers of requests hold any digits.
@@ -88,21 +88,21 @@ export function voucherContract(shop: () => Shop) {
     const { api } = shop()
     const [, , number] = usable
     const other = await api.createAccount('visitor')
-    const mine = await validationOf(api, number)
-    const locked = await lockVoucher(api, number, mine, 600)
+    const ownValidationId = await validationOf(api, number)
+    const locked = await lockVoucher(api, number, ownValidationId, 600)
     assert.equal(locked.status, 200, locked.text)
     assert.equal(locked.json.data.status, 'locked')
     const rejected = await validate(other, number)
     assertProblem(rejected, 'voucher_locked', api.baseUrl, '/vouchers/validate')
     assert.equal(rejected.json.lockedUntil, locked.json.data.lockedUntil)
-    assert.equal((await lockVoucher(api, number, mine, 700)).status, 200, 'the holder was not disturbed')
-    const back = await lockVoucher(api, number, mine, 0)
+    assert.equal((await lockVoucher(api, number, ownValidationId, 700)).status, 200, 'the holder was not disturbed')
+    const back = await lockVoucher(api, number, ownValidationId, 0)
     assert.deepEqual([back.json.data.status, back.json.data.lockedUntil], ['active', null])
-    const theirs = await validationOf(other, number)
-    assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-    assert.equal((await lockVoucher(other, number, theirs)).status, 200)
-    assertProblem(await lockVoucher(api, number, mine), 'voucher_locked', api.baseUrl)
-    assert.equal((await lockVoucher(other, number, theirs, 0)).status, 200)
+    const otherValidationId = await validationOf(other, number)
+    assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
+    assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
+    assertProblem(await lockVoucher(api, number, ownValidationId), 'voucher_locked', api.baseUrl)
+    assert.equal((await lockVoucher(other, number, otherValidationId, 0)).status, 200)
   })
 
   test('a PIN validates and locks in one step, by PUT or POST', async () => {
@@ -110,33 +110,33 @@ export function voucherContract(shop: () => Shop) {
     const [, , number] = usable
     const other = await api.createAccount('visitor')
     for (const send of [put, post]) {
-      const hold = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
-      const locked = await hold(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
+      const lock = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
+      const locked = await lock(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
       assert.equal(locked.status, 200, locked.text)
       const { validationId, ...voucher } = locked.json.data
       assert.equal(voucher.status, 'locked')
-      assertProblem(await hold(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
+      assertProblem(await lock(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
       assertProblem(await validate(other, number), 'voucher_locked', api.baseUrl)
-      const renewed = await hold(api, { validationId, lockSeconds: 700 })
+      const renewed = await lock(api, { validationId, lockSeconds: 700 })
       assert.ok(renewed.json.data.lockedUntil > voucher.lockedUntil, 'the holder renews with it')
       assert.equal('validationId' in renewed.json.data, false)
-      assert.equal((await hold(api, { validationId, lockSeconds: 0 })).json.data.status, 'active')
-      const whole = await hold(other, { pin: pinOfUsable })
-      assert.equal(whole.status, 200, 'an amount need not be named')
-      await hold(other, { validationId: whole.json.data.validationId, lockSeconds: 0 })
+      assert.equal((await lock(api, { validationId, lockSeconds: 0 })).json.data.status, 'active')
+      const completeList = await lock(other, { pin: pinOfUsable })
+      assert.equal(completeList.status, 200, 'an amount need not be named')
+      await lock(other, { validationId: completeList.json.data.validationId, lockSeconds: 0 })
     }
   })
 
   test('a lock by PIN is rejected and counted like a validation', async () => {
     const { api } = shop()
     const [, , number] = usable
-    const hold = (body: object, of: string = number) => post(api, `/vouchers/${of}/lock`, body)
-    assertProblem(await hold({ pin: pinOfUsable, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
-    assertProblem(await hold({ pin: pinOfUsable, amount: '0.00' }), 'invalid_field', api.baseUrl)
-    assertProblem(await hold({ pin: '3333' }, '6000003'), 'voucher_unusable', api.baseUrl)
+    const lock = (body: object, of: string = number) => post(api, `/vouchers/${of}/lock`, body)
+    assertProblem(await lock({ pin: pinOfUsable, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
+    assertProblem(await lock({ pin: pinOfUsable, amount: '0.00' }), 'invalid_field', api.baseUrl)
+    assertProblem(await lock({ pin: '3333' }, '6000003'), 'voucher_unusable', api.baseUrl)
     await clearFailures(api)
-    for (let i = 0; i < 5; i++) assertProblem(await hold({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
-    assertProblem(await hold({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
+    for (let i = 0; i < 5; i++) assertProblem(await lock({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(await lock({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
     await clearFailures(api)
     assert.equal((await validate(api, number)).status, 200, 'nobody holds it')
   })

@@ -51,15 +51,15 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
     return jobs.map(({ job }) => job)
   }
   /** How many seconds there are between two instants. */
-  const apart = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) / 1_000
+  const getSecondsBetween = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) / 1_000
 
-  for (const [what, offset] of [
+  for (const [label, offset] of [
     ['is two hours ahead', '+2h'],
     ['is two hours behind', '-2h'],
     ['has jumped on by a day', '+26h'],
     ['has jumped back an hour', '-1h'],
   ] as const)
-    test(`a clock that ${what} does not affect locks, repeats, reads or jobs`, async () => {
+    test(`a clock that ${label} does not affect locks, repeats, reads or jobs`, async () => {
       const waiting = await later()
       writeFileSync(clock, offset)
       const shiftedMs = Number.parseInt(offset, 10) * 3_600_000
@@ -94,7 +94,7 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
         await ask({ method: 'GET', path: '/customers/search?limit=1' }),
         (await right.get('/customers/search?limit=1')).json,
       ]
-      assert.ok(apart(seen.body.meta?.asOf ?? '', known.meta.asOf) < 60)
+      assert.ok(getSecondsBetween(seen.body.meta?.asOf ?? '', known.meta.asOf) < 60)
       const since = encodeURIComponent(known.meta.asOf)
       await post(right, '/customers', buildCustomer())
       const next = await ask({ method: 'GET', path: `/customers/search?updated_after=${since}` })

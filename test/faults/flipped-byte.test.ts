@@ -22,8 +22,8 @@ test('a flipped byte in a data file is logged and never served', async () => {
   })
   const database = await ownDatabase(directory)
   close = database.drop
-  const kept = captureLog('error')
-  const api = await startTestApi({ database, log: kept.log })
+  const captured = captureLog('error')
+  const api = await startTestApi({ database, log: captured.log })
   close = api.stop
   await upsertCustomers(api.db, api.service, buildCustomers(1, 20))
   assert.equal((await api.get('/customers/search')).json.data.length, 20)
@@ -39,6 +39,6 @@ test('a flipped byte in a data file is logged and never served', async () => {
   again = await startPostgres(directory, { settings: { fsync: 'off' } })
   const response = await api.get('/customers/search')
   assertProblem(response, 'internal_error', api.baseUrl)
-  assert.match(kept.text, /invalid page in block 0/)
+  assert.match(captured.text, /invalid page in block 0/)
   assert.equal((await api.get('/stores')).status, 200, 'the rest goes on')
 })

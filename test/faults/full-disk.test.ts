@@ -15,7 +15,7 @@ const disk = smallDisk(120)
 
 describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   assert.ok(typeof disk !== 'string')
-  const kept = captureLog('error')
+  const captured = captureLog('error')
   const acknowledged: {
     body: ReturnType<typeof buildCustomer>
     answer: TestResponse
@@ -28,7 +28,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     // The next session would have to write changes of autovacuum to the catalogue into a file.
     database = await ownDatabase(disk.directory, { ...wal, autovacuum: 'off' })
     const settings = { readsPerMinute: 'off', writesPerMinute: 'off' } as const
-    api = await startTestApi({ database, settings, log: kept.log })
+    api = await startTestApi({ database, settings, log: captured.log })
   })
   after(async () => {
     await api?.stop()
@@ -36,8 +36,8 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   })
 
   /** Creates at most this many customers until one is rejected. Returns the rejection. */
-  async function create(most: number): Promise<TestResponse | undefined> {
-    for (let i = 0; i < most; i++) {
+  async function create(maximum: number): Promise<TestResponse | undefined> {
+    for (let i = 0; i < maximum; i++) {
       const [body, key] = [buildCustomer({ address: { addressLine1: '1 Long Street '.repeat(3) } }), withKey()]
       const response = await post(api, '/customers', body, key)
       if (response.status !== 201) return response
@@ -61,8 +61,8 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     assertProblem(rejected, 'service_unavailable', api.baseUrl, '/customers')
     assert.match(rejected.json.detail, /^Writes are not possible at the moment\./)
     assert.ok(Number(rejected.headers['retry-after']) >= 10)
-    assert.match(kept.text, /The disk of the database is full[\s\S]*No space left on device/)
-    assert.doesNotMatch(kept.text, /Long Street/)
+    assert.match(captured.text, /The disk of the database is full[\s\S]*No space left on device/)
+    assert.doesNotMatch(captured.text, /Long Street/)
 
     assert.equal((await api.get('/customers/search')).status, 200)
     for (const { answer: response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)

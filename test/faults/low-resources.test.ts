@@ -48,11 +48,11 @@ const served = (name: string, program: readonly [string, ...string[]], more: Rec
 function clientOf({ baseUrl, caFile = '' }: RunningServer, maxSockets: number) {
   const ca = readFileSync(caFile, 'utf8')
   const agent = new Agent({ keepAlive: true, maxSockets, ca })
-  const asking = createRequester({ baseUrl, ca, agent })
+  const sendRequest = createRequester({ baseUrl, ca, agent })
   const headers = { ...buildCredentials({ username: 'luma', password, service }), 'content-type': 'application/json' }
   return {
     ask: (path: string, body?: object) =>
-      asking(path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }),
+      sendRequest(path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }),
     close: () => agent.destroy(),
   }
 }

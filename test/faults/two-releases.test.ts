@@ -13,9 +13,9 @@ import { type Caller, startTestApi } from '../support/service.ts'
 import { clearFailures, voucherSettings } from '../support/voucher-shop.ts'
 import { post, withKey } from '../support/write.ts'
 
-const kept = captureLog('error')
+const captured = captureLog('error')
 const older = await startTestApi({
-  log: kept.log,
+  log: captured.log,
   settings: voucherSettings,
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
 })
@@ -42,9 +42,9 @@ async function nextRelease(): Promise<string> {
 
 /** The same caller, at another server. */
 function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
-  const asking = createRequester({ baseUrl, ca: readFileSync(caFile, 'utf8') })
+  const sendRequest = createRequester({ baseUrl, ca: readFileSync(caFile, 'utf8') })
   const request: Caller['request'] = (path, { method = 'GET', headers = {}, body } = {}) =>
-    asking(path, {
+    sendRequest(path, {
       method,
       headers: Object.assign(buildCredentials(by), headers) as Record<string, string>,
       ...(body !== undefined && { body: String(body) }),
@@ -55,8 +55,10 @@ function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
 test('two consecutive releases serve one database without failed requests during migration', async () => {
   const { shop, named } = await shopOfNames(older)
   // Operations that revoke a password or change later responses run once.
-  const apart = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
-  const operations = operationsOf((await older.sendRaw('/openapi.json')).json).filter(({ id }) => !apart.includes(id))
+  const excluded = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
+  const operations = operationsOf((await older.sendRaw('/openapi.json')).json).filter(
+    ({ id }) => !excluded.includes(id),
+  )
   /** Asks for everything, some of it at a time, so that every connection has planned much of it. */
   async function everything(by: Caller) {
     const failed: string[] = []
@@ -97,7 +99,7 @@ test('two consecutive releases serve one database without failed requests during
     isOver = true
   })
   try {
-    assert.deepEqual([[...(await meanwhile).keys()].sort(), kept.text], [[200, 201], ''])
+    assert.deepEqual([[...(await meanwhile).keys()].sort(), captured.text], [[200, 201], ''])
     const column = sql`select from information_schema.columns where table_name = 'customer' and column_name = 'of_the_next_release'`
     assert.equal(await older.db.run(column), 1)
     const next = callerAt(newer, shop)

@@ -73,8 +73,8 @@ test('a corrected rejected file completes the import', async () => {
   const good = await shop.importFile('staff', 'id,code,surname,email\n5,=SUM(A1),Lee,"-x,""y"""\n6,,Roe,+r\n')
   assert.deepEqual(counts(good), [2, 1, 0, 0, 1])
   assert.equal(good.rejectedFile, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
-  const mended = good.rejectedFile.replace('6,,Roe', '6,@R,Roe')
-  assert.deepEqual(counts(await shop.importFile('staff', mended, { file: 'again.csv' })), [1, 1, 0, 0, 0])
+  const corrected = good.rejectedFile.replace('6,,Roe', '6,@R,Roe')
+  assert.deepEqual(counts(await shop.importFile('staff', corrected, { file: 'again.csv' })), [1, 1, 0, 0, 0])
   assert.deepEqual(await shop.rows(`select code, email from staff where id in ('5', '6') order by id`), [
     { code: '=SUM(A1)', email: '-x,"y"' },
     { code: '@R', email: '+r' },
@@ -187,15 +187,15 @@ test('a second import of a type reports that it waits', async () => {
 })
 
 test("imports, even waiting ones, leave the pool's connections to others", async () => {
-  const most = shop.db.pool.options.max
+  const maximum = shop.db.pool.options.max
   const ends = await Promise.all(
-    Array.from({ length: most }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
+    Array.from({ length: maximum }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
   )
   try {
     const [locked] = await shop.rows(`
       select count(*)::integer as locks from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
-    assert.equal(locked.locks, most)
+    assert.equal(locked.locks, maximum)
   } finally {
     await Promise.all(ends.map(end => end()))
   }

@@ -206,7 +206,7 @@ test('an NDJSON order can state shared fields once, within one service', async (
   const { lines, payments } = await read(at, 'N1')
   assert.deepEqual(lines[1].discounts, [{ type: 'discount', reason: null, amount: '2.50', percentage: null }])
   assert.deepEqual(
-    payments.map((each: { reference: string }) => each.reference),
+    payments.map((payment: { reference: string }) => payment.reference),
     ['A', 'B'],
   )
   assert.equal((await (await shop.createShop()).get('/orders/N1')).status, 404)

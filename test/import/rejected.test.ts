@@ -43,8 +43,8 @@ test('a formula-like cell is escaped with an apostrophe, removed on import', asy
     texts.map(([, shown]) => shown),
   )
   let code = 0
-  const mended = (rejectedFile ?? '').replaceAll(/,$/gm, () => `,C${++code}`)
-  const again = await shop.importFile('staff', mended, { file: 'mended.csv' })
+  const corrected = (rejectedFile ?? '').replaceAll(/,$/gm, () => `,C${++code}`)
+  const again = await shop.importFile('staff', corrected, { file: 'mended.csv' })
   assert.equal(again.inserted, texts.length)
   const stored = await shop.rows(`select surname from staff where id like 'f%' order by substr(id, 2)::integer`)
   assert.deepEqual(
@@ -61,8 +61,8 @@ test('tabs, carriage returns and column names are escaped too', async () => {
     cellsIn(rejectedFile).map(([, surname]) => surname),
     ["'\t=x", "'\r=x"],
   )
-  const mended = (rejectedFile ?? '').replace(/'[\t\r]=x/g, 'x').replace(/'[\t\r]=x/g, 'x')
-  assert.equal((await shop.importFile('staff', mended, { file: 'again.csv', map })).inserted, 2)
+  const corrected = (rejectedFile ?? '').replace(/'[\t\r]=x/g, 'x').replace(/'[\t\r]=x/g, 'x')
+  assert.equal((await shop.importFile('staff', corrected, { file: 'again.csv', map })).inserted, 2)
 })
 
 test('only a rejected file has its apostrophes removed', async () => {
@@ -97,8 +97,8 @@ test('corrected records keep the fields that they omit', async () => {
   await shop.importFile('customers', 'id,surname,phoneMobile,phoneHome\nk1,Lee,0401,0301\nk2,Roe,0402,0302\n')
   const lines = ['{"id":"k1","dateOfBirth":"soon"}', '{"id":"k2","phoneMobile":"a\\u0007","phoneHome":null}']
   const { rejectedFile = '' } = await shop.importFile('customers', lines.join('\n'), { file: 'more.ndjson' })
-  const mended = rejectedFile.replace('soon', '1990-02-01').replace('a\\u0007', '0499')
-  const { changed, rejected } = await shop.importFile('customers', mended, { file: 'mended.ndjson' })
+  const corrected = rejectedFile.replace('soon', '1990-02-01').replace('a\\u0007', '0499')
+  const { changed, rejected } = await shop.importFile('customers', corrected, { file: 'mended.ndjson' })
   assert.deepEqual([changed, rejected], [2, 0])
   assert.deepEqual(
     await shop.rows(`select surname, phone_mobile, phone_home from customer where id in ('k1', 'k2') order by id`),
@@ -121,8 +121,8 @@ test("a record's own field survives a name shared with report columns", async ()
   ]
   const text = lines.map(line => JSON.stringify(line)).join('\n')
   const { rejectedFile = '' } = await shop.importFile('transactions', text, { file: 'sales.ndjson', map })
-  const mended = rejectedFile.replace('"one"', '1').replace('"two"', '2')
-  const again = await shop.importFile('transactions', mended, { file: 'mended.ndjson', map })
+  const corrected = rejectedFile.replace('"one"', '1').replace('"two"', '2')
+  const again = await shop.importFile('transactions', corrected, { file: 'mended.ndjson', map })
   assert.deepEqual([again.rejected, again.inserted], [0, 2])
   const [{ record }] = await shop.rows(`select record from retail_transaction where id = 'l1'`)
   assert.deepEqual(

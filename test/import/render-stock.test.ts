@@ -17,9 +17,9 @@ const skus = Array.from({ length: 2_100 }, (_, i) => `k${String(i).padStart(4, '
 const lines = (head: string, rows: readonly string[]) => [head, ...rows].join('\n')
 
 /** How many rows of stock show what, and how many of them have changed since a moment. */
-async function shown(what: string, since: string) {
+async function shown(label: string, since: string) {
   const [row] = await shop.rows(`
-    select count(*) filter (where ${what})::integer as shown, count(*) filter (where ${what} and changed_at > '${since}')::integer as told from stock`)
+    select count(*) filter (where ${label})::integer as shown, count(*) filter (where ${label} and changed_at > '${since}')::integer as told from stock`)
   return row as { shown: number; told: number }
 }
 const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
@@ -136,6 +136,6 @@ test('a moved service with pending rendering delays no other service', async () 
     insert into stock_rerender (service_id, stock_column, id) select id, 'store_id', 's1' from unnest(${[removed.id, here.id]}::integer[]) id`)
   await db.run(sql`update service set move_state = 'moved_away' where service_id = ${removed.id}`)
   await renderStaleStock(db, AbortSignal.timeout(60_000))
-  const left = await db.rows(sql`select service_id as id from stock_rerender`)
-  assert.deepEqual(left, [{ id: removed.id }])
+  const remaining = await db.rows(sql`select service_id as id from stock_rerender`)
+  assert.deepEqual(remaining, [{ id: removed.id }])
 })

@@ -158,14 +158,14 @@ test('concurrent locks and imports of vouchers keep ledgers consistent', async (
   const numbers = Array.from({ length: 40 }, (_, i) => `C${i}`)
   const lines = (balance: string) => numbers.map(number => `${number},1111,${balance},50.00,,`)
   await vouchers(...lines('50.00'))
-  const hold = async (number: string) => {
+  const lock = async (number: string) => {
     const { validationId } = (await validate(number, '1111', '1.00')).json.data
     return lockVoucher(api, number, validationId)
   }
   const [{ counts }] = await Promise.all([
     vouchers(...lines('20.00')),
     (async () => {
-      for (const number of numbers) assert.equal((await hold(number)).status, 200)
+      for (const number of numbers) assert.equal((await lock(number)).status, 200)
     })(),
   ])
   assert.equal((counts[2] ?? 0) + (counts[4] ?? 0), 40)
@@ -246,18 +246,18 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
 
 test('a corrected line with its PIN entered again is imported', async () => {
   const { rejectedFile } = await vouchers('M1,4711,ten,,,')
-  const mended = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
+  const corrected = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
   assert.deepEqual((await load(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
-  assert.deepEqual((await load(api, 'vouchers', mended, { file: 'mended.csv' })).counts, [1, 1, 0, 0, 0])
+  assert.deepEqual((await load(api, 'vouchers', corrected, { file: 'mended.csv' })).counts, [1, 1, 0, 0, 0])
   assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
 })
 
 test('only a voucher in a foreign currency is rejected', async () => {
   const caller = await api.createService({ currency: 'AUD' })
-  const brought = (...lines: string[]) => load(caller, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
-  assert.equal((await brought('A1,1,10.50')).code, 0)
+  const importVouchers = (...lines: string[]) => load(caller, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
+  assert.equal((await importVouchers('A1,1,10.50')).code, 0)
   await api.db.transaction(tx => changeSettings(tx, caller.service, { currency: 'JPY' }))
-  const { counts, reasons } = await brought('A1,1,10', 'A2,1,10')
+  const { counts, reasons } = await importVouchers('A1,1,10', 'A2,1,10')
   assert.deepEqual([counts, reasons.length], [[2, 1, 0, 0, 1], 1])
   assert.match(reasons[0] ?? '', /^originalAmount can't change after the voucher was issued/)
 })

@@ -14,10 +14,10 @@ import {
   needsOpenCheckout,
   needsProc,
   needsRoot,
-  nobody,
   runQuery,
   startOwner,
   startServer,
+  unprivileged,
   waitUntil,
 } from '../support/postgres/processes.ts'
 
@@ -140,11 +140,11 @@ test("a normal user runs the server, except in another's directory", {
   skip: needsOpenCheckout,
 }, async t => {
   const home = createTemporaryDirectory(t)
-  fs.chownSync(home, nobody.uid, nobody.gid)
-  const normal = await startOwner(t, home, nobody)
+  fs.chownSync(home, unprivileged.uid, unprivileged.gid)
+  const normal = await startOwner(t, home, unprivileged)
   assert.equal(normal.fault, undefined)
-  assert.equal(fs.statSync(join(home, 'data')).uid, nobody.uid)
-  const other = await startOwner(t, createTemporaryDirectory(t, 0o755), nobody)
+  assert.equal(fs.statSync(join(home, 'data')).uid, unprivileged.uid)
+  const other = await startOwner(t, createTemporaryDirectory(t, 0o755), unprivileged)
   assert.match(
     other.fault ?? '',
     /can't be locked by user 65534: unable to open database file\. It belongs to user 0\. Run this as that user or/,
@@ -172,8 +172,9 @@ test('a foreign owner of the database is named', { skip: needsOpenCheckout }, as
   const home = createTemporaryDirectory(t)
   await (await startServer(t, home)).stop()
   fs.chownSync(join(home, 'data'), 1, 1)
-  for (const name of ['.', 'owner.lock', 'owner.pid']) fs.chownSync(join(home, name), nobody.uid, nobody.gid)
-  const { fault } = await startOwner(t, home, nobody)
+  for (const name of ['.', 'owner.lock', 'owner.pid'])
+    fs.chownSync(join(home, name), unprivileged.uid, unprivileged.gid)
+  const { fault } = await startOwner(t, home, unprivileged)
   assert.match(
     fault ?? '',
     /data can't be read by user 65534\. It belongs to user 1\. Run this as that user or as root, or change/,

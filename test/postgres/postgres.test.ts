@@ -13,10 +13,10 @@ import {
   getMode,
   isRoot,
   needsOpenCheckout,
-  nobody,
   runQuery,
   spawnOwner,
   startServer,
+  unprivileged,
   waitUntil,
 } from '../support/postgres/processes.ts'
 
@@ -165,7 +165,7 @@ test('missing library links are created or requested in one line', {
   fs.cpSync(new URL('../../src/postgres/binaries.ts', import.meta.url), join(installation, 'binaries.ts'))
   fs.chmodSync(join(copy, 'native/lib'), 0o555)
   const find = `import('${installation}/binaries.ts').then(m => console.log(m.findBinaries())).catch(e => console.log(e.message))`
-  const credentials = isRoot ? nobody : {}
+  const credentials = isRoot ? unprivileged : {}
   const rejected = spawnSync(process.execPath, ['-e', find], { encoding: 'utf8', ...credentials })
   assert.match(
     rejected.stdout,

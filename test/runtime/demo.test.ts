@@ -42,8 +42,8 @@ const stock = await records<StockLevel>('stock')
 const customers = await records<Customer>('customer', "record || '}'")
 const transactions = await records<RetailTransaction>('retail_transaction', 'record', 'sale_date, id')
 
-const between = (value: number, least: number, most: number) =>
-  assert.ok(value >= least && value <= most, `${value} is not within ${least} and ${most}`)
+const between = (value: number, least: number, maximum: number) =>
+  assert.ok(value >= least && value <= maximum, `${value} is not within ${least} and ${maximum}`)
 const cents = (amount: string) => Math.round(Number(amount) * 100)
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 const sizes = () => products.flatMap(product => product.colours.flatMap(colour => colour.sizes))

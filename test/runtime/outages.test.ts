@@ -68,10 +68,10 @@ test('a hanging connection times out and is not reused', async () => {
       impatient.transaction(tx => tx.row(sql`select 1`)),
       DatabaseUnavailable,
     )
-    const left = await backend()
-    assert.ok(!halted.includes(left))
+    const remaining = await backend()
+    assert.ok(!halted.includes(remaining))
     await assert.rejects(impatient.row(sql`select 1 / 0`), { code: '22012' })
-    assert.equal(await backend(), left, 'a statement that is wrong costs no connection')
+    assert.equal(await backend(), remaining, 'a statement that is wrong costs no connection')
   } finally {
     for (const pid of halted) process.kill(pid, 'SIGCONT')
     await impatient.close()
@@ -112,8 +112,8 @@ test('statements fail fast while PostgreSQL hangs, but slow ones do not', async 
       ]
       await Promise.all(waiting.map(one => assert.rejects(one, DatabaseUnavailable)))
       assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
-      const refusal = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
-      await waitUntil(async () => /does not answer/.test(await refusal()), 'the stall is detected', 30_000)
+      const getRejection = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
+      await waitUntil(async () => /does not answer/.test(await getRejection()), 'the stall is detected', 30_000)
     })
     await waitUntil(() => patient.row(sql`select 1`).catch(() => false), 'it is asked again', 20_000)
   } finally {
@@ -135,7 +135,7 @@ test('statements queued after a failure are skipped and can be repeated', async 
     const requested = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
     const responses = await Promise.allSettled(requested)
     assert.deepEqual(
-      responses.map(each => (each.status === 'rejected' ? each.reason.code : each.status)),
+      responses.map(response => (response.status === 'rejected' ? response.reason.code : response.status)),
       ['fulfilled', '22012', '22012'],
     )
     await tx.run(sql`rollback to savepoint here`)
@@ -155,12 +155,12 @@ test('a failure after a savepoint rollback reports its own cause', async () => {
 })
 
 test('a transaction ended before its commit is known to be lost', async () => {
-  const hasty = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  const shortTimeoutDb = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
   try {
-    const work = hasty.transaction(async tx => sendWithCommit(tx.run(sql`select pg_sleep(60)`)))
+    const work = shortTimeoutDb.transaction(async tx => sendWithCommit(tx.run(sql`select pg_sleep(60)`)))
     await assert.rejects(work, error => error instanceof DatabaseUnavailable && !(error instanceof CommitUnknown))
   } finally {
-    await hasty.close()
+    await shortTimeoutDb.close()
   }
 })
 

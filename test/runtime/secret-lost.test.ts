@@ -31,8 +31,8 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   writeFileSync(join(home, 'east.url'), `${east.connection}\n`)
   await runSuccessfully(addEast, before)
   await runSuccessfully(['service', 'add', 'luma', '--shard', 'east'], before)
-  const said = await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
-  const [, id = ''] = /^Webhook (\S+) created/.exec(said) ?? []
+  const output = await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
+  const [, id = ''] = /^Webhook (\S+) created/.exec(output) ?? []
 
   const now = { ...before, SECRET_KEY: 'kept'.repeat(8) }
   const forget = ['secret', 'reset', '--yes']

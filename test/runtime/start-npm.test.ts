@@ -62,9 +62,9 @@ for (const [title, signal, target] of [
   })
 
 test("`npx tillbridge` is the checkout's command line", async () => {
-  const said = await runSuccessfully(['tillbridge', 'service', 'list'], environment, {
+  const output = await runSuccessfully(['tillbridge', 'service', 'list'], environment, {
     cwd: checkout,
     program: ['npx'],
   })
-  assert.match(said, /^luma /m)
+  assert.match(output, /^luma /m)
 })

@@ -20,7 +20,7 @@ import {
 
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
-const refusal = 'is not the secret that this database was first started with'
+const rejection = 'is not the secret that this database was first started with'
 const lost = 'If it is lost permanently, run "tillbridge secret reset".'
 let database: TestDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
@@ -78,7 +78,7 @@ for (const args of [
     assert.deepEqual([code, out], [1, ''])
     assert.equal(
       err,
-      `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would match. Set it to that secret. ${lost}\n`,
+      `tillbridge: SECRET_KEY ${rejection}, so no password or PIN would match. Set it to that secret. ${lost}\n`,
     )
     assert.doesNotMatch(err, new RegExp(`${wrong}|${right}`))
   })
@@ -97,7 +97,7 @@ test('a command without secret reports it and creates none', async () => {
 test('doctor reports a wrong secret and a missing one', async () => {
   const other = await runCommand(['doctor'], { ...settings, SECRET_KEY: wrong })
   assert.equal(other.code, 1)
-  assert.match(other.out, new RegExp(`^FAIL {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
+  assert.match(other.out, new RegExp(`^FAIL {2}Secret +SECRET_KEY ${rejection}, .*\\. ${lost}$`, 'm'))
   assert.match(other.out, /^FAIL {2}Back office +Not checked: fix the secret first\.$/m)
   const none = await runCommand(['doctor'], settings)
   assert.match(none.out, /^FAIL {2}Secret +The secret that .* is missing\. Set SECRET_KEY, or restore /m)
@@ -161,7 +161,7 @@ test('a right secret starts the server, and each process checks it', async () =>
   fs.writeFileSync(file, wrong)
   const [child = 0] = findWorkerPids(server)
   process.kill(child, 'SIGKILL')
-  await waitUntil(() => server.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
+  await waitUntil(() => server.err.includes(`${file} ${rejection}`), 'its successor does not serve', 20_000)
   assert.equal((await sendGet(server, '/stores', mine)).status, 200)
   fs.writeFileSync(file, secret)
   await stopServer(server)
@@ -169,7 +169,7 @@ test('a right secret starts the server, and each process checks it', async () =>
   const keyed = await runCommand(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
   assert.equal(
     keyed.err,
-    `tillbridge: SECRET_KEY ${refusal}. Remove the setting to use the secret in ${file}.\n`,
+    `tillbridge: SECRET_KEY ${rejection}. Remove the setting to use the secret in ${file}.\n`,
     'the way out that there is',
   )
   const again = await serve(['--no-demo'], environment)

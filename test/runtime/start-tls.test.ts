@@ -77,22 +77,26 @@ test('a local certificate is created once and kept with the data', async () => {
 })
 
 test('TLS_CERT_FILE and TLS_KEY_FILE are reloaded without a restart', async t => {
-  const mine = makeCertificate('mine')
-  const server = await serve(['--no-demo'], { ...environment, ...mine, LOG_LEVEL: 'info' })
-  assert.equal(await shown(server), subjectOf(mine.TLS_CERT_FILE))
+  const certificate = makeCertificate('mine')
+  const server = await serve(['--no-demo'], { ...environment, ...certificate, LOG_LEVEL: 'info' })
+  assert.equal(await shown(server), subjectOf(certificate.TLS_CERT_FILE))
   assert.equal((await sendGet(server, '/health/ready')).status, 200)
   assert.doesNotMatch(server.out, /cacert/)
 
   const next = makeCertificate('next')
-  fs.renameSync(next.TLS_CERT_FILE, mine.TLS_CERT_FILE)
-  fs.renameSync(next.TLS_KEY_FILE, mine.TLS_KEY_FILE)
+  fs.renameSync(next.TLS_CERT_FILE, certificate.TLS_CERT_FILE)
+  fs.renameSync(next.TLS_KEY_FILE, certificate.TLS_KEY_FILE)
   const replacedAt = performance.now()
-  await waitUntil(async () => (await shown(server)) === subjectOf(mine.TLS_CERT_FILE), 'the new one is shown', 15_000)
+  await waitUntil(
+    async () => (await shown(server)) === subjectOf(certificate.TLS_CERT_FILE),
+    'the new one is shown',
+    15_000,
+  )
   t.diagnostic(`taken over after ${Math.round(performance.now() - replacedAt)} ms`)
   assert.equal((await sendGet(server, '/health/ready')).status, 200)
 
   const inUse = await shown(server)
-  fs.writeFileSync(mine.TLS_CERT_FILE, 'not a certificate')
+  fs.writeFileSync(certificate.TLS_CERT_FILE, 'not a certificate')
   await waitUntil(() => server.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
   assert.equal(await shown(server), inUse)
   assert.deepEqual(await stopServer(server), { code: 0, signal: null })
@@ -136,13 +140,13 @@ test('a certificate with ten days left is reported at the start', async () => {
     ['10', true],
     ['365', false],
   ] as const) {
-    const mine = makeCertificate(`ends-in-${days}`, { days })
+    const certificate = makeCertificate(`ends-in-${days}`, { days })
     const port = pickPort()
-    const server = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
+    const server = await serve(['--no-demo'], { ...environment, ...certificate, METRICS_PORT: port })
     assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(server.err), isTold, server.err)
     const reported = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(reported) ?? []
-    const { validToDate } = new X509Certificate(fs.readFileSync(mine.TLS_CERT_FILE))
+    const { validToDate } = new X509Certificate(fs.readFileSync(certificate.TLS_CERT_FILE))
     assert.equal(Number(end) * 1_000, validToDate.getTime())
     await stopServer(server)
   }

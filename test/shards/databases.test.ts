@@ -153,11 +153,13 @@ test("a shard's service missing from a restored control database returns complet
   assert.match(again.err, /missing from the control database/)
 
   await shop.add('east', east.connection)
-  const said = await shop.command('account', 'rotate', 'lost-admin')
+  const output = await shop.command('account', 'rotate', 'lost-admin')
   await shop.command('account', 'add', 'lost-admin', '--service', 'lost', '--role', 'admin')
-  const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
-  const found = await callerOf(shop, { ...lost, password }).get('/customers/search?updated_after=2020-01-01%2000:00:00')
-  assert.equal(found.json.data.length, 1)
+  const password = /^Password: (\S+)$/m.exec(output)?.[1] ?? ''
+  const response = await callerOf(shop, { ...lost, password }).get(
+    '/customers/search?updated_after=2020-01-01%2000:00:00',
+  )
+  assert.equal(response.json.data.length, 1)
   const { db } = shop
   await db.run(sql`insert into service (name) values ('newer')`)
   const newer = await db.row<{ id: number }>(sql`select service_id as id from service where name = 'newer'`)
@@ -200,8 +202,8 @@ test("removing a shard's service deletes both sides and its backup is complete",
   const file = join(createDirectory(), 'luma.tillbridge')
   // Its line waits for being handed on.
   assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, withKey())).status, 201)
-  const said = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
-  assert.match(said, /Accounts deleted with it: luma-last, luma-till/)
+  const output = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
+  assert.match(output, /Accounts deleted with it: luma-last, luma-till/)
   for (const { db } of [shop, east]) assert.deepEqual(await countRowsByTable(db, luma.service), {})
   assertProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
 

@@ -5,11 +5,11 @@ import type { Caller } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
 /** Work that continues until `end` is called, which returns its result. */
-export interface Going<T> {
+export interface RunningWork<T> {
   end(): Promise<T>
 }
 
-function going<T>(work: (isOver: () => boolean) => Promise<T>): Going<T> {
+function startWork<T>(work: (isOver: () => boolean) => Promise<T>): RunningWork<T> {
   let over = false
   const done = work(() => over)
   done.catch(() => {})
@@ -30,7 +30,7 @@ const isPaused = ({ status, headers }: Awaited<ReturnType<Caller['get']>>) => {
 
 /** Creates customers, one after the other, each under a key by which it is repeated until it is answered. */
 export const writing = (caller: Caller) =>
-  going(async isOver => {
+  startWork(async isOver => {
     const ids: string[] = []
     let longestMs = 0
     let paused = 0
@@ -52,7 +52,7 @@ export const writing = (caller: Caller) =>
 
 /** Follows `GET /changes` to its end. Returns each change in the order in which it was sent. */
 export const followingChanges = (caller: Caller) =>
-  going(async isOver => {
+  startWork(async isOver => {
     const reported: { id: string; changedAt: string }[] = []
     let cursor = ''
     for (let isLast = false; ; ) {
@@ -70,9 +70,9 @@ export const followingChanges = (caller: Caller) =>
 
 /** Polls the list by `asOf`. Returns all listed records and the `asOf` of each poll. */
 export const followingList = (caller: Caller) =>
-  going(async isOver => {
+  startWork(async isOver => {
     const ids = new Set<string>()
-    const moments: string[] = []
+    const instants: string[] = []
     let since = '2020-01-01 00:00:00'
     for (let isLast = false; ; ) {
       const requested = `/customers/search?updated_after=${encodeURIComponent(since)}&limit=100`
@@ -94,8 +94,8 @@ export const followingList = (caller: Caller) =>
         }
         await delay(10)
       }
-      if (asOf) moments.push(asOf)
-      if (isLast && count === 0) return { ids, moments }
+      if (asOf) instants.push(asOf)
+      if (isLast && count === 0) return { ids, moments: instants }
       isLast = isOver()
     }
   })

@@ -57,17 +57,17 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
     },
     async place(name: string, database: string, ...settings: string[]) {
       await command('service', 'add', name, '--shard', database, ...settings)
-      const said = await command('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
+      const output = await command('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
       const service = await api.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
       if (!service) throw new Error('the service was made')
-      return { username: `${name}-admin`, password: findPassword(said), serviceName: name, service }
+      return { username: `${name}-admin`, password: findPassword(output), serviceName: name, service }
     },
   })
 }
 
 /** Returns a caller of the installation's API. */
 export function callerOf(api: TestApi, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
-  const request: Caller['request'] = (path, asking = {}) =>
-    api.sendRaw(path, { ...asking, headers: { ...buildCredentials(access), ...asking.headers } })
+  const request: Caller['request'] = (path, options = {}) =>
+    api.sendRaw(path, { ...options, headers: { ...buildCredentials(access), ...options.headers } })
   return { ...access, request, get: (path, headers) => request(path, headers ? { headers } : {}) }
 }

@@ -74,7 +74,7 @@ async function isTold() {
 }
 
 /** Recovers the move once the mover's lease has expired. Until then, `move` is rejected. */
-async function settled() {
+async function waitUntilSettled() {
   const early = await undo()
   if (early.code === 0) return early.out
   assert.match(early.err, /Another process is moving luma/)
@@ -90,7 +90,7 @@ for (const border of ['service_copied', 'service_compared', 'service_drained', '
     await isServed()
     await writes()
     if (border === 'service_copied') await isTold()
-    assert.match(await settled(), /Interrupted move undone: luma stays in its previous shard/)
+    assert.match(await waitUntilSettled(), /Interrupted move undone: luma stays in its previous shard/)
     await writes()
     await isServed()
     await isOnlyAt(servers, 'east', 'west', luma.service)
@@ -101,7 +101,7 @@ for (const border of ['service_moved_away', 'service_switched', 'service_opened'
   test(`a move killed at ${border} keeps reads and is finished afterwards`, async () => {
     await movedTo(other, border)
     await isServed()
-    assert.match(await settled(), /Interrupted move finished: luma is in/)
+    assert.match(await waitUntilSettled(), /Interrupted move finished: luma is in/)
     ;[there, other] = [other, there]
     await writes()
     await isServed()
@@ -148,7 +148,7 @@ test('a command failing after the switch names location and cleanup', async () =
   assert.doesNotMatch(err, /undone/)
   ;[there, other] = [other, there]
   await writes()
-  assert.match(await settled(), /Interrupted move finished: luma is in/)
+  assert.match(await waitUntilSettled(), /Interrupted move finished: luma is in/)
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
 })
@@ -169,9 +169,9 @@ test('a killed target leaves no replication slot at the source', async () => {
   assert.deepEqual(await servers.ask(there, 'select slot_name from pg_replication_slots'), [])
   await writes()
   await shop.add(other, await servers.start(other))
-  for (const what of ['trigger stand_still on customer', 'function stand_still'])
-    await servers.ask(other, `drop ${what}`)
-  await settled()
+  for (const label of ['trigger stand_still on customer', 'function stand_still'])
+    await servers.ask(other, `drop ${label}`)
+  await waitUntilSettled()
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
 })
@@ -190,7 +190,7 @@ test('a killed target is cleaned up once it is back', async () => {
   await abandoned()
   assert.match((await undo()).err, /The partial copy there is deleted once that shard is back\. luma is served/)
   await shop.add(other, await servers.start(other))
-  await settled()
+  await waitUntilSettled()
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
   await shop.move('luma', other)

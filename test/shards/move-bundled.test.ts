@@ -78,8 +78,8 @@ test('a shop moves out of the bundled database completely', async () => {
   assert.ok(original.size >= 5, [...original.keys()].join(', '))
   assert.ok((original.get('/products')?.lines.length ?? 0) > 100)
 
-  const said = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
-  assert.match(said, /Old copy of .* deleted/)
+  const output = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
+  assert.match(output, /Old copy of .* deleted/)
 
   const moved = await reported()
   for (const [path, list] of original) assert.deepEqual(moved.get(path), list, path)
@@ -101,8 +101,8 @@ test('a shop moves out of the bundled database completely', async () => {
       select c.oid::regclass::text as name from pg_class c join pg_attribute a on attrelid = c.oid and attname = 'service_id'
        where relkind = 'r' and relname not in ('service', 'account_service', 'account_use', 'audit', 'idempotent_response')`)
     for (const { name: table } of rows) {
-      const left = await client.query(`select from ${table} where service_id is not null`)
-      assert.equal(left.rowCount, 0, `rows of ${table} are left`)
+      const remaining = await client.query(`select from ${table} where service_id is not null`)
+      assert.equal(remaining.rowCount, 0, `rows of ${table} are left`)
     }
   } finally {
     await client.end()

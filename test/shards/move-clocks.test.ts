@@ -38,11 +38,11 @@ describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noF
     for (const server of started) server.stop()
   })
 
-  for (const [name, what] of [
+  for (const [name, label] of [
     ['ahead', 'is 4 s ahead'],
     ['behind', 'is 0.7 s behind'],
   ] as const)
-    test(`a move misses nothing if the target's clock ${what}`, async () => {
+    test(`a move misses nothing if the target's clock ${label}`, async () => {
       const service = `to-${name}`
       const unlimited = ['readsPerMinute=off', 'writesPerMinute=off']
       const caller = callerOf(shop, await shop.place(service, 'right', ...unlimited))
@@ -53,8 +53,8 @@ describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noF
       const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
       const reported = await changes.end()
       assert.deepEqual(reported.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
-      const stamps = reported.map(({ changedAt }) => changedAt)
-      assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
+      const timestamps = reported.map(({ changedAt }) => changedAt)
+      assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
       const { ids: listed, moments } = await list.end()
       assert.deepEqual([...listed].toSorted(), ids.toSorted())
       assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')

@@ -52,7 +52,7 @@ before(async () => {
 })
 after(async () => {
   await shop?.stop()
-  for (const each of servers) await each.stop()
+  for (const server of servers) await server.stop()
 })
 
 /** True if a process was stopped by a signal (proc_pid_stat(5)). */

@@ -42,12 +42,12 @@ test('a running import finishes before the move and the next follows', async () 
   const importing = startCommand(['import', 'staff', file, '--service', 'luma'], shop.environment)
   const running = `select from sync_run where sync = 'staff' and ended_at is null`
   await waitUntil(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
-  const said = shop.move('luma', 'west')
+  const output = shop.move('luma', 'west')
   const imported = await importing.ended
   assert.equal(imported.code, 0, importing.err)
-  assert.match(await said, /luma moved to west/)
-  const [found] = await servers.ask('west', `select count(*)::integer as count from staff`)
-  assert.equal(found?.count, 60_000)
+  assert.match(await output, /luma moved to west/)
+  const [match] = await servers.ask('west', `select count(*)::integer as count from staff`)
+  assert.equal(match?.count, 60_000)
   await shop.command('import', 'staff', file, '--service', 'luma')
   assert.equal((await servers.ask('west', `select from sync_run where sync = 'staff'`)).length, 2)
   await post(luma, '/customers', { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }, withKey())
@@ -76,8 +76,8 @@ test('deliveries continue in order across a move', async () => {
     }
     const changes = parseChanges(once)
     assert.deepEqual(changes.map(({ id }) => id).toSorted(), ids.toSorted(), 'in one delivery each')
-    const stamps = changes.map(({ changedAt }) => changedAt)
-    assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
+    const timestamps = changes.map(({ changedAt }) => changedAt)
+    assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
   } finally {
     worker.child.kill()
     await worker.ended

@@ -45,9 +45,9 @@ test('a service moves during writes without loss, repetition or long pauses', as
   const changes = [followingChanges(luma), followingChanges(luma)]
   const lists = [followingList(luma), followingList(luma)]
   await delay(500)
-  const said = await shop.move('luma', 'west')
-  assert.match(said, /luma moved to west\. Writes paused for [\d.]+ s\./)
-  const written = await Promise.all(writers.map(each => each.end()))
+  const output = await shop.move('luma', 'west')
+  assert.match(output, /luma moved to west\. Writes paused for [\d.]+ s\./)
+  const written = await Promise.all(writers.map(writer => writer.end()))
   const ids = written.flatMap(each => each.ids)
   assert.ok(
     written.some(({ paused }) => paused > 0),
@@ -55,12 +55,12 @@ test('a service moves during writes without loss, repetition or long pauses', as
   )
   for (const { longestMs } of written) assert.ok(longestMs < 5_000, `${longestMs} ms between two writes`)
 
-  for (const reported of await Promise.all(changes.map(each => each.end()))) {
+  for (const reported of await Promise.all(changes.map(change => change.end()))) {
     assert.deepEqual(reported.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
-    const stamps = reported.map(({ changedAt }) => changedAt)
-    assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
+    const timestamps = reported.map(({ changedAt }) => changedAt)
+    assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
   }
-  for (const { ids: listed, moments } of await Promise.all(lists.map(each => each.end()))) {
+  for (const { ids: listed, moments } of await Promise.all(lists.map(list => list.end()))) {
     assert.deepEqual([...listed].toSorted(), ids.toSorted())
     assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')
   }

@@ -38,9 +38,9 @@ const wayOut = (name: string) =>
   `${name} is not in east: tillbridge service add ${name} --shard east creates it again, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
 test('an outdated restored shard is reported by every command', async () => {
-  const said = await shop.add('east', place.connection)
-  assert.deepEqual(said.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
-  assert.match(said, /\(1 services\)/)
+  const output = await shop.add('east', place.connection)
+  assert.deepEqual(output.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
+  assert.match(output, /\(1 services\)/)
   const { out } = await runCommand(['doctor'], shop.environment)
   for (const name of ['oslo', 'rome']) assert.ok(out.includes(`  FAIL: ${wayOut(name)}\n`), out)
   assert.doesNotMatch(out, /paris is not in east/)
@@ -60,8 +60,8 @@ test('a lost service is created again under its number', async () => {
 })
 
 test('a lost service can be deleted with its account', async () => {
-  const said = await shop.command('service', 'remove', 'oslo', '--no-backup', '--yes', 'oslo')
-  assert.match(said, /Service oslo deleted\. Accounts deleted with it: oslo-admin\./)
+  const output = await shop.command('service', 'remove', 'oslo', '--no-backup', '--yes', 'oslo')
+  assert.match(output, /Service oslo deleted\. Accounts deleted with it: oslo-admin\./)
   assert.equal(await shop.db.run(sql`select from service where name = 'oslo'`), 0)
   assert.doesNotMatch((await runCommand(['doctor'], shop.environment)).out, /is not in east/)
 })

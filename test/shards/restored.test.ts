@@ -61,9 +61,9 @@ async function reported() {
 }
 
 test('a restored shard with a moved service is added without its copy', async () => {
-  const said = await shop.add('east', place.connection)
-  assert.match(said, /^luma is served from west\. Its rows in east are outdated and unused\.$/m)
-  assert.match(said, /\(1 services\)/)
+  const output = await shop.add('east', place.connection)
+  assert.match(output, /^luma is served from west\. Its rows in east are outdated and unused\.$/m)
+  assert.match(output, /\(1 services\)/)
   await isServed(nova, 1)
   await isServed(luma, 2)
   assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)
@@ -90,8 +90,8 @@ test('an outdated control database is updated with a moved service', async () =>
     /restored to a time before luma was moved to west, and lists it in east\. To serve it from west: tillbridge shard add west --adopt luma/
   assert.match(await reported(), wayOut)
   assert.match(await shop.add('west', west), wayOut)
-  const said = await shop.add('west', west, '--adopt', 'luma')
-  assert.doesNotMatch(said, /luma/)
+  const output = await shop.add('west', west, '--adopt', 'luma')
+  assert.doesNotMatch(output, /luma/)
   await isServed(luma, 3)
   assert.doesNotMatch(await reported(), /luma/)
 })

@@ -14,7 +14,7 @@ beforeEach(() => {
 const ask = askerOf(() => simulator.url)
 
 const buyer = 3001
-const line = (inside: string) => `<OrderDetail>${inside}</OrderDetail>`
+const line = (content: string) => `<OrderDetail>${content}</OrderDetail>`
 const tee = (quantity = 2, rest = '') =>
   line(`<SkuId>12001</SkuId><Quantity>${quantity}</Quantity><Price>50</Price><Value>${50 * quantity}</Value>${rest}`)
 const card = (amount: number, rest = '<MerchantId>SIMPAY</MerchantId>') =>
@@ -44,7 +44,7 @@ const order = ({
   `<Order>${head}<PersonId>${person}</PersonId>${middle}<Addresses><Billing><City>X</City></Billing><Delivery>${delivery}</Delivery></Addresses>${contacts}<OrderDetails>${lines}</OrderDetails>${freight}<Payments>${payments}</Payments></Order>`
 
 const post = (parts: Parts = {}, version = '2.0') => ask(`Persons/${buyer}/Orders/`, { body: order(parts), version })
-const refusal = async (parts: Parts) => {
+const getRejection = async (parts: Parts) => {
   const { status, code } = await post(parts)
   return [status, code]
 }
@@ -60,25 +60,25 @@ test('an order has a unique number, given or generated', async () => {
   assert.match(textAt(created, 'OrderNumber') ?? '', /^W\d{7}$/)
   const mine = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
   assert.equal(textAt((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(mine))
-  assert.deepEqual(await refusal({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
+  assert.deepEqual(await getRejection({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
   assert.equal(simulator.ledger.effectsOf('order created').length, 2)
 })
 
 test('a missing required order field is rejected by its code', async () => {
-  assert.deepEqual(await refusal({ person: 3002 }), [400, 5025])
-  assert.deepEqual(await refusal({ contacts: '' }), [400, 5004])
-  assert.deepEqual(await refusal({ delivery: '' }), [400, 5021])
-  assert.deepEqual(await refusal({ payments: card(99.99) }), [400, 5026])
-  assert.deepEqual(await refusal({ payments: card(100).replace('CreditCard', 'Cash') }), [403, 5028])
-  assert.deepEqual(await refusal({ payments: card(100, '<MerchantId>OTHER</MerchantId>') }), [403, 5100])
-  assert.deepEqual(await refusal({ lines: tee().replace('12001', '1') }), [403, 5129])
-  assert.deepEqual(await refusal({ lines: tee().replace('<Value>100', '<Value>90') }), [403, 5094])
-  assert.deepEqual(await refusal({ middle: '<OrderDateTime>today</OrderDateTime>' }), [403, 5092])
-  assert.deepEqual(await refusal({ middle: '<DespatchType>Drone</DespatchType>' }), [403, 5114])
-  assert.deepEqual(await refusal({ middle: '<DespatchType>ClickAndCollect</DespatchType>' }), [403, 5119])
-  assert.deepEqual(await refusal({ middle: '<PickupStoreId>1</PickupStoreId>' }), [403, 5082])
+  assert.deepEqual(await getRejection({ person: 3002 }), [400, 5025])
+  assert.deepEqual(await getRejection({ contacts: '' }), [400, 5004])
+  assert.deepEqual(await getRejection({ delivery: '' }), [400, 5021])
+  assert.deepEqual(await getRejection({ payments: card(99.99) }), [400, 5026])
+  assert.deepEqual(await getRejection({ payments: card(100).replace('CreditCard', 'Cash') }), [403, 5028])
+  assert.deepEqual(await getRejection({ payments: card(100, '<MerchantId>OTHER</MerchantId>') }), [403, 5100])
+  assert.deepEqual(await getRejection({ lines: tee().replace('12001', '1') }), [403, 5129])
+  assert.deepEqual(await getRejection({ lines: tee().replace('<Value>100', '<Value>90') }), [403, 5094])
+  assert.deepEqual(await getRejection({ middle: '<OrderDateTime>today</OrderDateTime>' }), [403, 5092])
+  assert.deepEqual(await getRejection({ middle: '<DespatchType>Drone</DespatchType>' }), [403, 5114])
+  assert.deepEqual(await getRejection({ middle: '<DespatchType>ClickAndCollect</DespatchType>' }), [403, 5119])
+  assert.deepEqual(await getRejection({ middle: '<PickupStoreId>1</PickupStoreId>' }), [403, 5082])
   assert.deepEqual(
-    await refusal({ contacts: '', payments: card(100), middle: '<Contacts><Email>a@b.test</Email></Contacts>' }),
+    await getRejection({ contacts: '', payments: card(100), middle: '<Contacts><Email>a@b.test</Email></Contacts>' }),
     [403, 5121],
   )
   assert.equal((await ask('Persons/1/Orders', { body: order({ person: 1 }) })).code, 5008)
@@ -97,8 +97,8 @@ test('discounts, freight and taxes add up to the amount due', async () => {
     ['3', '10', '99.95'],
   )
   assert.equal(textAt(every(at(created, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'), 'Freight Charge')
-  assert.deepEqual(await refusal({ lines: lines.replace('27101', '1'), payments: card(90) }), [400, 5089])
-  assert.deepEqual(await refusal({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
+  assert.deepEqual(await getRejection({ lines: lines.replace('27101', '1'), payments: card(90) }), [400, 5089])
+  assert.deepEqual(await getRejection({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
 })
 
 test('an order is shown as posted and in lists as current', async () => {
@@ -137,14 +137,14 @@ test('a voucher pays once with its last validation ID', async () => {
   const pay = (amount: number, id = validation) =>
     `<PaymentDetail><Origin>GiftVoucher</Origin><Amount>${amount}</Amount><VoucherNumber>6000001</VoucherNumber><ValidationId>${id}</ValidationId></PaymentDetail>`
   await ask(`Voucher/Lock/6000001?ValidationId=${validation}`, { method: 'PUT' })
-  assert.deepEqual(await refusal({ payments: pay(100, 'wrong') }), [403, 5061])
-  assert.deepEqual(await refusal({ payments: pay(150), lines: tee(3) }), [403, 5062])
-  assert.deepEqual(await refusal({ payments: pay(50) + pay(50) }), [403, 5070])
+  assert.deepEqual(await getRejection({ payments: pay(100, 'wrong') }), [403, 5061])
+  assert.deepEqual(await getRejection({ payments: pay(150), lines: tee(3) }), [403, 5062])
+  assert.deepEqual(await getRejection({ payments: pay(50) + pay(50) }), [403, 5070])
   await placed({ payments: pay(60) + card(40) })
   assert.equal(textAt((await ask('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
   assert.equal(simulator.ledger.effectsOf('voucher drawn', '6000001').length, 1)
   assert.equal((await ask('Voucher/GVValid/6000001?pin=1234&amount=1')).status, 200, 'the lock has ended')
-  assert.deepEqual(await refusal({ payments: pay(50), lines: tee(1) }), [403, 5061])
+  assert.deepEqual(await getRejection({ payments: pay(50), lines: tee(1) }), [403, 5061])
 })
 
 const giftLine = (extra: string, quantity = 1) =>
@@ -170,18 +170,18 @@ test('a sold voucher gets its number and PIN only by email', async () => {
 
 test('a voucher line has its own rules', async () => {
   const lines = (extra: string, quantity = 1) => ({ lines: giftLine(extra, quantity), payments: card(100 * quantity) })
-  assert.deepEqual(await refusal(lines(gift, 2)), [403, 5077])
-  assert.deepEqual(await refusal({ ...lines(gift), delivery: '<City>X</City>' }), [403, 5072])
+  assert.deepEqual(await getRejection(lines(gift, 2)), [403, 5077])
+  assert.deepEqual(await getRejection({ ...lines(gift), delivery: '<City>X</City>' }), [403, 5072])
   assert.deepEqual(
-    await refusal({ ...lines(gift), middle: '<DespatchType>DespatchFromStore</DespatchType>' }),
+    await getRejection({ ...lines(gift), middle: '<DespatchType>DespatchFromStore</DespatchType>' }),
     [403, 5083],
   )
-  assert.deepEqual(await refusal(lines('')), [403, 5076])
-  assert.deepEqual(await refusal(lines('<VoucherType>NONE</VoucherType>')), [403, 5074])
-  assert.deepEqual(await refusal(lines('<VoucherType>GV_STORE</VoucherType>')), [403, 5073])
-  assert.deepEqual(await refusal(lines('<VoucherType>GV_EMAIL</VoucherType><Email>a@b.test</Email>')), [403, 5075])
+  assert.deepEqual(await getRejection(lines('')), [403, 5076])
+  assert.deepEqual(await getRejection(lines('<VoucherType>NONE</VoucherType>')), [403, 5074])
+  assert.deepEqual(await getRejection(lines('<VoucherType>GV_STORE</VoucherType>')), [403, 5073])
+  assert.deepEqual(await getRejection(lines('<VoucherType>GV_EMAIL</VoucherType><Email>a@b.test</Email>')), [403, 5075])
   assert.deepEqual(
-    await refusal(lines('<VoucherType>GV_EMAIL</VoucherType><EmailSubject>s</EmailSubject>')),
+    await getRejection(lines('<VoucherType>GV_EMAIL</VoucherType><EmailSubject>s</EmailSubject>')),
     [403, 5069],
   )
   const known = (number: string) => lines(`<VoucherType>GV_CARD</VoucherType><VoucherNumber>${number}</VoucherNumber>`)
@@ -192,7 +192,7 @@ test('a voucher line has its own rules', async () => {
     ['x', 5071],
     ['6000006', 5059],
   ] as const)
-    assert.deepEqual(await refusal(known(number)), [403, code])
+    assert.deepEqual(await getRejection(known(number)), [403, code])
   await placed(known('6900001'))
   simulator.change({ kind: 'allot-vouchers' })
   assert.equal((await ask('Voucher/6900001?pin=1001')).status, 200)

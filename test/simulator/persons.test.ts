@@ -22,7 +22,7 @@ const ask = askerOf(() => simulator.url)
 
 const billing = '<Addresses><Billing><AddressLine1>1 Sample St</AddressLine1></Billing></Addresses>'
 const email = (address: string) => `<Contacts><Email>${address}</Email></Contacts>`
-const person = (inside: string) => `<Person>${inside}</Person>`
+const person = (content: string) => `<Person>${content}</Person>`
 const jo = (rest = `${billing}${email('jo@example.test')}`, before = '') =>
   person(`${before}<Firstname>Jo</Firstname><Surname>Sample</Surname>${rest}`)
 
@@ -34,9 +34,9 @@ async function created(body = jo(), version = '2.0'): Promise<number> {
   return Number(/(\d+)\?/.exec(location)?.[1])
 }
 const stampOf = async (id: number) => textAt((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp') ?? ''
-const put = (id: number, inside: string, version = '2.0') =>
-  ask(`Persons/${id}`, { method: 'PUT', body: person(inside), version })
-const refusal = async (body: string) => {
+const put = (id: number, content: string, version = '2.0') =>
+  ask(`Persons/${id}`, { method: 'PUT', body: person(content), version })
+const getRejection = async (body: string) => {
   const { status, code } = await ask('Persons', { body })
   return [status, code]
 }
@@ -65,15 +65,15 @@ test('empty elements are present, loyalties absent and passwords hidden', async 
 })
 
 test('a missing required person field is rejected by its code', async () => {
-  assert.deepEqual(await refusal(person('<Firstname>Jo</Firstname>')), [400, 5000])
-  assert.deepEqual(await refusal(person('<Surname>Sample</Surname>')), [400, 5001])
-  assert.deepEqual(await refusal(person('<firstname>Jo</firstname><Surname>Sample</Surname>')), [400, 5001])
-  assert.deepEqual(await refusal(jo('', '<Code>X1</Code>')), [400, 5003])
-  assert.deepEqual(await refusal(jo(`<Privacy>maybe</Privacy>`)), [400, 5111])
-  assert.deepEqual(await refusal(jo('<DateOfBirth>1/2/1990</DateOfBirth>')), [400, 5099])
-  assert.deepEqual(await refusal(jo('<DateOfBirth>1990-02-30</DateOfBirth>')), [403, 5144])
+  assert.deepEqual(await getRejection(person('<Firstname>Jo</Firstname>')), [400, 5000])
+  assert.deepEqual(await getRejection(person('<Surname>Sample</Surname>')), [400, 5001])
+  assert.deepEqual(await getRejection(person('<firstname>Jo</firstname><Surname>Sample</Surname>')), [400, 5001])
+  assert.deepEqual(await getRejection(jo('', '<Code>X1</Code>')), [400, 5003])
+  assert.deepEqual(await getRejection(jo(`<Privacy>maybe</Privacy>`)), [400, 5111])
+  assert.deepEqual(await getRejection(jo('<DateOfBirth>1/2/1990</DateOfBirth>')), [400, 5099])
+  assert.deepEqual(await getRejection(jo('<DateOfBirth>1990-02-30</DateOfBirth>')), [403, 5144])
   assert.deepEqual(
-    await refusal(person('<Firstname>Jo</Firstname><Surname>Aaaaaaaaaaaaaaaaaaaaa</Surname>')),
+    await getRejection(person('<Firstname>Jo</Firstname><Surname>Aaaaaaaaaaaaaaaaaaaaa</Surname>')),
     [403, 5014],
   )
   assert.equal(simulator.ledger.effects.length, 0)
@@ -81,7 +81,7 @@ test('a missing required person field is rejected by its code', async () => {
 
 test('an email belongs to one person', async () => {
   await created()
-  assert.deepEqual(await refusal(jo(email('JO@example.test'))), [400, 5006])
+  assert.deepEqual(await getRejection(jo(email('JO@example.test'))), [400, 5006])
 })
 
 test('references are checked for ID, type and required types', async () => {
@@ -89,11 +89,11 @@ test('references are checked for ID, type and required types', async () => {
     jo(
       `<References><Reference><ReferenceTypeId>${type}</ReferenceTypeId><Id>${referenceId}</Id></Reference></References>`,
     )
-  assert.deepEqual(await refusal(references(1321, 99)), [400, 5089])
-  assert.deepEqual(await refusal(references(1321, 4421)), [400, 5090])
-  assert.deepEqual(await refusal(references(1321, 'x')), [400, 5109])
+  assert.deepEqual(await getRejection(references(1321, 99)), [400, 5089])
+  assert.deepEqual(await getRejection(references(1321, 4421)), [400, 5090])
+  assert.deepEqual(await getRejection(references(1321, 'x')), [400, 5109])
   simulator.set({ mandatoryPersonReferences: [1322] })
-  assert.deepEqual(await refusal(references(1321, 4411)), [400, 5091])
+  assert.deepEqual(await getRejection(references(1321, 4411)), [400, 5091])
   simulator.set({ mandatoryPersonReferences: [] })
   const id = await created(references(1321, 4411))
   assert.equal(simulator.state.persons.get(id)?.references.get(1321), 4411)
@@ -101,20 +101,20 @@ test('references are checked for ID, type and required types', async () => {
 
 test('elements have an order', async () => {
   const turned = person('<Surname>Sample</Surname><Firstname>Jo</Firstname>')
-  assert.deepEqual(await refusal(turned), [403, 5121])
+  assert.deepEqual(await getRejection(turned), [403, 5121])
   const reference =
     '<References><Reference><Id>4411</Id><ReferenceTypeId>1321</ReferenceTypeId></Reference></References>'
-  assert.deepEqual(await refusal(jo(reference)), [403, 5121])
+  assert.deepEqual(await getRejection(jo(reference)), [403, 5121])
   simulator.set({ elementOrder: 'drop' })
-  assert.deepEqual(await refusal(turned), [400, 5001])
+  assert.deepEqual(await getRejection(turned), [400, 5001])
   simulator.set({ elementOrder: 'any' })
   await created(turned)
 })
 
 test('unknown elements are ignored; other content is rejected', async () => {
   await created(jo('<Nickname>J</Nickname>'))
-  assert.deepEqual(await refusal('<Person>'), [403, 5121])
-  assert.deepEqual(await refusal('<Customer />'), [403, 5121])
+  assert.deepEqual(await getRejection('<Person>'), [403, 5121])
+  assert.deepEqual(await getRejection('<Customer />'), [403, 5121])
   const { code } = await ask('Persons', { body: jo(), headers: { 'content-type': 'application/json' } })
   assert.equal(code, 5122)
 })
@@ -179,13 +179,16 @@ test('loyalties omitted by a PUT stay or become inactive by version', async () =
 })
 
 test('loyalty cards are checked', async () => {
-  const card = (inside: string) => jo(`<Loyalties><Loyalty>${inside}</Loyalty></Loyalties>`)
+  const card = (content: string) => jo(`<Loyalties><Loyalty>${content}</Loyalty></Loyalties>`)
   const accepted = [...simulator.state.persons.values()].flatMap(({ loyalties }) => loyalties)[0]?.cardNumber
-  assert.deepEqual(await refusal(card('<CardNo>LM1</CardNo>')), [400, 5101])
-  assert.deepEqual(await refusal(card('<LoyaltyTypeId>1</LoyaltyTypeId>')), [400, 5106])
-  assert.deepEqual(await refusal(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>XX1</CardNo>')), [400, 5104])
-  assert.deepEqual(await refusal(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo />')), [400, 5105])
-  assert.deepEqual(await refusal(card(`<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>${accepted}</CardNo>`)), [400, 5102])
+  assert.deepEqual(await getRejection(card('<CardNo>LM1</CardNo>')), [400, 5101])
+  assert.deepEqual(await getRejection(card('<LoyaltyTypeId>1</LoyaltyTypeId>')), [400, 5106])
+  assert.deepEqual(await getRejection(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>XX1</CardNo>')), [400, 5104])
+  assert.deepEqual(await getRejection(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo />')), [400, 5105])
+  assert.deepEqual(
+    await getRejection(card(`<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>${accepted}</CardNo>`)),
+    [400, 5102],
+  )
 })
 
 test('a search returns a list, or 5008 without results', async () => {
@@ -231,6 +234,6 @@ test('a till docket can be claimed once', async () => {
   const id = await created(jo(`<DocketNumber>${docket}</DocketNumber>`))
   assert.match((await ask(`Persons/${id}/RetailTransactions`)).text, new RegExp(`<Number>${docket}</Number>`))
   const again = `<Person><Firstname>A</Firstname><Surname>B</Surname><DocketNumber>${docket}</DocketNumber></Person>`
-  assert.deepEqual(await refusal(again), [403, 5209])
-  assert.deepEqual(await refusal(again.replace(String(docket), 'D0')), [403, 5210])
+  assert.deepEqual(await getRejection(again), [403, 5209])
+  assert.deepEqual(await getRejection(again.replace(String(docket), 'D0')), [403, 5210])
 })

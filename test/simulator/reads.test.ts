@@ -153,7 +153,7 @@ test('the highest tier has empty next-tier elements', async () => {
 
 test('an account can be opened once and change tiers', async () => {
   const person = [...state.persons.keys()].find(personId => !state.accountOfPerson.has(personId))
-  const body = (inside: string) => `<RewardAccount>${inside}</RewardAccount>`
+  const body = (content: string) => `<RewardAccount>${content}</RewardAccount>`
   const opened = await ask('Rewards/Accounts', {
     body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),
     version: '1.0',
@@ -181,9 +181,9 @@ const richest = () => {
   return account
 }
 const requestId = (digit: string) => `${digit.repeat(8)}-${`${digit.repeat(4)}-`.repeat(3)}${digit.repeat(12)}`
-const redeem = (path: string, inside: string) =>
+const redeem = (path: string, content: string) =>
   ask(`Rewards/Accounts/${path}/Redemptions`, {
-    body: `<RewardRedemption>${inside}</RewardRedemption>`,
+    body: `<RewardRedemption>${content}</RewardRedemption>`,
     version: '1.0',
   })
 const balanceOf = async (accountId: number) => {
@@ -208,7 +208,7 @@ test('a pending redemption is confirmed or reversed exactly once', async () => {
 
 test('a redemption is rejected if its request or amount is invalid', async () => {
   const { id, personId } = richest()
-  const codeOf = async (kind: string, inside: string) => (await redeem(`${id}/${kind}`, inside)).code
+  const codeOf = async (kind: string, content: string) => (await redeem(`${id}/${kind}`, content)).code
   const request = `<RequestId>${requestId('c')}</RequestId>`
   assert.equal(await codeOf('Rewards', '<Amount>10</Amount>'), 5164)
   assert.equal(await codeOf('Rewards', '<RequestId>1</RequestId><Amount>10</Amount>'), 5165)

@@ -17,7 +17,7 @@ const buyer = sold.personId
 const soldSku = sold.lines[0].skuId
 const { price } = sold.lines[0]
 
-const back = (inside: string) => `<ReturnOrder>${inside}</ReturnOrder>`
+const back = (content: string) => `<ReturnOrder>${content}</ReturnOrder>`
 const returnLine = (rest = '<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId>', sku = soldSku) =>
   `<OrderDetails><OrderDetail><SkuId>${sku}</SkuId>${rest}</OrderDetail></OrderDetails>`
 const person = `<PersonId>${buyer}</PersonId>`
@@ -66,8 +66,8 @@ test('each invalid return has its code and no effect', async () => {
     ],
     [`${person}${original}${returnLine()}`, 5121],
   ]
-  for (const [inside, expected] of cases) {
-    const { status, code } = await ask(`Persons/${buyer}/Orders/${id}/Returns`, { body: back(inside) })
+  for (const [content, expected] of cases) {
+    const { status, code } = await ask(`Persons/${buyer}/Orders/${id}/Returns`, { body: back(content) })
     assert.deepEqual([status, code], [403, expected])
   }
   assert.equal(

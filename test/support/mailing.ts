@@ -87,8 +87,8 @@ export function setUpMailing() {
       select m.*, extract(epoch from due_at - now())::float8 as wait
         from email m left join job j on j.service_id = m.service_id and j.subject = m.email_id order by created_at`)
   const getMail = async () => (await listMails())[0] as MailRow
-  const until = (condition: () => unknown, what: string) =>
-    waitUntil(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
+  const until = (condition: () => unknown, label: string) =>
+    waitUntil(condition, label).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 
   return {
     keys,

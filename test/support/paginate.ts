@@ -53,6 +53,6 @@ export const buildCustomers = (from: number, count: number, firstname = 'Ann') =
 /** Adds to each row a change timestamp within the past two years, as a source would send it. */
 export const withTimestamps = (rows: readonly object[]) =>
   rows.map(row => {
-    const moment = new Date(Date.now() - Math.random() * 730 * 86_400_000)
-    return { ...row, updateTimeStamp: moment.toISOString().slice(0, 19).replace('T', ' ') }
+    const instant = new Date(Date.now() - Math.random() * 730 * 86_400_000)
+    return { ...row, updateTimeStamp: instant.toISOString().slice(0, 19).replace('T', ' ') }
   })

@@ -52,7 +52,7 @@ const directories = new Set<string>()
 
 /** All processes and directories of a test file go when its tests are done, however they end. */
 after(async () => {
-  for (const each of runningCommands) killGroup(each)
+  for (const runningCommand of runningCommands) killGroup(runningCommand)
   await Promise.all([...runningCommands].map(each => each.ended))
   for (const path of directories) {
     for (const home of [path, ...fs.readdirSync(path).map(name => join(path, name))]) {
@@ -207,14 +207,14 @@ export async function createServiceAccess(environment: Environment, serviceName 
 /** Makes an admin of a service, and returns the access to it. */
 export async function addAdmin(environment: Environment, serviceName: string): Promise<Credentials> {
   const username = `${serviceName}-admin`
-  const said = await runSuccessfully(
+  const output = await runSuccessfully(
     ['account', 'add', username, '--service', serviceName, '--role', 'admin'],
     environment,
   )
-  return { username, password: findPassword(said), serviceName }
+  return { username, password: findPassword(output), serviceName }
 }
 
-export const findPassword = (said: string) => /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
+export const findPassword = (output: string) => /^Password: (\S+)$/m.exec(output)?.[1] ?? ''
 
 /** A connection to the database of a service that runs. */
 export async function connectToDatabase(dataDir: string): Promise<pg.Client> {
@@ -234,10 +234,10 @@ export function findPostgresPid(dataDir: string): number | undefined {
 export const findWorkerPids = ({ pid }: RunningCommand): number[] =>
   childrenOf(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
-export async function waitUntil(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
+export async function waitUntil(condition: () => unknown, label: string, withinMs = 10_000): Promise<void> {
   const end = Date.now() + withinMs
   while (!(await condition())) {
-    assert.ok(Date.now() < end, `Waited ${withinMs} ms in vain: ${what}.`)
+    assert.ok(Date.now() < end, `Waited ${withinMs} ms in vain: ${label}.`)
     await delay(20)
   }
 }

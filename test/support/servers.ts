@@ -40,7 +40,7 @@ interface RequestOptions {
   body?: string
 }
 
-export type SendRequest = (path: string, asking?: RequestOptions) => Promise<TestResponse>
+export type SendRequest = (path: string, options?: RequestOptions) => Promise<TestResponse>
 
 /** Asks over a connection of its own, unless an agent keeps some. */
 export const createRequester =

@@ -84,12 +84,12 @@ export async function startTestApi({
   environment = {},
   backOffice,
   log,
-  sharedWith: beside,
+  sharedWith: secondApi,
   database: existing,
 }: Options = {}): Promise<TestApi> {
-  const database = beside ? shareDatabase(beside.database) : (existing ?? (await createTestDatabase()))
+  const database = secondApi ? shareDatabase(secondApi.database) : (existing ?? (await createTestDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
-  const secret = beside?.secret ?? existing?.secret ?? randomBytes(32).toString('hex')
+  const secret = secondApi?.secret ?? existing?.secret ?? randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
@@ -137,7 +137,7 @@ export async function startTestApi({
       password,
       service,
       get: (path, headers) => raw(path, { headers: withOwn(headers) }),
-      request: (path, asking = {}) => raw(path, { ...asking, headers: withOwn(asking.headers) }),
+      request: (path, options = {}) => raw(path, { ...options, headers: withOwn(options.headers) }),
     }
   }
 
@@ -154,7 +154,7 @@ export async function startTestApi({
   }
 
   const own = () => (existing?.service ? account(role, existing.service) : tenant(settings))
-  const first = beside ? caller(beside.username, beside.password, beside.service) : await own()
+  const first = secondApi ? caller(secondApi.username, secondApi.password, secondApi.service) : await own()
   return {
     ...first,
     baseUrl: listening.baseUrl,

@@ -147,8 +147,8 @@ export const clearFailures = async ({ db }: Pick<TestApi, 'db'>) => {
 
 /** Waits until the minute has some seconds left, and begins it without failures. */
 export async function waitForMinuteStart(api: Pick<TestApi, 'db'>) {
-  const { left = 60 } =
-    (await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)) ?? {}
-  if (left < 8) await delay(left * 1_000)
+  const { remaining = 60 } =
+    (await api.db.row<{ remaining: number }>(sql`select 60 - extract(second from now())::float8 as remaining`)) ?? {}
+  if (remaining < 8) await delay(remaining * 1_000)
   await clearFailures(api)
 }

@@ -41,9 +41,9 @@ const linesOf = ({ err }: RunningServer): Line[] =>
 
 /** The lines about a request, once there is one. */
 async function linesAbout(requestId: string) {
-  const found = () => linesOf(server).filter(line => line.requestId === requestId)
-  await waitUntil(() => found().length > 0, `a line about ${requestId}`)
-  return found()
+  const matches = () => linesOf(server).filter(line => line.requestId === requestId)
+  await waitUntil(() => matches().length > 0, `a line about ${requestId}`)
+  return matches()
 }
 
 test('each request has one info line with caller, result and duration', async () => {

@@ -39,6 +39,6 @@ test('spans are exported in batches and once each', async () => {
   const ids = (some: readonly { spanId: string }[]) => some.map(({ spanId }) => spanId).sort()
   assert.deepEqual(ids(collector.spans), ids(spans))
   // Two are full; once a second goes what there is, and at the end the rest.
-  const most = 4 + (performance.now() - began) / 1_000
-  assert.ok(collector.bodies.length <= most, `${collector.bodies.length} requests`)
+  const maximum = 4 + (performance.now() - began) / 1_000
+  assert.ok(collector.bodies.length <= maximum, `${collector.bodies.length} requests`)
 })

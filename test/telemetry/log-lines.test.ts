@@ -4,8 +4,8 @@ import { buildCredentials, captureLog, sendBytes, startSecondServer } from '../s
 import { startTestApi } from '../support/service.ts'
 
 const api = await startTestApi()
-const kept = captureLog('trace')
-const server = await startSecondServer(api, { environment: { ACCESS_LOG: 'true' }, log: kept.log })
+const captured = captureLog('trace')
+const server = await startSecondServer(api, { environment: { ACCESS_LOG: 'true' }, log: captured.log })
 after(async () => {
   await server.stop()
   await api.stop()
@@ -29,7 +29,7 @@ test('a log line is one short record without control characters', async () => {
     const user = Buffer.from(`${text}:wrong`).toString('base64').slice(0, 12_000)
     await send('GET /stores HTTP/1.1', `Authorization: Basic ${user}`)
   }
-  const lines = kept.text.split('\n').slice(0, -1)
+  const lines = captured.text.split('\n').slice(0, -1)
   assert.ok(lines.length > 50, `${lines.length} lines`)
   for (const line of lines) {
     assert.doesNotMatch(line, /[\p{Cc}\u2028]|forged|jndi|xxxx/u, line.slice(0, 300))

@@ -50,8 +50,8 @@ test('requests are counted across processes by route', async () => {
   assert.equal(values.get('tillbridge_http_requests_total{route="/stores",method="GET",status="200"}'), 6)
   assert.equal(values.get('tillbridge_http_requests_total{route="/customers/:id",method="GET",status="404"}'), 3)
   assert.doesNotMatch(text, /canary/)
-  const bucket = (most: string) =>
-    values.get(`tillbridge_http_request_duration_seconds_bucket{route="/stores",method="GET",le="${most}"}`) ??
+  const bucket = (maximum: string) =>
+    values.get(`tillbridge_http_request_duration_seconds_bucket{route="/stores",method="GET",le="${maximum}"}`) ??
     Number.NaN
   assert.equal(bucket('+Inf'), 6)
   assert.ok(bucket('0.005') <= bucket('0.1') && bucket('0.1') <= bucket('10'))

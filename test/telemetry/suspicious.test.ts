@@ -5,13 +5,13 @@ import { startTestApi } from '../support/service.ts'
 
 const api = await startTestApi()
 after(() => api.stop())
-const kept = captureLog('info')
-const server = await startSecondServer(api, { log: kept.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+const captured = captureLog('info')
+const server = await startSecondServer(api, { log: captured.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => server.stop())
 
 const own = Object.assign(buildCredentials(api), { 'x-forwarded-proto': 'https' })
 const lines = () =>
-  kept.text
+  captured.text
     .split('\n')
     .filter(line => line.includes('"msg":"request"'))
     .map(line => JSON.parse(line))
@@ -29,16 +29,16 @@ test('a key misused on another service or HTTP is always logged', async () => {
       [30, plain.headers['x-request-id'], 'https_required', undefined],
     ],
   )
-  assert.doesNotMatch(kept.text, new RegExp(other.service.name))
+  assert.doesNotMatch(captured.text, new RegExp(other.service.name))
 })
 
 test('wrong passwords are logged at a limited rate without usernames', async () => {
-  kept.clear()
+  captured.clear()
   for (let i = 0; i < 25; i++)
     await server.ask('/stores', { headers: { ...own, authorization: basicAuth(`somebody${i}:wrong`) } })
   assert.deepEqual(
     lines().map(({ code }) => code),
     Array(20).fill('invalid_credentials'),
   )
-  assert.doesNotMatch(kept.text, /somebody|wrong/)
+  assert.doesNotMatch(captured.text, /somebody|wrong/)
 })

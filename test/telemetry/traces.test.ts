@@ -75,10 +75,10 @@ after(async () => {
 
 /** The spans of one trace, once the last of them is there. */
 async function traceOf(traceId: string, last: string): Promise<Received[]> {
-  const found = () => collector.spans.filter(span => span.traceId === traceId)
-  await waitUntil(() => found().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
+  const matches = () => collector.spans.filter(span => span.traceId === traceId)
+  await waitUntil(() => matches().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
   assert.deepEqual(collector.faults, [])
-  return found()
+  return matches()
 }
 
 const one = (spans: readonly Received[], name: string) =>
@@ -194,18 +194,18 @@ test('a sampler without parent uses the trace ID alone', async () => {
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
   // The last 56 bits of an identifier say: those of the highest quarter are recorded.
   const recorded = ['0af7651916cd43dd84c0000000000000', '0af7651916cd43dd84ffffffffffffff']
-  const left = ['0af7651916cd43dd84bfffffffffffff', '0af7651916cd43dd8400000000000001']
-  for (const traceId of [...left, ...recorded])
+  const remaining = ['0af7651916cd43dd84bfffffffffffff', '0af7651916cd43dd8400000000000001']
+  for (const traceId of [...remaining, ...recorded])
     for (const flags of ['00', '01'])
       assert.equal((await api.get('/stores', { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` })).status, 200)
   const requests = (traceId: string) =>
     collector.spans.filter(span => span.traceId === traceId && span.name === 'GET /stores')
   for (const traceId of recorded) await waitUntil(() => requests(traceId).length === 2, `both of ${traceId}`)
-  assert.deepEqual(left.flatMap(requests), [])
+  assert.deepEqual(remaining.flatMap(requests), [])
   await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
-  await api.get('/stores', { traceparent: `00-${left[0]}-b7ad6b7169203331-00` })
-  await waitUntil(() => requests(left[0] ?? '').length === 1, 'one that its caller has not recorded')
+  await api.get('/stores', { traceparent: `00-${remaining[0]}-b7ad6b7169203331-00` })
+  await waitUntil(() => requests(remaining[0] ?? '').length === 1, 'one that its caller has not recorded')
 })
 
 test('spans wait for a busy collector, and rejected ones count lost', async () => {

@@ -91,10 +91,10 @@ export function segment(text: string): string {
 const headerNames = { voucherPin: 'x-voucher-pin', shopperIp: 'x-shopper-ip' }
 
 function optionHeaders(options: object): Record<string, string> {
-  const given = options as Record<string, string | undefined>
+  const parameters = options as Record<string, string | undefined>
   return Object.fromEntries(
     Object.entries(headerNames).flatMap(([option, name]) =>
-      given[option] === undefined ? [] : [[name, given[option]]],
+      parameters[option] === undefined ? [] : [[name, parameters[option]]],
     ),
   )
 }

@@ -25,6 +25,6 @@ const getCall = ({ method, path }: Request) => `${method} ${path.split('?', 1)[0
 
 /** Parses a `RateLimit` header such as `"read";r=0;t=12`. */
 function parseRateLimit(header: string | null) {
-  const [, policy, left, seconds] = /^"([^"]+)";r=(\d+);t=(\d+)/.exec(header ?? '') ?? []
-  return policy === undefined ? undefined : { policy, left: Number(left), resetsInMs: Number(seconds) * 1_000 }
+  const [, policy, remaining, seconds] = /^"([^"]+)";r=(\d+);t=(\d+)/.exec(header ?? '') ?? []
+  return policy === undefined ? undefined : { policy, left: Number(remaining), resetsInMs: Number(seconds) * 1_000 }
 }

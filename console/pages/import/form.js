@@ -68,7 +68,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
         ${
           !fileFormat.isJson &&
           html`<${Choice} label="Separator" value=${fileFormat.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...fileFormat, delimiter }, type)} options=${delimiters} />
-            <${Choice} label="Encoding" value=${fileFormat.encoding} change=${(/** @type {string} */ encoding) => read({ ...fileFormat, encoding, isGuessed: false }, type)} options=${encodings.map(each => [each, each])} />`
+            <${Choice} label="Encoding" value=${fileFormat.encoding} change=${(/** @type {string} */ encoding) => read({ ...fileFormat, encoding, isGuessed: false }, type)} options=${encodings.map(encoding => [encoding, encoding])} />`
         }
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
         <${Field} label="Dates" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />

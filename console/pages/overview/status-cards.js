@@ -46,10 +46,11 @@ export const SyncsCard = ({ section }) =>
 function summarizeWebhooks(webhooks) {
   const number = webhooks.length
   if (number === 0) return { number, text: 'no webhooks', tone: 'idle' }
-  const count = (/** @type {string} */ tone) => webhooks.filter(each => describeWebhook(each).tone === tone).length
+  const count = (/** @type {string} */ tone) =>
+    webhooks.filter(webhook => describeWebhook(webhook).tone === tone).length
   if (count('bad')) return { number, text: `${count('bad')} failing`, tone: 'bad' }
   if (count('warn')) return { number, text: `${count('warn')} paused or retrying`, tone: 'warn' }
-  const lagSeconds = Math.max(0, ...webhooks.map(each => each.lag.seconds))
+  const lagSeconds = Math.max(0, ...webhooks.map(webhook => webhook.lag.seconds))
   return { number, text: lagSeconds ? `up to ${formatDuration(lagSeconds)} behind` : 'all up to date', tone: 'good' }
 }
 

@@ -25,8 +25,19 @@ export function onMachine(home: string, command: readonly string[], stdio: 'inhe
     })
   } finally {
     // The cgroups are not its own, but empty by now.
-    const left = ['/sys/fs/cgroup', '-depth', '-path', '*/libpod_parent*', '-type', 'd', '-exec', 'rmdir', '{}', '+']
-    spawnSync('find', left)
+    const remaining = [
+      '/sys/fs/cgroup',
+      '-depth',
+      '-path',
+      '*/libpod_parent*',
+      '-type',
+      'd',
+      '-exec',
+      'rmdir',
+      '{}',
+      '+',
+    ]
+    spawnSync('find', remaining)
     rmSync(join(home, 'lib'), { recursive: true, force: true })
   }
 }

@@ -37,9 +37,9 @@ exec chroot "$ROOT" "$@"`
 export function runIn({ root, volume, config, environment }: Root, command: readonly string[]): ChildProcess {
   const [uid, gid] = config.User.split(':')
   const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']
-  const inside = ['setpriv', ...as, 'env', '-i', `--chdir=${config.WorkingDir}`, ...config.Env]
+  const content = ['setpriv', ...as, 'env', '-i', `--chdir=${config.WorkingDir}`, ...config.Env]
   const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  return spawn('unshare', ['--mount', 'sh', '-euc', mounts, 'sh', ...inside, ...set, ...command], {
+  return spawn('unshare', ['--mount', 'sh', '-euc', mounts, 'sh', ...content, ...set, ...command], {
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ROOT: root, VOLUME: volume },
     stdio: ['ignore', 'inherit', 'inherit'],
   })

@@ -74,7 +74,7 @@ export function openShopperClient(
     const key = init.headers['idempotency-key']
     // Without a key, the server could apply an interrupted write after a later one, and undo it.
     const hangsUp = key !== undefined && random.chance(0.07)
-    const signal = hangsUp ? AbortSignal.any([init.signal, AbortSignal.timeout(random.whole(1, 400))]) : init.signal
+    const signal = hangsUp ? AbortSignal.any([init.signal, AbortSignal.timeout(random.integer(1, 400))]) : init.signal
     const response = await send(url, { ...init, signal })
     return {
       status: response.status,
@@ -133,7 +133,7 @@ export async function runShopper(
   const client = openShopperClient(context, random)
   let count = 0
   const nextKey = () => `${name}-${++count}`
-  const phone = () => `04${random.whole(10_000_000, 99_999_999)}`
+  const phone = () => `04${random.integer(10_000_000, 99_999_999)}`
   const pickFrom = <T>(list: readonly T[]) => (list.length ? random.pick(list) : undefined)
 
   /** Sends a write until its outcome is known, sometimes twice at once or once more, and records it. */
@@ -171,8 +171,8 @@ export async function runShopper(
     const { data } = await client.read(api => api.products.list({ limit: 100 }).page())
     const skus = data.flatMap(product => ('colours' in product ? toSkus(product) : []))
     if (!skus.length) return
-    const chosen = [...new Set(Array.from({ length: random.whole(1, 3) }, () => random.pick(skus)))]
-    const lines = chosen.map(({ sku, price }) => ({ sku, price, quantity: random.whole(1, 3) }))
+    const chosen = [...new Set(Array.from({ length: random.integer(1, 3) }, () => random.pick(skus)))]
+    const lines = chosen.map(({ sku, price }) => ({ sku, price, quantity: random.integer(1, 3) }))
     return {
       dueCents: sum(lines.map(({ price, quantity }) => Math.round(Number(price) * 100) * quantity)),
       lines: lines.map(({ sku, quantity }) => ({ sku, quantity })),
@@ -232,7 +232,7 @@ export async function runShopper(
       const voucher = pickFrom(vouchers())
       const basket = voucher && (await fillBasket())
       if (!voucher || !basket) return
-      const cents = random.whole(100, Math.min(basket.dueCents, 1_500))
+      const cents = random.integer(100, Math.min(basket.dueCents, 1_500))
       const amount = money(cents)
       const { status, data } = await client.settle(api => api.vouchers.validate({ ...voucher, amount }))
       if (status !== 200 || !data?.validationId) return
@@ -259,7 +259,7 @@ export async function runShopper(
       if (!line) return
       const key = nextKey()
       // Up to one unit more than was bought.
-      const lines = [{ sku: line.sku, quantity: random.whole(1, line.quantity + 1), reasonCode: 'SIZE', notes: key }]
+      const lines = [{ sku: line.sku, quantity: random.integer(1, line.quantity + 1), reasonCode: 'SIZE', notes: key }]
       const body = {
         lines,
         restock: random.chance(0.7),
@@ -272,7 +272,7 @@ export async function runShopper(
     async function buyVoucher() {
       const key = nextKey()
       const body = {
-        amount: money(random.whole(1_000, 9_000)),
+        amount: money(random.integer(1_000, 9_000)),
         gateway: gateways.card,
         subject: key,
         receiverName: 'Ann Shopper',

@@ -45,13 +45,13 @@ export async function runStaff(
     const { colours } = pickStyle()
     return random.pick(random.pick(colours).skus)
   }
-  const randomPrice = () => random.whole(100, 20_000) / 100
+  const randomPrice = () => random.integer(100, 20_000) / 100
 
   const actions: (() => unknown)[] = [
     () => {
       const person = pickPerson()
       if (!person) return
-      const fields = { title: random.pick(['Ms', 'Mr', 'Dr', '']), home: `03 ${random.whole(1_000_000, 9_999_999)}` }
+      const fields = { title: random.pick(['Ms', 'Mr', 'Dr', '']), home: `03 ${random.integer(1_000_000, 9_999_999)}` }
       work.titles.set(person.id, fields)
       apply({ kind: 'edit-person', id: person.id, fields })
     },
@@ -59,10 +59,10 @@ export async function runStaff(
       const person = pickPerson()
       const fields = [
         { firstname: random.pick(names) },
-        { surname: `${random.pick(names)} ${random.whole(1, 99)}${random.chance(0.2) ? ' ' : ''}` },
+        { surname: `${random.pick(names)} ${random.integer(1, 99)}${random.chance(0.2) ? ' ' : ''}` },
         { privacy: random.chance(0.5) },
         { references: { 1321: random.pick([4411, 4412, 4413, null]), 1322: random.pick([4421, 4422, null]) } },
-        { billing: { city: random.pick(names), line1: `${random.whole(1, 99)} High St` } },
+        { billing: { city: random.pick(names), line1: `${random.integer(1, 99)} High St` } },
         { dateOfBirth: random.pick(['', '1980-02-29', '1999-12-31']) },
       ]
       if (person) apply({ kind: 'edit-person', id: person.id, fields: random.pick(fields) })
@@ -75,18 +75,18 @@ export async function runStaff(
       apply({ kind: 'edit-person', id: from.id, fields: { email: random.chance(0.3) ? to.email : '' } })
       apply({ kind: 'edit-person', id: to.id, fields: { email } })
     },
-    () => apply({ kind: 'set-stock', skuId: pickSku().id, storeId: pickShop().id, quantity: random.whole(-3, 60) }),
-    () => apply({ kind: 'sell-stock', skuId: pickSku().id, storeId: pickShop().id, quantity: random.whole(1, 9) }),
+    () => apply({ kind: 'set-stock', skuId: pickSku().id, storeId: pickShop().id, quantity: random.integer(-3, 60) }),
+    () => apply({ kind: 'sell-stock', skuId: pickSku().id, storeId: pickShop().id, quantity: random.integer(1, 9) }),
     () => apply({ kind: 'edit-sku', id: pickSku().id, fields: { price: randomPrice() } }),
-    () => apply({ kind: 'edit-sku', id: pickSku().id, fields: { barcode: String(random.whole(1e12, 9e12)) } }),
+    () => apply({ kind: 'edit-sku', id: pickSku().id, fields: { barcode: String(random.integer(1e12, 9e12)) } }),
     () => apply({ kind: 'edit-style', id: pickStyle().id, fields: { name: `Style ${random.pick(names)}` } }),
     () => {
       const sale = { storeId: pickShop().id, personId: random.chance(0.8) ? (pickPerson()?.id ?? null) : null }
-      const lines = Array.from({ length: random.whole(1, 3) }, () => ({ skuId: pickSku().id, quantity: 1 }))
+      const lines = Array.from({ length: random.integer(1, 3) }, () => ({ skuId: pickSku().id, quantity: 1 }))
       apply({ kind: 'till-sale', ...sale, lines })
     },
     () => {
-      for (let left = 8; left > 0; left--) {
+      for (let remaining = 8; remaining > 0; remaining--) {
         const order = pick(state.orders.values(), ({ lines }) => lines.every(({ status }) => status === 'Processing'))
         if (order) apply({ kind: random.chance(0.9) ? 'despatch-order' : 'cancel-order', id: order.id })
       }
@@ -99,15 +99,19 @@ export async function runStaff(
       const account = pick(state.accounts.values())
       if (!account) return
       const rewards = account.rewards.map(lot => (random.chance(0.3) ? { ...lot, redeemed: lot.total } : lot))
-      const fields = random.pick([{ spend: random.whole(0, 2_000) }, { rewards }, { points: account.points.slice(1) }])
+      const fields = random.pick([
+        { spend: random.integer(0, 2_000) },
+        { rewards },
+        { points: account.points.slice(1) },
+      ])
       apply({ kind: 'edit-account', id: account.id, fields })
     },
     // A till draws on a voucher or only validates it: either ends the API's validation.
     () => {
       const voucher = pick(state.vouchers.values(), each => each.state === 'issued' && each.currency === 'AUD')
       if (!voucher || voucher.lockedUntil > 0) return
-      const left = voucher.original - voucher.used - voucher.writtenOff
-      const drawn = left > 5 && !voucher.wholeOnly ? random.whole(1, 3) : 0
+      const remaining = voucher.original - voucher.used - voucher.writtenOff
+      const drawn = remaining > 5 && !voucher.wholeOnly ? random.integer(1, 3) : 0
       work.drawn.set(voucher.number, (work.drawn.get(voucher.number) ?? 0) + drawn)
       const fields = { used: voucher.used + drawn, validationId: '' }
       apply({ kind: 'edit-voucher', number: voucher.number, fields })
@@ -126,7 +130,7 @@ export async function runStaff(
     },
     () => apply({ kind: 'edit-store', id: pickShop().id, fields: { name: `Shop of ${random.pick(names)} ` } }),
     () => {
-      const code = `N${random.whole(1, 99_999)}`
+      const code = `N${random.integer(1, 99_999)}`
       const id = Number(apply({ kind: 'add-reference', typeId: 1321, code, name: `New ${code}` }))
       const person = pickPerson()
       if (person) apply({ kind: 'edit-person', id: person.id, fields: { references: { 1321: id } } })
@@ -143,7 +147,7 @@ export async function runStaff(
     () => apply({ kind: 'allot-vouchers' }),
   ]
   while (!isOver()) {
-    await delay(random.whole(10, 120))
+    await delay(random.integer(10, 120))
     random.pick(random.chance(0.1) ? rareActions : actions)()
   }
   return work

@@ -54,10 +54,10 @@ export async function checkApparel21Writes(
         : [`${operation.key} is stored ${count} times; the response was ${status} ${code ?? ''}`]
     })
     const keys = new Set(operations.map(({ key }) => key))
-    const strays = [...effects.keys()].filter(key => !keys.has(key)).map(key => `${key} is unexpected`)
+    const unexpectedEffects = [...effects.keys()].filter(key => !keys.has(key)).map(key => `${key} is unexpected`)
     return check(
       `${name}: each acknowledged one is stored once, and no rejected one`,
-      [...wrong, ...strays],
+      [...wrong, ...unexpectedEffects],
       operations.length,
     )
   }
@@ -66,13 +66,13 @@ export async function checkApparel21Writes(
   function checkSame(
     name: string,
     type: OperationType,
-    there: Records,
-    here: Records,
+    upstreamRecords: Records,
+    ownRecords: Records,
     isOfResponse: (operation: Operation, id: string) => boolean,
   ): CheckResult {
     const operations = history.of(type)
     const wrong = operations.flatMap(operation => {
-      const [theirs, ours] = [there.get(operation.key), here.get(operation.key)]
+      const [theirs, ours] = [upstreamRecords.get(operation.key), ownRecords.get(operation.key)]
       if (theirs !== ours) return [`${operation.key} is ${theirs} at the back office, ${ours} in our tables`]
       const isWrong = isAcknowledged(operation) && !(ours && isOfResponse(operation, ours.split(':')[0] ?? ''))
       return isWrong ? [`${operation.key} is ${ours}; the response was ${operation.outcome.data?.id}`] : []
@@ -214,8 +214,8 @@ export async function checkApparel21Writes(
 }
 
 async function compareCounts(db: Db, serviceId: number, there: number): Promise<string[]> {
-  const here = await db.run(sql`select from sales_return where service_id = ${serviceId}`)
-  return here === there ? [] : [`${here} in our tables, ${there} at the back office`]
+  const isSameRecord = await db.run(sql`select from sales_return where service_id = ${serviceId}`)
+  return isSameRecord === there ? [] : [`${isSameRecord} in our tables, ${there} at the back office`]
 }
 
 /** Changes of customers by clients. */

@@ -21,8 +21,8 @@ function sortById(list: readonly unknown[]): readonly unknown[] {
 }
 
 /** Checks that a list has the expected records, all of them, and no others. */
-export function checkList(name: string, expected: Expected, found: readonly object[], id = 'id'): CheckResult {
-  const actual = new Map(found.map(record => [String((record as Record<string, unknown>)[id]), record]))
+export function checkList(name: string, expected: Expected, matches: readonly object[], id = 'id'): CheckResult {
+  const actual = new Map(matches.map(record => [String((record as Record<string, unknown>)[id]), record]))
   const wrong = [
     ...[...expected].flatMap(([key, record]) => {
       const match = actual.get(key)
@@ -30,14 +30,14 @@ export function checkList(name: string, expected: Expected, found: readonly obje
       return listDifferences(record, match).map(difference => `${key}${difference}`)
     }),
     ...[...actual.keys()].filter(key => !expected.has(key)).map(key => `${key} was removed at the back office`),
-    ...(actual.size < found.length ? ['a record is listed twice'] : []),
+    ...(actual.size < matches.length ? ['a record is listed twice'] : []),
   ]
   return check(`${name}: the list equals the back office, record by record`, wrong, expected.size)
 }
 
 /** Lists what is in one of two lists only. */
-export function compareKeys(expected: readonly string[], found: readonly string[]): string[] {
-  const [wanted, actual] = [new Set(expected), new Set(found)]
+export function compareKeys(expected: readonly string[], matches: readonly string[]): string[] {
+  const [wanted, actual] = [new Set(expected), new Set(matches)]
   return [
     ...[...wanted].filter(key => !actual.has(key)).map(key => `${key} is missing`),
     ...[...actual].filter(key => !wanted.has(key)).map(key => `${key} is unexpected`),

@@ -17,10 +17,13 @@ export async function checkEmbeddedWrites(db: Db, serviceId: number, history: Hi
       return status < 300 ? effect?.count !== 1 || effect.id !== (data?.id ?? data?.number) : effect !== undefined
     })
     const keys = new Set(operations.map(({ key }) => key))
-    const strays = [...effects.keys()].filter(key => !keys.has(key)).map(key => `${key} is unexpected`)
+    const unexpectedEffects = [...effects.keys()].filter(key => !keys.has(key)).map(key => `${key} is unexpected`)
     return check(
       `${name}: each acknowledged one is stored once with the ID of its response, and no rejected one`,
-      [...wrong.map(({ key, outcome }) => `${key} ${outcome.status}: ${effects.get(key)?.count ?? 0}`), ...strays],
+      [
+        ...wrong.map(({ key, outcome }) => `${key} ${outcome.status}: ${effects.get(key)?.count ?? 0}`),
+        ...unexpectedEffects,
+      ],
       operations.length,
     )
   }

@@ -114,7 +114,7 @@ export async function reconcile<T>(
     if (isSettled(last)) return last
     onRetry(last.status ? `${last.status} ${last.code}` : 'no response')
     if (random.chance(abandonChance)) return { status: abandoned, isReplay: false }
-    await delay(random.whole(0, Math.min((last.retryAfter ?? 0) * 1_000, maxRetryAfterMs)) + random.whole(20, 100))
+    await delay(random.integer(0, Math.min((last.retryAfter ?? 0) * 1_000, maxRetryAfterMs)) + random.integer(20, 100))
   }
   throw new Error(
     `An operation has no result after ${reconcileTimeoutMs / 1_000} s; last response: ${last?.status} ${last?.code}.`,

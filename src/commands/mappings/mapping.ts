@@ -64,9 +64,9 @@ function parseLimit(text: string) {
 
 async function runCheck(db: Database, service: Service) {
   const stop = stopBySignal(new Error('Stopped before all mappings were checked. Issues found so far are stored.'))
-  const display = createDisplay<{ what: string; done: number }>('checking', ({ what, done }) => ({
+  const display = createDisplay<{ label: string; done: number }>('checking', ({ label, done }) => ({
     share: undefined,
-    text: `${done.toLocaleString('en')} ${what}`,
+    text: `${done.toLocaleString('en')} ${label}`,
   }))
   try {
     await checkMappings(db, service, { signal: stop.signal, onProgress: progress => display.show(progress) })

@@ -55,7 +55,8 @@ export async function printReport(db: Database, service: Service, { kind, state,
           `\nNo platform file of ${of} has been imported. Run: tillbridge import ${platformImportTypes[of]} <file>`,
         )
   }
-  if (statuses.some(({ states }) => problemStates.some(each => states[each] > 0))) process.exitCode ??= 2
+  if (statuses.some(({ states }) => problemStates.some(problemState => states[problemState] > 0)))
+    process.exitCode ??= 2
 }
 
 function printRows(kind: MappedKind, rows: readonly MappingIssue[]) {

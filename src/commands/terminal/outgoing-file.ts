@@ -9,17 +9,17 @@ const compressions: Readonly<Record<string, ContentEncoding>> = { gz: 'gzip', zs
 
 /** Returns the compression of a file by its name. Throws if the name isn't that of an NDJSON file. */
 export function getCompression(path: string): ContentEncoding | undefined {
-  const [, ending, packing = ''] = /\.(ndjson|jsonl)(?:\.(gz|zst))?$/i.exec(path) ?? []
+  const [, ending, encoding = ''] = /\.(ndjson|jsonl)(?:\.(gz|zst))?$/i.exec(path) ?? []
   if (!ending) throw new Error(`${path}: the name must end in .ndjson or .jsonl, optionally followed by .gz or .zst.`)
-  return compressions[packing.toLowerCase()]
+  return compressions[encoding.toLowerCase()]
 }
 
 /** Writes an NDJSON file. The file exists only once it is complete (`writeAtomically`). */
 export async function writeNdjsonFile(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  const packing = getCompression(path)
-  await writeAtomically(path, draft => pipeTo(texts, packing, createWriteStream(draft, { mode: 0o600 }), signal)).catch(
-    rethrowWriteError(path),
-  )
+  const encoding = getCompression(path)
+  await writeAtomically(path, draft =>
+    pipeTo(texts, encoding, createWriteStream(draft, { mode: 0o600 }), signal),
+  ).catch(rethrowWriteError(path))
 }
 
 /** Returns a handler that rethrows write errors with the path. Other errors are rethrown unchanged. `hint` follows if `path` isn't a file. */
@@ -47,7 +47,7 @@ export async function writeToStandardOutput(texts: AsyncIterable<string> | strin
 /** Writes texts to a stream, optionally compressed, at the pace of its reader. */
 export const pipeTo = (
   texts: AsyncIterable<string>,
-  packing: ContentEncoding | undefined,
+  encoding: ContentEncoding | undefined,
   to: Writable | NodeJS.WriteStream,
   signal: AbortSignal,
-) => pipeline([Readable.from(texts), ...(packing ? [createEncoder(packing)] : []), to], { signal })
+) => pipeline([Readable.from(texts), ...(encoding ? [createEncoder(encoding)] : []), to], { signal })

@@ -4,10 +4,10 @@ import { Writable } from 'node:stream'
 import { describeReadError } from '../../import/sources/file.ts'
 
 /** Reads one line with a secret from a file, or from standard input without echoing it. Throws if the line is empty. */
-export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {
+export async function readSecret(prompt: string, file?: string, label = 'password'): Promise<string> {
   const text = file === undefined ? await readLine(prompt) : await readSecretFile(file)
   const secret = text.replace(/\r?\n[\s\S]*$/, '')
-  if (secret === '') throw new Error(file === undefined ? `The ${what} can't be empty.` : `${file} can't be empty.`)
+  if (secret === '') throw new Error(file === undefined ? `The ${label} can't be empty.` : `${file} can't be empty.`)
   return secret
 }
 

@@ -41,14 +41,14 @@ export function openReplicas(primary: Database, at: Connection, opening: RouterO
   }
   void watchPrimary()
 
-  let turn = 0
+  let round = 0
   /** Returns the least busy replica, in turn if several are equally busy. */
   function choose(lsn: Lsn): Replica | undefined {
-    turn++
+    round++
     const candidates = replicas.filter(replica => replica.mayHave(lsn))
     const least = Math.min(...candidates.map(({ busy }) => busy))
     const idle = candidates.filter(({ busy }) => busy === least)
-    return idle[turn % idle.length]
+    return idle[round % idle.length]
   }
 
   async function rows<T extends object>(...args: Parameters<Db['rows']>): Promise<T[]> {

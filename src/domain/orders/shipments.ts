@@ -90,7 +90,7 @@ export function allocateShipments(
   shipments: readonly ReportedShipment[],
   lines: readonly ShippableLine[],
 ): AllocatedShipment[] {
-  const left = lines.map(line => ({ ...line }))
+  const remaining = lines.map(line => ({ ...line }))
   const toSku = (skuId: string) => lines.find(line => line.skuId === skuId)?.sku ?? skuId
   const keys = new Map<string, number>()
   return shipments.map(({ contents, cartons, ...shipment }) => {
@@ -103,7 +103,7 @@ export function allocateShipments(
       lines: contents.flatMap(({ skuId, quantity: shipped }) => {
         const parts: AllocatedShipment['lines'] = []
         let rest = shipped
-        for (const line of left) {
+        for (const line of remaining) {
           const units = line.skuId === skuId ? Math.min(rest, line.quantity) : 0
           if (units === 0) continue
           line.quantity -= units
@@ -114,7 +114,7 @@ export function allocateShipments(
       }),
       cartons: cartons.map(carton => ({
         number: carton.number,
-        lines: carton.contents.map(each => ({ sku: toSku(each.skuId), quantity: each.quantity })),
+        lines: carton.contents.map(content => ({ sku: toSku(content.skuId), quantity: content.quantity })),
       })),
     }
   })

@@ -23,7 +23,7 @@ export const normalizeBody = (schema: TSchema, body: unknown) => normalize(schem
 function normalize({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
   const choices = [schema, ...anyOf]
   if (typeof value === 'string') return choices.some(isPlain) ? toPlainCharacters(value) : value
-  const { properties, required = [], items } = choices.find(each => each.properties || each.items) ?? schema
+  const { properties, required = [], items } = choices.find(choice => choice.properties || choice.items) ?? schema
   if (Array.isArray(value)) return items ? value.map(each => normalize(items, each)) : value
   if (typeof value !== 'object' || value === null || !properties) return value
   return Object.fromEntries(

@@ -132,7 +132,7 @@ const headersByStatus: Record<number | 'default', readonly ResponseHeader[]> = {
 
 /** Returns a Markdown table of error codes. */
 const describeCodes = (codes: readonly ErrorCode[]) =>
-  ['| Code | Meaning |', '|---|---|', ...codes.map(each => `| \`${each}\` | ${errorCodes[each].title} |`)].join('\n')
+  ['| Code | Meaning |', '|---|---|', ...codes.map(code => `| \`${code}\` | ${errorCodes[code].title} |`)].join('\n')
 
 /** Invalid queries, by the code that they are rejected with. */
 const exampleQueries: Partial<Record<ErrorCode, string>> = {

@@ -29,7 +29,7 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
         path,
         writeMethods(sharing),
       ]),
-      ...pages.map(each => [each.path, { get: writePage(writer, each) }]),
+      ...pages.map(page => [page.path, { get: writePage(writer, page) }]),
     ]),
   )
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])

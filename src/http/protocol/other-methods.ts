@@ -25,7 +25,7 @@ export function rejectOtherMethods(
       throw methodNotAllowed(allowed)
     }
     // In `onRequest`, so that the body is not read.
-    const method = commonMethods.filter(each => !allowed.includes(each))
+    const method = commonMethods.filter(commonMethod => !allowed.includes(commonMethod))
     server.route({ method, url, onRequest: reject, handler: reject })
   }
   return async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {

@@ -132,8 +132,8 @@ export const lineConverterNames = Object.keys(lineConverters) as LineConverterNa
 export function openLineConverter(name: LineConverterName, header: readonly string[]) {
   const { columns, open } = lineConverters[name]
   const names = header.map(each => each.trim())
-  if (columns.every(each => names.includes(each))) return
-  const added = columns.filter(each => !names.includes(each))
+  if (columns.every(column => names.includes(column))) return
+  const added = columns.filter(column => !names.includes(column))
   const convert = open((...candidates) => {
     const place = names.findIndex(each => candidates.includes(each))
     return cells => cells[place] ?? ''

@@ -89,21 +89,21 @@ export const saveProfile = (path: string, profile: Profile) => writeFile(path, `
 type Columns = Readonly<Record<string, string>>
 
 const getTimeColumns = ({ time = {} }: Profile): Columns => (typeof time === 'string' ? { '': time } : time)
-const withoutColumns = (allColumns: Columns, isOverridden: (ours: string, theirs: string) => boolean) =>
-  Object.fromEntries(Object.entries(allColumns).filter(([ours, theirs]) => !isOverridden(ours, theirs)))
+const withoutColumns = (allColumns: Columns, isOverridden: (field: string, theirs: string) => boolean) =>
+  Object.fromEntries(Object.entries(allColumns).filter(([field, theirs]) => !isOverridden(field, theirs)))
 
 /** Merges a profile with other options, which override it column by column. */
 export function mergeProfiles(profile: Profile, overrides: Profile): Profile {
   const { map = {}, set = {}, ignore = [] } = overrides
-  const isSet = (ours: string) => Object.hasOwn(set, ours)
-  const isOverridden = (ours: string, theirs: string) => isSet(ours) || ignore.includes(theirs)
+  const isSet = (field: string) => Object.hasOwn(set, field)
+  const isOverridden = (field: string, theirs: string) => isSet(field) || ignore.includes(theirs)
   const all = { ...profile, ...overrides }
   if (profile.map) all.map = { ...withoutColumns(profile.map, isOverridden), ...map }
-  if (profile.set) all.set = { ...withoutColumns(profile.set, ours => Object.hasOwn(map, ours)), ...set }
+  if (profile.set) all.set = { ...withoutColumns(profile.set, field => Object.hasOwn(map, field)), ...set }
   if (profile.time)
     all.time = { ...withoutColumns(getTimeColumns(profile), isOverridden), ...getTimeColumns(overrides) }
   // A column that a constant replaces can still be in the file.
-  const replaced = Object.values(withoutColumns(profile.map ?? {}, ours => !isSet(ours)))
+  const replaced = Object.values(withoutColumns(profile.map ?? {}, field => !isSet(field)))
   const read = new Set([...Object.values(all.map ?? {}), ...Object.values(getTimeColumns(all))])
   const ignored = [...(profile.ignore ?? []), ...replaced].filter(theirs => !read.has(theirs))
   if (profile.ignore || replaced.length) all.ignore = [...new Set([...ignored, ...ignore])]

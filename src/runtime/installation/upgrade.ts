@@ -37,11 +37,11 @@ export const createUpgrade =
   }
 
 /** Reports the progress of long work, one line every 10 s. */
-function reportProgress(what: string, onNotice: (notice: string) => void): Progress {
+function reportProgress(label: string, onNotice: (notice: string) => void): Progress {
   let next = performance.now() + progressIntervalMs
   return ({ bytes, size }) => {
     if (performance.now() < next) return
     next = performance.now() + progressIntervalMs
-    onNotice(`${what}: ${(bytes / 1e6).toFixed(0)} MB${size ? ` of ${(size / 1e6).toFixed(0)}` : ''}.`)
+    onNotice(`${label}: ${(bytes / 1e6).toFixed(0)} MB${size ? ` of ${(size / 1e6).toFixed(0)}` : ''}.`)
   }
 }

@@ -54,14 +54,14 @@ export async function addShard(
     await requireMark(db, keys, name)
     const adoptable = await findAdoptable(config, installation, { name, adopt: take }, db)
     const entries = await listServicesIn(db)
-    const remaining = entries.filter(each => !take.includes(each.name))
+    const remaining = entries.filter(entry => !take.includes(entry.name))
     const { stale, ahead } = await sortMisplaced(config, installation, name, remaining)
     await control.transaction(async tx => {
       await storeShard(tx, keys, name, url)
       const conflicts = await registerServices(tx, name, entries)
       if (conflicts.length)
         throw new Error(
-          `Shard ${name} has services whose number or name belongs to another service of this installation: ${conflicts.map(each => `${each.name} (${each.id})`).join(', ')}. Nothing was added.`,
+          `Shard ${name} has services whose number or name belongs to another service of this installation: ${conflicts.map(conflict => `${conflict.name} (${conflict.id})`).join(', ')}. Nothing was added.`,
         )
       // Before the commit, after which other processes open the shard and run its jobs.
       for (const copy of stale) await retireService(db, copy)

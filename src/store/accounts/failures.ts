@@ -11,7 +11,7 @@ export interface FailureLimit {
  * nothing, so that guessing fills no table.
  */
 export async function countFailure(db: Db, limits: readonly FailureLimit[]): Promise<number | undefined> {
-  const counted = await db.rows<{ subject: Buffer; failures: number; left: number }>(sql`
+  const counted = await db.rows<{ subject: Buffer; failures: number; remaining: number }>(sql`
     with this_minute as (
       select subject, allowed, date_trunc('minute', now()) as window_start
         from unnest(${limits.map(({ subject }) => subject)}::bytea[], ${limits.map(({ allowed }) => allowed)}::integer[]) l(subject, allowed)
@@ -23,12 +23,12 @@ export async function countFailure(db: Db, limits: readonly FailureLimit[]): Pro
       on conflict (subject, window_start) do update set failures = failure.failures + 1
       returning subject, window_start, failures
     )
-    select subject, failures, ceil(extract(epoch from window_start + interval '1 minute' - now()))::integer as left
+    select subject, failures, ceil(extract(epoch from window_start + interval '1 minute' - now()))::integer as remaining
       from (select * from added union all select * from exceeded) counted`)
   if (counted.some(row => row.failures === 1))
     await db.run(sql`delete from failure where window_start < now() - interval '1 hour'`)
   const tooMany = counted.find(row =>
     limits.some(({ subject, allowed }) => subject.equals(row.subject) && row.failures > allowed),
   )
-  return tooMany && Math.max(1, tooMany.left)
+  return tooMany && Math.max(1, tooMany.remaining)
 }

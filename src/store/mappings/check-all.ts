@@ -14,7 +14,7 @@ const salesBatchSize = 5_000
 
 interface CheckOptions {
   /** Called after each batch with the stage and the number of processed items. */
-  onProgress?: (progress: { what: string; done: number }) => void
+  onProgress?: (progress: { label: string; done: number }) => void
   signal?: AbortSignal | undefined
   /** Pauses after each batch for as long as the batch took, so that other work gets half of the time. */
   isThrottled?: boolean
@@ -34,14 +34,20 @@ export async function checkMappings(db: Database, service: Service, options: Che
     return done
   }
   await startCheck(db, service)
-  await countSales(db, service, runPaced, done => onProgress({ what: 'sales', done }))
-  const stock = await countStock(db, service, runPaced, done => onProgress({ what: 'stores counted', done }))
+  await countSales(db, service, runPaced, done => onProgress({ label: 'sales', done }))
+  const stock = await countStock(db, service, runPaced, done => onProgress({ label: 'stores counted', done }))
   for (const kind of mappedKinds) {
-    const report = (done: number) => onProgress({ what: kind, done })
+    const report = (done: number) => onProgress({ label: kind, done })
     const { table, key } = sides[kind]
-    const here = await checkSide(db, service, { kind, side: 'here', table, key, where: sql``, stock }, runPaced, report)
+    const isSameRecord = await checkSide(
+      db,
+      service,
+      { kind, side: 'here', table, key, where: sql``, stock },
+      runPaced,
+      report,
+    )
     const there = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}`, stock }
-    await checkSide(db, service, { kind, side: 'there', ...there }, runPaced, done => report(here + done))
+    await checkSide(db, service, { kind, side: 'there', ...there }, runPaced, done => report(isSameRecord + done))
     await db.run(sql`
       insert into mapping_check (service_id, kind, changed_at) values (${service.id}, ${kind}, now())
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)

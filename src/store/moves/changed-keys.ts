@@ -13,7 +13,7 @@ export async function captureChangedKeys(
   { serviceId }: Pick<Move, 'serviceId'>,
   tables: readonly Table[],
 ) {
-  const rows = tables.map(each => `${each.name} (${each.key.join(', ')}) where (service_id = ${serviceId})`)
+  const rows = tables.map(table => `${table.name} (${table.key.join(', ')}) where (service_id = ${serviceId})`)
   await source.run(raw(`create publication ${getKeysName(name)} for table ${rows.join(', ')}`))
   await createSlot(source, getKeysName(name))
 }
@@ -57,7 +57,7 @@ function parseCString(data: Buffer, at: number) {
 function parseTuple(data: Buffer, at: number) {
   const values: string[] = []
   let next = at + 2
-  for (let left = data.readInt16BE(at); left > 0; left--) {
+  for (let remaining = data.readInt16BE(at); remaining > 0; remaining--) {
     if (data[next] !== 't'.charCodeAt(0)) throw new Error('PostgreSQL sent a row without its key.')
     const end = next + 5 + data.readInt32BE(next + 1)
     values.push(data.toString('utf8', next + 5, end))

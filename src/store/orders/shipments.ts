@@ -59,7 +59,7 @@ export const writeShipments = (
   tx.run(sql`
     insert into shipment as s (service_id, id, changed_at, order_id, source_key, shipped_at, carrier, tracking_number, tracking_url, lines, cartons)
     select ${service.id}, id, ${change.at}, ${order.id}, key, "shippedAt", carrier, "trackingNumber", "trackingUrl", lines, cartons
-      from json_to_recordset(${JSON.stringify(shipments.map(each => ({ ...each, id: randomUUIDv7() })))})
+      from json_to_recordset(${JSON.stringify(shipments.map(shipment => ({ ...shipment, id: randomUUIDv7() })))})
            as r (id text, key text, "shippedAt" timestamptz, carrier text, "trackingNumber" text, "trackingUrl" text, lines json, cartons json)
     on conflict (service_id, order_id, source_key) do update
       set (changed_at, shipped_at, carrier, tracking_number, tracking_url, lines, cartons)

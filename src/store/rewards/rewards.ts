@@ -186,11 +186,11 @@ export const findRewardAccount = (db: Db, service: Service, by: { id: string } |
  * Selects the JSON of the reward account (`RewardAccount`) for which `which` is true. Lists lots that have not expired by the date in the
  * service's time zone. Each balance is the sum of what is left of the listed lots, so the two always agree.
  */
-export function rewardAccountJson(service: Service, which: Sql) {
+export function rewardAccountJson(service: Service, condition: Sql) {
   const money = createMoneyFormat(service)
   return sql`
     with a as ${materialized(sql`
-      select * from reward_account where service_id = ${service.id} and ${which}`)}, lot as ${materialized(sql`
+      select * from reward_account where service_id = ${service.id} and ${condition}`)}, lot as ${materialized(sql`
       select l.*, l.redeemed + l.consumed as used, l.pending + reserved as unavailable, l.total - l.redeemed - l.consumed - l.pending - reserved as available
         from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id cross join lateral (select ${reservedOfLot(sql`l`)} as reserved) r
        where ${isOpen(service, 'l.expiry_date')}`)}, balance as ${materialized(sql`

@@ -93,6 +93,6 @@ async function deleteBatch(
     with batch as ${materialized(sql`
       select ctid as place${raw(key)} from ${raw(name)} where service_id = ${service.id} ${after} order by ${raw(order)} limit ${rowsPerBatch}`)},
     gone as (delete from ${raw(name)} where ctid = any(array(select place from batch)) and service_id = ${service.id})
-    select (select count(*) from batch)::integer as rows, array[${raw(columns.map(each => `${each}::text`).join(', '))}]::text[] as last
-      from batch order by ${raw(columns.map(each => `${each} desc`).join(', ') || '1')} limit 1`)
+    select (select count(*) from batch)::integer as rows, array[${raw(columns.map(column => `${column}::text`).join(', '))}]::text[] as last
+      from batch order by ${raw(columns.map(column => `${column} desc`).join(', ') || '1')} limit 1`)
 }

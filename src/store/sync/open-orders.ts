@@ -34,12 +34,12 @@ const shipmentOfLine = sql`
   select from shipment s, json_array_elements(s.lines) content
    where s.service_id = l.service_id and s.order_id = l.order_id and (content->>'orderSequence')::integer = l.sequence`
 
-const findOpenOrdersWhere = (db: Db, service: Service, which: Sql) =>
+const findOpenOrdersWhere = (db: Db, service: Service, condition: Sql) =>
   db.rows<OpenOrder>(sql`
     select o.id, o.customer_id as "customerId", (${trackingNumbers}) as "trackingNumbers",
            json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'quantity', l.quantity, 'isOpen', l.status = 'processing') order by l.sequence) as lines
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
-     where o.service_id = ${service.id} and o.customer_id is not null and ${which}
+     where o.service_id = ${service.id} and o.customer_id is not null and ${condition}
      group by o.service_id, o.id having bool_or(l.status = 'processing')
         or (o.changed_at > now() - interval '3 days' and bool_or(l.status = 'shipped' and not exists (${shipmentOfLine})))
      order by o.customer_id, o.id`)

@@ -218,9 +218,9 @@ test('revoking one service keeps the others; revoking the last ends all password
     assertProblem(again, 'not_found', api.baseUrl)
   assert.equal((await other.request(`${path}/revoke`, { method: 'POST' })).status, 200)
   await opens(other, colleague, 401)
-  const anew = await createAccount(caller, 'visitor', colleague.username)
+  const recreated = await createAccount(caller, 'visitor', colleague.username)
   await opens(caller, colleague, 401)
-  await opens(caller, anew, 200)
+  await opens(caller, recreated, 200)
 })
 
 test('an account ends if its last two services revoke it concurrently', async () => {

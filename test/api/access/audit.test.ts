@@ -81,7 +81,7 @@ test('a rejected request adds no audit entry and a replay adds none', async () =
   assert.equal((await lines(caller)).length, 1)
   const again = await post(caller, '/customers', body, key)
   assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
-  const refusals = [
+  const rejections = [
     [post(caller, '/customers', { ...body, firstname: 'Bea' }, key), 422],
     [post(caller, '/customers', body), 409],
     [post(caller, '/customers', '{"bad'), 400],
@@ -93,7 +93,7 @@ test('a rejected request adds no audit entry and a replay adds none', async () =
     [put(caller, '/settings', { currency: 'AUX' }), 422],
     [put(caller, '/settings', { currency: 'AUD' }, { 'if-match': '"stale"' }), 412],
   ] as const
-  for (const [response, status] of refusals) assert.equal((await response).status, status)
+  for (const [response, status] of rejections) assert.equal((await response).status, status)
   assert.equal((await lines(caller)).length, 1)
 })
 

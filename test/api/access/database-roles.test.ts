@@ -21,35 +21,35 @@ const roles = {
   'may read and write rows, and nothing else': 'nosuperuser nobypassrls',
 }
 
-for (const [which, attributes] of Object.entries(roles))
-  test(`a database role that ${which} cannot read or change another service's record`, async () => {
-    const role = `role_${process.pid}_${Object.keys(roles).indexOf(which)}`
+for (const [label, attributes] of Object.entries(roles))
+  test(`a database role that ${label} cannot read or change another service's record`, async () => {
+    const role = `role_${process.pid}_${Object.keys(roles).indexOf(label)}`
     await api.db.run(sql`create role ${raw(role)} login ${raw(attributes)}`)
     const connection = Object.assign(new URL(api.database.connection), { username: role }).href
     const rights = ['tables', 'sequences'].map(
       kind => sql`grant all on all ${raw(kind)} in schema public to ${raw(role)}`,
     )
-    for (const each of rights) await api.db.run(each)
-    const beside = await startTestApi({ sharedWith: { ...api, database: { ...api.database, connection } } })
+    for (const right of rights) await api.db.run(right)
+    const secondApi = await startTestApi({ sharedWith: { ...api, database: { ...api.database, connection } } })
     try {
-      assert.deepEqual(await beside.db.row(sql`select current_user::text as role`), { role })
+      assert.deepEqual(await secondApi.db.row(sql`select current_user::text as role`), { role })
       const paths = Object.entries<Record<string, unknown>>((await api.sendRaw('/openapi.json')).json.paths)
         .filter(([path, { get }]) => get && /\{/.test(path) && !/^\/(errors|vouchers|inventory)\//.test(path))
         .map(([path]) => path)
       for (const path of paths) {
         const of = (id: string) => path.replace(/\{\w+\}/, id)
-        assert.equal((await beside.get(of('canary-0-id'))).status, 200, path)
-        const [other, unknown] = [await beside.get(of('canary-1-id')), await beside.get(of('no-such-id'))]
-        assertProblem(other, 'not_found', beside.baseUrl, of('canary-1-id'))
+        assert.equal((await secondApi.get(of('canary-0-id'))).status, 200, path)
+        const [other, unknown] = [await secondApi.get(of('canary-1-id')), await secondApi.get(of('no-such-id'))]
+        assertProblem(other, 'not_found', secondApi.baseUrl, of('canary-1-id'))
         assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
       }
-      const created = await post(beside, '/customers', buildCustomer())
+      const created = await post(secondApi, '/customers', buildCustomer())
       assert.equal(created.status, 201, created.text)
-      const mapped = await put(beside, '/mappings/stores/canary-1-id', { ecommerceLocationId: '1' })
+      const mapped = await put(secondApi, '/mappings/stores/canary-1-id', { ecommerceLocationId: '1' })
       assert.equal(mapped.status, 404)
       assert.equal((await shops[1].get(`/customers/${created.json.data.id}`)).status, 404)
     } finally {
-      await beside.stop()
+      await secondApi.stop()
       await api.db.run(sql`drop owned by ${raw(role)}`)
       await api.db.run(sql`drop role ${raw(role)}`)
     }

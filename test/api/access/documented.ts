@@ -30,7 +30,10 @@ export const operationsOf = (document: Node): Operation[] => {
   return Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Node>(methods).flatMap(([method, operation]) => {
       const { operationId: id, parameters, responses, requestBody, security } = operation
-      if (security?.length === 0 || !parameters.some((each: Node) => resolved(each).name === 'X-Service-Name'))
+      if (
+        security?.length === 0 ||
+        !parameters.some((parameter: Node) => resolved(parameter).name === 'X-Service-Name')
+      )
         return []
       const input = (place: string) =>
         Object.fromEntries(

@@ -30,8 +30,8 @@ const oneCaller: [string, (i: number) => string][] = [
   ['with the port of each connection', i => `203.0.113.7:${4_000 + i}`],
   ['written as IPv4 and as IPv6', i => (i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7')],
 ]
-for (const [what, addressOf] of oneCaller)
-  test(`addresses ${what} count as one caller`, async () => {
+for (const [label, addressOf] of oneCaller)
+  test(`addresses ${label} count as one caller`, async () => {
     for (let i = 0; i < 30; i++) assert.equal((await lookUp(addressOf(i), `guess-${i}`, '000000')).status, 403)
     assertProblem(await lookUp(addressOf(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
     assert.equal((await lookUp('198.51.100.7', 'mine', pin)).status, 200)

@@ -23,10 +23,10 @@ async function timesOf(count: number, atMost: number, status: number, asks: { kn
   const times = { known: [] as number[], unknown: [] as number[] }
   for (let i = 0; i < count; i++) {
     if (i % atMost === 0) await forget()
-    for (const which of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+    for (const label of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const begun = performance.now()
-      const response = await asks[which](i)
-      times[which].push(performance.now() - begun)
+      const response = await asks[label](i)
+      times[label].push(performance.now() - begun)
       assert.equal(response.status, status)
     }
   }
@@ -102,7 +102,7 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
   await addVouchers(api, api, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
   const lookUp = (number: string) => api.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
-  for (const [what, ask] of [
+  for (const [label, ask] of [
     [
       'the same numbers again and again',
       () => timesOf(again, 7, 403, { known: () => lookUp('100'), unknown: () => lookUp('nope') }),
@@ -123,7 +123,7 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
       const { known, unknown } = await ask()
       tries.push(share(known, unknown))
     }
-    t.diagnostic(`${what}: known took longer in ${tries.map(each => `${(each * 100).toFixed(1)} %`).join(', ')}`)
+    t.diagnostic(`${label}: known took longer in ${tries.map(attempt => `${(attempt * 100).toFixed(1)} %`).join(', ')}`)
     assert.ok(Math.abs((tries.at(-1) ?? 1) - 0.5) <= 0.06, tries.join())
   }
 })

@@ -9,21 +9,21 @@ import { post, put } from '../../support/write.ts'
 
 const settings = { writesPerMinute: 'off', readsPerMinute: 'off' } as const
 let api: TestApi
-let beside: TestApi
+let secondApi: TestApi
 before(async () => {
   api = await startTestApi({ settings })
-  beside = await startTestApi({ sharedWith: api })
+  secondApi = await startTestApi({ sharedWith: api })
 })
 after(async () => {
-  await beside.stop()
+  await secondApi.stop()
   await api.stop()
 })
 
 const pathOf = ({ username }: Pick<Caller, 'username'>) => `/accounts/${username}`
-const demote = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) =>
-  put(caller, pathOf(whom), { role: 'maintainer' })
-const revoke = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) =>
-  post(caller, `${pathOf(whom)}/revoke`, {})
+const demote = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) =>
+  put(caller, pathOf(target), { role: 'maintainer' })
+const revoke = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) =>
+  post(caller, `${pathOf(target)}/revoke`, {})
 
 const adminsOf = async (admin: Caller) =>
   (await admin.get('/accounts')).json.data.filter(({ role }: { role: string }) => role === 'admin').length
@@ -31,8 +31,8 @@ const adminsOf = async (admin: Caller) =>
 test('an account that is the last admin cannot be revoked or demoted', async () => {
   const caller = await api.createService(settings)
   await createAccount(caller, 'maintainer')
-  const elsewhere = await api.createService()
-  await addAccount(api.db, api.keys, caller.username, elsewhere.service, 'admin')
+  const otherCaller = await api.createService()
+  await addAccount(api.db, api.keys, caller.username, otherCaller.service, 'admin')
   for (const response of [await demote(caller, caller), await revoke(caller, caller)])
     assertProblem(response, 'last_admin', api.baseUrl)
   assert.equal((await put(caller, pathOf(caller), { role: 'admin' })).status, 200)
@@ -60,7 +60,7 @@ test('a last-admin rejection adds no audit entry and leaves its key unused', asy
   assert.equal((await post(caller, path, {}, key)).status, 200)
 })
 
-type Move = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) => Promise<TestResponse>
+type Move = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) => Promise<TestResponse>
 const moves: [name: string, first: Move, second: Move][] = [
   ['demote', demote, demote],
   ['revoke', revoke, revoke],
@@ -105,17 +105,17 @@ test('one of ten admins stays admin if all resign concurrently', async () => {
   ]
   const responses = await whileHeld(() => all.map((admin, i) => demote(i % 2 ? elsewhere(admin) : admin, admin)))
   assert.equal(responses.filter(({ status }) => status === 200).length, 9)
-  const [left = first] = all.filter((_, i) => responses[i]?.status === 409)
-  assert.equal(await adminsOf(left), 1)
+  const [remaining = first] = all.filter((_, i) => responses[i]?.status === 409)
+  assert.equal(await adminsOf(remaining), 1)
 })
 
 /** The same caller at the other server. */
 const elsewhere = (caller: Caller): Pick<Caller, 'request'> => ({
-  request: (path, asking = {}) =>
-    beside.request(path, {
-      ...asking,
+  request: (path, options = {}) =>
+    secondApi.request(path, {
+      ...options,
       headers: {
-        ...asking.headers,
+        ...options.headers,
         authorization: `Basic ${Buffer.from(`${caller.username}:${caller.password}`).toString('base64')}`,
         'x-service-name': caller.service.name,
       },

@@ -39,8 +39,8 @@ test('an operation without a service name returns nothing and changes nothing', 
     for (const name of [undefined, '', ' ']) {
       const nameless: Caller = {
         ...own,
-        request: (path, asking = {}) =>
-          own.request(path, { ...asking, headers: { ...asking.headers, 'x-service-name': name } }),
+        request: (path, options = {}) =>
+          own.request(path, { ...options, headers: { ...options.headers, 'x-service-name': name } }),
       }
       const { status, text } = await ask(nameless, operation)
       assert.equal(status, 400, `${operation.id} ${JSON.stringify(name)}`)
@@ -103,7 +103,7 @@ async function everythingOf({ service }: Caller) {
 const isSaid = (name: string) => /Address$/.test(name)
 
 // Settings identify no record, and change all later responses. Usernames belong to the installation, not to a service.
-const apart = ['updateSettings', 'createAccount']
+const excluded = ['updateSettings', 'createAccount']
 
 test("another service's identifier gets the same response as an unknown identifier", async () => {
   // The matrix's own requests would appear in the request log a second late, among those of other accounts.
@@ -124,7 +124,7 @@ test("another service's identifier gets the same response as an unknown identifi
     assert.doesNotMatch(theirs.text, /canary/i, operation.id)
     assert.deepEqual(reported(theirs, name), reported(nobodys, likeIt(name)), `${operation.id} ${name}`)
   }
-  for (const operation of operations.filter(({ id }) => !apart.includes(id))) {
+  for (const operation of operations.filter(({ id }) => !excluded.includes(id))) {
     for (const name of named) {
       await clearFailures(api)
       assert.ok(!named.includes(likeIt(name)), name)

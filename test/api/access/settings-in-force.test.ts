@@ -41,13 +41,13 @@ test('a new time zone changes the wall-clock times of records and audit', async 
   assert.equal(before.audit.length, 1)
   await put(caller, '/settings', { timeZone: 'Asia/Kolkata' })
   const current = await clocks()
-  const moments = await api.db.rows<{ at: string }>(sql`
+  const instants = await api.db.rows<{ at: string }>(sql`
     select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
      where service_id = ${caller.service.id} order by changed_at`)
-  assert.equal(moments.length, 2)
+  assert.equal(instants.length, 2)
   assert.deepEqual(
     current.audit,
-    moments.map(({ at }) => at),
+    instants.map(({ at }) => at),
   )
   assert.notEqual(current.customer, before.customer)
   assert.notEqual(current.audit[0], before.audit[0])

@@ -87,8 +87,8 @@ test('null resets a setting to its default', async () => {
   await put(caller, '/settings', everything)
   const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
   const back = await put(caller, '/settings', Object.fromEntries(names.map(name => [name, null])))
-  const those = Object.fromEntries(names.map(name => [name, byDefault[name]]))
-  assert.deepEqual(back.json.data, { ...everything, ...those })
+  const defaults = Object.fromEntries(names.map(name => [name, byDefault[name]]))
+  assert.deepEqual(back.json.data, { ...everything, ...defaults })
   const all = Object.fromEntries(Object.keys(everything).map(name => [name, null]))
   assert.deepEqual((await put(caller, '/settings', all)).json.data, byDefault)
 })

@@ -182,8 +182,8 @@ test('a rejection for a low role names the required role', async () => {
 })
 
 test('passwords, queries and header values never appear in logs', async () => {
-  const kept = captureLog('trace')
-  const logged = await startSecondServer(api, { log: kept.log })
+  const captured = captureLog('trace')
+  const logged = await startSecondServer(api, { log: captured.log })
   const { authorization, 'x-service-name': name } = buildCredentials(api)
   const own = { authorization, 'x-service-name': name, 'x-voucher-pin': 'canary-pin', cookie: 'canary-cookie' }
   try {
@@ -209,7 +209,7 @@ test('passwords, queries and header values never appear in logs', async () => {
     await api.db.run(sql`alter table if exists staff_away rename to staff`)
     await logged.stop()
   }
-  const written = kept.text
+  const written = captured.text
   const lines = written
     .trim()
     .split('\n')

@@ -11,11 +11,11 @@ import { identifierOf, shopOfNames } from './shop-of-names.ts'
 
 // Every text field of every operation with a body, from the OpenAPI document, so new fields are tested automatically.
 
-const kept = captureLog('error')
+const captured = captureLog('error')
 const api = await startTestApi({
   settings: voucherSettings,
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
-  log: kept.log,
+  log: captured.log,
 })
 after(() => api.stop())
 const { shop, named } = await shopOfNames(api)
@@ -85,16 +85,16 @@ test('odd strings are stored unchanged or rejected, and never cause a 500', asyn
       for (const text of [...odd, ...rejected]) {
         const place = placesIn(body())[name] ?? assert.fail(name)
         const response = await ask(shop, operation, { ...more, body: place(text) as object })
-        const what = `${operation.id} ${name} ${JSON.stringify(text.slice(0, 80))}: ${response.status} ${response.text.slice(0, 300)}`
+        const label = `${operation.id} ${name} ${JSON.stringify(text.slice(0, 80))}: ${response.status} ${response.text.slice(0, 300)}`
         requested++
-        assert.ok(response.status < 500, what)
-        if (rejected.includes(text)) assert.ok(response.status >= 400, what)
-        if (response.status >= 400) assert.match(response.json.code, /^[a-z_]+$/, what)
+        assert.ok(response.status < 500, label)
+        if (rejected.includes(text)) assert.ok(response.status >= 400, label)
+        if (response.status >= 400) assert.match(response.json.code, /^[a-z_]+$/, label)
         else if (response.text.includes(mark))
-          assert.ok(response.text.includes(JSON.stringify(text).slice(1, -1)), what)
+          assert.ok(response.text.includes(JSON.stringify(text).slice(1, -1)), label)
       }
   }
-  assert.equal(kept.text, '')
+  assert.equal(captured.text, '')
   assert.ok(requested > 500, `${requested}`)
   const expected = ['createCustomer', 'updateCustomer', 'placeOrder', 'createReturn', 'issueVoucher', 'validateVoucher']
   assert.deepEqual(

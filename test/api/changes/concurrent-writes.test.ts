@@ -50,7 +50,7 @@ test('a reader receives every change and tombstone despite late and killed write
   const caller = await another()
   const { service } = caller
   await joinRewards(api, caller)
-  const [people, goods, team] = [numbered('c', 30), numbered('p', 10), numbered('s', 10)]
+  const [people, products, team] = [numbered('c', 30), numbered('p', 10), numbered('s', 10)]
   const counts = { commits: 0, killed: 0, answers: 0, crashes: 0, expiries: 0, removals: 0 }
   const begun = performance.now()
   const isEnough = () =>
@@ -62,10 +62,10 @@ test('a reader receives every change and tombstone despite late and killed write
     counts.removals > 10
   // On a slow machine it takes longer until enough has happened.
   const goesOn = () => performance.now() - begun < (isEnough() ? 8_000 : 90_000)
-  const writer = async (work: (turn: number) => Promise<unknown>) => {
-    for (let turn = 0; goesOn(); turn++)
+  const writer = async (work: (round: number) => Promise<unknown>) => {
+    for (let round = 0; goesOn(); round++)
       try {
-        await retryOnContention(() => work(turn))
+        await retryOnContention(() => work(round))
         counts.commits++
       } catch {
         counts.killed++
@@ -91,22 +91,22 @@ test('a reader receives every change and tombstone despite late and killed write
         where: sql`product_id = any(${ids})`,
       })
     })
-  const bring = (ids: readonly string[], turn: number) =>
+  const bring = (ids: readonly string[], round: number) =>
     upsertProducts(
       slow,
       service,
-      ids.map(id => product(id, `Hat ${turn}`)),
+      ids.map(id => product(id, `Hat ${round}`)),
     )
-  const keep = (ids: readonly string[], turn: number) =>
+  const keep = (ids: readonly string[], round: number) =>
     upsertStock(
       slow,
       service,
-      ids.map(id => ({ storeId: '1001', skuId: `k-${id}`, freeStock: turn })),
+      ids.map(id => ({ storeId: '1001', skuId: `k-${id}`, freeStock: round })),
     )
-  const buy = async (turn: number) => {
+  const buy = async (round: number) => {
     const order = await post(caller, '/orders', buildOrder([{ sku: 'HOOD-S', quantity: 2 }]))
     const { json } = await createReturn(caller, order.json.data.id, { 'HOOD-S': 1 })
-    if (turn % 2) await cancelReturn({ db: slow }, caller, json.data.returnNumber)
+    if (round % 2) await cancelReturn({ db: slow }, caller, json.data.returnNumber)
   }
 
   let over = false
@@ -131,7 +131,7 @@ test('a reader receives every change and tombstone despite late and killed write
     return one
   }
   const requested = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
-  const [swift, whole, sleepy, some] = requested.map(asking => follower(caller, asking)) as [
+  const [swift, complete, sleepy, some] = requested.map(query => follower(caller, query)) as [
     Follower,
     Follower,
     Follower,
@@ -139,7 +139,7 @@ test('a reader receives every change and tombstone despite late and killed write
   ]
   const readers = [
     following(swift, { crashes: 0.2 }),
-    following(whole),
+    following(complete),
     following(sleepy, { awayMs: 1_500 }),
     following(some, { crashes: 0.2 }),
   ]
@@ -152,32 +152,32 @@ test('a reader receives every change and tombstone despite late and killed write
           withTimestamps(someOf(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' }))),
         ).catch(() => {})
     }).then(() =>
-      writer(turn =>
-        upsertStaff(slow, service, withTimestamps(someOf(team).map(id => ({ id, code: id, surname: `Lee ${turn}` })))),
+      writer(round =>
+        upsertStaff(slow, service, withTimestamps(someOf(team).map(id => ({ id, code: id, surname: `Lee ${round}` })))),
       ),
     ),
-    writer(turn =>
+    writer(round =>
       upsertCustomers(
         slow,
         service,
-        someOf(people).map(id => ({ id, firstname: `Ann ${turn}` })),
+        someOf(people).map(id => ({ id, firstname: `Ann ${round}` })),
       ),
     ),
-    writer(turn =>
-      upsertCustomers(slow, service, withTimestamps(someOf(people).map(id => ({ id, firstname: `Eve ${turn}` })))),
+    writer(round =>
+      upsertCustomers(slow, service, withTimestamps(someOf(people).map(id => ({ id, firstname: `Eve ${round}` })))),
     ),
-    writer(turn => bring(someOf(goods, 0.3), turn)),
-    writer(turn => keep(someOf(goods, 0.3), turn)),
-    writer(turn => upsertStores(slow, service, [{ storeId: '1002', storeNumber: '102', name: `Warehouse ${turn}` }])),
-    writer(turn => buy(turn)),
-    writer(turn =>
+    writer(round => bring(someOf(products, 0.3), round)),
+    writer(round => keep(someOf(products, 0.3), round)),
+    writer(round => upsertStores(slow, service, [{ storeId: '1002', storeNumber: '102', name: `Warehouse ${round}` }])),
+    writer(round => buy(round)),
+    writer(round =>
       upsertRewardLots(slow, service, [
-        { accountId: '7', kind: 'gift', lotId: 'g', createdAt: '2026-01-01 00:00:00', total: String(turn % 7) },
+        { accountId: '7', kind: 'gift', lotId: 'g', createdAt: '2026-01-01 00:00:00', total: String(round % 7) },
       ]),
     ),
-    writer(async turn => {
+    writer(async round => {
       await delay(150)
-      await (turn % 2 ? lose(someOf(people), 'customer') : lose(someOf(goods, 0.2), 'product'))
+      await (round % 2 ? lose(someOf(people), 'customer') : lose(someOf(products, 0.2), 'product'))
     }),
     writer(async () => {
       await delay(700)
@@ -193,7 +193,7 @@ test('a reader receives every change and tombstone despite late and killed write
   const final = await status(api, service)
   for (const one of await Promise.all(readers)) {
     const followed = one === some ? await status(api, service, ['customer', 'order', 'reward-account']) : final
-    assert.deepEqual(sorted(one.copy), sorted(followed), one.asking)
+    assert.deepEqual(sorted(one.copy), sorted(followed), one.query)
     assert.deepEqual(await readAll(one), [], 'and then it is quiet')
   }
   const kinds = new Set([...final.keys()].map(name => name.split(' ')[0]))

@@ -54,8 +54,8 @@ test('the change feed starts with all current records and their valid paths', as
   const changes = await readAll(one)
   assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service)))
   assert.deepEqual(new Set(changes.map(({ kind }) => kind)), new Set(changeKinds))
-  const moments = changes.map(({ changedAt }) => changedAt)
-  assert.deepEqual(moments, moments.toSorted(), 'in the order of their changes')
+  const instants = changes.map(({ changedAt }) => changedAt)
+  assert.deepEqual(instants, instants.toSorted(), 'in the order of their changes')
   for (const { path = '', record } of changes) assert.deepEqual((await caller.get(path)).json.data, record, path)
   const thin = await readAll(follower(caller, ''))
   assert.deepEqual(
@@ -232,10 +232,10 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
   ] as const)
     await db.run(aged(kind, id, days))
   await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as JobRun)
-  const left = await db.rows(
+  const remaining = await db.rows(
     sql`select kind, id from tombstone where service_id = ${caller.service.id} order by kind, id`,
   )
-  assert.deepEqual(left, [
+  assert.deepEqual(remaining, [
     { kind: 'customer', id: 'young' },
     { kind: 'product', id: 'old' },
   ])
@@ -243,7 +243,7 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
 
 test('a cursor returns 410 once a later tombstone is purged', async () => {
   const caller = await another()
-  const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(caller, asking))
+  const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(query => follower(caller, query))
   assert.ok(away && midway && change && elsewhere)
   await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
   for (const one of [away, change, elsewhere]) await readAll(one)

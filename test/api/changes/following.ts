@@ -19,15 +19,15 @@ export interface ChangeItem {
 export interface Follower {
   caller: Pick<Caller, 'get'>
   /** Parameters, the cursor apart: `limit=3&kinds=customer`. */
-  asking: string
+  query: string
   cursor: string | undefined
   /** The newest change timestamp of each record, by type and ID. */
   copy: Map<string, string>
 }
 
-export const follower = (caller: Follower['caller'], asking: string): Follower => ({
+export const follower = (caller: Follower['caller'], query: string): Follower => ({
   caller,
-  asking,
+  query: query,
   cursor: undefined,
   copy: new Map(),
 })
@@ -43,7 +43,7 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 /** Reads one page. Starts again if the cursor has expired. */
 export async function readOn(one: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
   const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
-  const { status: responseStatus, json } = await one.caller.get(`/changes?${one.asking}${after}`)
+  const { status: responseStatus, json } = await one.caller.get(`/changes?${one.query}${after}`)
   if (responseStatus === 410) {
     assert.equal(json.code, 'cursor_expired')
     Object.assign(one, { cursor: undefined, copy: new Map() })
@@ -71,14 +71,14 @@ export async function status(
   service: Service,
   of: readonly Kind[] = changeKinds,
 ): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
+  const matches = new Map<string, string>()
   for (const kind of of) {
     const { table, key, id = key } = sources[kind]
     const rows = await db.rows<{ id: string; at: string }>(sql`
       select ${id} as id, to_char(changed_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ${raw(table)} where service_id = ${service.id}`)
-    for (const row of rows) found.set(`${kind} ${row.id}`, row.at)
+    for (const row of rows) matches.set(`${kind} ${row.id}`, row.at)
   }
-  return found
+  return matches
 }
 
 /** A copy, or what it should be, in one order. */

@@ -28,41 +28,41 @@ const { db } = api
 /** `HISTORIES=5000` for more of them. */
 const histories = Number(process.env.HISTORIES ?? 40)
 
-const readers: { asking: string; kinds?: Kind[] }[] = [
-  { asking: 'limit=3' },
-  { asking: 'limit=1&kinds=customer,staff', kinds: ['customer', 'staff'] },
-  { asking: 'limit=1000&records=true&kinds=inventory,product', kinds: ['inventory', 'product'] },
+const readers: { query: string; kinds?: Kind[] }[] = [
+  { query: 'limit=3' },
+  { query: 'limit=1&kinds=customer,staff', kinds: ['customer', 'staff'] },
+  { query: 'limit=1000&records=true&kinds=inventory,product', kinds: ['inventory', 'product'] },
 ]
 
 /** Events that can happen to some records of a service. `turn` makes each text new. */
 const happenings = {
-  staff: (service, ids, turn, updateTimeStamp) =>
+  staff: (service, ids, round, updateTimeStamp) =>
     upsertStaff(
       db,
       service,
-      ids.map(id => ({ id, code: id, surname: `Lee ${turn}`, updateTimeStamp })),
+      ids.map(id => ({ id, code: id, surname: `Lee ${round}`, updateTimeStamp })),
     ),
-  customers: (service, ids, turn, updateTimeStamp) =>
+  customers: (service, ids, round, updateTimeStamp) =>
     upsertCustomers(
       db,
       service,
-      ids.map(id => ({ id, firstname: `Ann ${turn}`, updateTimeStamp })),
+      ids.map(id => ({ id, firstname: `Ann ${round}`, updateTimeStamp })),
     ),
-  products: (service, ids, turn, updateTimeStamp) =>
+  products: (service, ids, round, updateTimeStamp) =>
     upsertProducts(
       db,
       service,
       ids.map(id => ({
-        product: { productId: id, productCode: id, name: `Hat ${turn}`, updateTimeStamp },
+        product: { productId: id, productCode: id, name: `Hat ${round}`, updateTimeStamp },
         colour: { productId: id, colourId: 'c' },
         variant: { productId: id, colourId: 'c', skuId: id, sizeCode: 'M', price: '10.00' },
       })),
     ),
-  stock: (service, ids, turn, updateTimeStamp) =>
+  stock: (service, ids, round, updateTimeStamp) =>
     upsertStock(
       db,
       service,
-      ids.map(id => ({ storeId: '1-2', skuId: id, freeStock: turn, updateTimeStamp })),
+      ids.map(id => ({ storeId: '1-2', skuId: id, freeStock: round, updateTimeStamp })),
     ),
   'a SKU is renamed': (service, [id = 'a', name = null]) =>
     db.transaction(tx => mapSku(tx, service, { skuId: id, ecommerceSku: name })),
@@ -83,31 +83,31 @@ const happenings = {
     }),
 } satisfies Record<
   string,
-  (service: Service, ids: string[], turn: number, time: string | undefined) => Promise<unknown>
+  (service: Service, ids: string[], round: number, time: string | undefined) => Promise<unknown>
 >
-type Happening = keyof typeof happenings
+type OperationName = keyof typeof happenings
 
-const happening = fc.record({
-  what: fc.constantFrom(...(Object.keys(happenings) as Happening[])),
+const operation = fc.record({
+  what: fc.constantFrom(...(Object.keys(happenings) as OperationName[])),
   ids: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }),
   /** The timestamp of the source; undefined for now. */
   time: fc.constantFrom(undefined, undefined, '2024-05-01 10:00:00', '2025-05-01 10:00:00', '2030-01-01 00:00:00'),
 })
 const step = fc.oneof(
-  { weight: 8, arbitrary: happening },
+  { weight: 8, arbitrary: operation },
   { weight: 4, arbitrary: fc.nat(readers.length - 1) },
   { weight: 1, arbitrary: fc.constant('forget' as const) },
 )
 
 test(`the copies of readers equal the data after any history (${histories} histories)`, async () => {
-  let [responses, expiries, removals] = [0, 0, 0]
+  let [responses, expiries, removalCount] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {
       const caller = await api.createService({ readsPerMinute: 'off' })
       const { service } = caller
       await upsertStores(db, service, [{ storeId: '1-2', storeNumber: '12', name: 'Collins Street' }])
       await happenings.products(service, ['a', 'b', 'c', 'd'], -1, undefined)
-      const followers = readers.map(({ asking }) => follower(caller, asking))
+      const followers = readers.map(({ query }) => follower(caller, query))
       /** Readers that are up to date, so a purge can't affect them. */
       const upToDate = new Set<unknown>()
       const mayExpire = new Set<unknown>()
@@ -119,7 +119,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
         if (!hasMore) upToDate.add(one)
         responses++
         expiries += Number(expired)
-        removals += changes.filter(({ action }) => action === 'removed').length
+        removalCount += changes.filter(({ action }) => action === 'removed').length
         return hasMore
       }
       if (loaded)
@@ -136,7 +136,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
           await happenings['a SKU is renamed'](service, ['a', 'another'])
           await read(2)
         })
-      for (const [turn, one] of steps.entries()) {
+      for (const [round, one] of steps.entries()) {
         if (typeof one === 'number') await read(one)
         else if (one === 'forget') {
           await purgeOldTombstones(
@@ -147,13 +147,13 @@ test(`the copies of readers equal the data after any history (${histories} histo
           for (const each of followers) if (!upToDate.has(each)) mayExpire.add(each)
         } else {
           // Stock of a deleted product, or a name that is taken, is rejected, as it should be.
-          await happenings[one.what](service, one.ids, turn, one.time).catch(() => {})
+          await happenings[one.what](service, one.ids, round, one.time).catch(() => {})
           upToDate.clear()
         }
       }
       for (const [i, one] of followers.entries()) {
         while (await read(i));
-        assert.deepEqual(sorted(one.copy), sorted(await status(api, service, readers[i]?.kinds)), one.asking)
+        assert.deepEqual(sorted(one.copy), sorted(await status(api, service, readers[i]?.kinds)), one.query)
         assert.deepEqual(await readAll(one), [], 'and then it is quiet')
       }
     }),
@@ -161,7 +161,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
   )
   // Some histories have no tombstone that was purged too early.
   assert.ok(
-    removals > histories / 2 && (expiries > 0 || histories < 200),
-    JSON.stringify({ answers: responses, expiries, removals }),
+    removalCount > histories / 2 && (expiries > 0 || histories < 200),
+    JSON.stringify({ answers: responses, expiries, removals: removalCount }),
   )
 })

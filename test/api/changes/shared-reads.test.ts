@@ -22,25 +22,25 @@ const write = ({ service }: Pick<Caller, 'service'>, firstname: string, ids: rea
   )
 
 /** Returns the cursor of a client that is up to date. */
-const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
-  (await who.get(`/changes?limit=1000${how}`)).json.meta.endCursor
+const endOf = async (reader: Pick<Caller, 'get'>, how = '') =>
+  (await reader.get(`/changes?limit=1000${how}`)).json.meta.endCursor
 
 const idsIn = (changes: readonly ChangeItem[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
 
 test('readers served together receive the same changes as single readers', async () => {
   const caller = await api.createService({ readsPerMinute: 'off' })
-  const elsewhere = await api.createService({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
+  const otherCaller = await api.createService({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
   const colleague = await api.createAccount('visitor', caller.service)
   await write(caller, 'Ann')
-  await write(elsewhere, 'Ann')
-  const asking = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
-  const ways = [...asking.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
+  await write(otherCaller, 'Ann')
+  const query = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
+  const ways = [...query.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
   const readers = await Promise.all(
-    [caller, colleague, elsewhere].flatMap(who =>
-      ways.map(async ([how, limit]) => ({ who, how, limit, at: await endOf(who, how) })),
+    [caller, colleague, otherCaller].flatMap(reader =>
+      ways.map(async ([how, limit]) => ({ who: reader, how, limit, at: await endOf(reader, how) })),
     ),
   )
-  for (const turn of ['first', 'second']) {
+  for (const round of ['first', 'second']) {
     const streams = await Promise.all(
       readers.map(({ who, how, at }) =>
         openEvents({ at: api, caller: who, path: `/changes/stream?after_cursor=${at}${how}` }),
@@ -53,10 +53,10 @@ test('readers served together receive the same changes as single readers', async
     await delay(400)
     await db.transaction(async tx => {
       const inTx = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
-      for (const { service } of [caller, elsewhere]) {
-        const people = ['1', '2'].map(id => ({ id, firstname: `${turn} of ${service.name}` }))
+      for (const { service } of [caller, otherCaller]) {
+        const people = ['1', '2'].map(id => ({ id, firstname: `${round} of ${service.name}` }))
         await upsertCustomers(inTx, service, people)
-        await upsertStaff(inTx, service, [{ id: '1', code: turn, surname: 'Lee' }])
+        await upsertStaff(inTx, service, [{ id: '1', code: round, surname: 'Lee' }])
       }
     })
     for (const [i, reader] of readers.entries()) {
@@ -111,9 +111,9 @@ test('a slow reader delays no other reader and receives everything in order', as
   const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`)
   const isTold = ({ events }: EventStream, id: string) => events.some(({ data = '' }) => JSON.parse(data).id === id)
   // In total more than can be buffered for a client that doesn't read.
-  for (let turn = 0; turn < 4; turn++) {
-    await write(caller, `${turn}`.repeat(4_000), [...ids, `last of ${turn}`])
-    for (const other of others) await waitUntil(() => isTold(other, `last of ${turn}`), 'the others are told', 20_000)
+  for (let round = 0; round < 4; round++) {
+    await write(caller, `${round}`.repeat(4_000), [...ids, `last of ${round}`])
+    for (const other of others) await waitUntil(() => isTold(other, `last of ${round}`), 'the others are told', 20_000)
   }
   slow.resume()
   await waitUntil(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
@@ -122,8 +122,8 @@ test('a slow reader delays no other reader and receives everything in order', as
   const status = new Map([...json.data, ...rest.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))
   for (const { events, close } of [slow, ...others]) {
     const change = events.map(({ data = '' }) => JSON.parse(data) as ChangeItem)
-    const stamps = change.map(({ changedAt }) => changedAt)
-    assert.deepEqual(stamps, stamps.toSorted())
+    const timestamps = change.map(({ changedAt }) => changedAt)
+    assert.deepEqual(timestamps, timestamps.toSorted())
     assert.deepEqual(new Map(change.map(({ id, changedAt }) => [id, changedAt])), status)
     close()
   }

@@ -35,17 +35,17 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
 
 test('a record removed again during a tombstone purge keeps its new tombstone', async () => {
   const caller = await api.createService({ tombstoneRetentionDays: 30 })
-  const mine = sql`service_id = ${caller.service.id}`
+  const isOwnRow = sql`service_id = ${caller.service.id}`
   await db.run(sql`
     insert into tombstone select ${caller.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
   let forgetting: Promise<unknown> = Promise.resolve()
   await db.transaction(async tx => {
-    await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
+    await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${isOwnRow} and id = '1'`)
     forgetting = purgeOldTombstones(db, caller.service, () => false)
     const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     while (!(await db.run(waiting))) await delay(20)
   })
   await forgetting
-  const left = await db.rows(sql`select id from tombstone where ${mine} order by id`)
-  assert.deepEqual(left, [{ id: '1' }, { id: '3' }], 'and the one that was the newest then')
+  const remaining = await db.rows(sql`select id from tombstone where ${isOwnRow} order by id`)
+  assert.deepEqual(remaining, [{ id: '1' }, { id: '3' }], 'and the one that was the newest then')
 })

@@ -37,9 +37,9 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
     const passed = performance.now() - begun
     return passed < 7_000 || (passed < 60_000 && !isEnough())
   }
-  const writer = async (work: (turn: number) => Promise<unknown>) => {
-    for (let turn = 0; goesOn(); turn++) {
-      await work(turn)
+  const writer = async (work: (round: number) => Promise<unknown>) => {
+    for (let round = 0; goesOn(); round++) {
+      await work(round)
       await delay(Math.random() * 40)
     }
   }
@@ -85,19 +85,19 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
   const slow = { ...db, transaction: late }
   const writing = Promise.all([
     ...[1, 2].map(number =>
-      writer(turn =>
+      writer(round =>
         upsertCustomers(
           slow,
           service,
-          some().map(id => ({ id, firstname: `Ann ${number} ${turn}` })),
+          some().map(id => ({ id, firstname: `Ann ${number} ${round}` })),
         ),
       ),
     ),
-    writer(turn =>
+    writer(round =>
       upsertStaff(
         slow,
         service,
-        some().map(id => ({ id, code: id, surname: `Lee ${turn}` })),
+        some().map(id => ({ id, code: id, surname: `Lee ${round}` })),
       ),
     ),
     writer(() =>
@@ -114,6 +114,6 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
     over = true
   }
   const final = sorted(await status(api, service))
-  for (const { copy, asking } of await Promise.all(readers)) assert.deepEqual(sorted(copy), final, asking)
+  for (const { copy, query } of await Promise.all(readers)) assert.deepEqual(sorted(copy), final, query)
   assert.ok(isEnough(), JSON.stringify(counts))
 })

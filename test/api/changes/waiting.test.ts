@@ -14,8 +14,8 @@ const { db } = api
 const write = (id: string, firstname: string, service = api.service) =>
   upsertCustomers(db, service, [{ id, firstname }])
 /** Returns the cursor of a client that is up to date. */
-const endOf = async (reader: Pick<typeof api, 'get'> = api, asking = '') =>
-  (await reader.get(`/changes?limit=1000${asking}`)).json.meta.endCursor
+const endOf = async (reader: Pick<typeof api, 'get'> = api, query = '') =>
+  (await reader.get(`/changes?limit=1000${query}`)).json.meta.endCursor
 
 /** Maximum statements of a waiting process per second. A poll takes eight. */
 const few = 2

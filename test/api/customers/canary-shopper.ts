@@ -109,14 +109,14 @@ export async function tablesWith({ db }: TestApi, text: string): Promise<string[
   const tables = await db.rows<{ name: string }>(
     sql`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
   )
-  const found: string[] = []
+  const matches: string[] = []
   for (const { name } of tables) {
     const rows = await db.rows<{ text: string }>(
       sql`select t::text as text from ${raw(name)} t where strpos(lower(t::text), lower(${text})) > 0`,
     )
-    found.push(...rows.map(row => `${name}: ${row.text}`))
+    matches.push(...rows.map(row => `${name}: ${row.text}`))
   }
-  return found
+  return matches
 }
 
 /** Opens a folder for emails and reads them. */
@@ -128,8 +128,8 @@ export function mailFolder() {
       const folder = join(dataDir, 'mail')
       const names = await readdir(folder).catch(() => [])
       // Unfinished files have another name and can disappear before they are read.
-      const whole = names.filter(name => name.endsWith('.eml'))
-      return Promise.all(whole.map(name => readFile(join(folder, name), 'utf8')))
+      const complete = names.filter(name => name.endsWith('.eml'))
+      return Promise.all(complete.map(name => readFile(join(folder, name), 'utf8')))
     },
   }
 }

@@ -135,10 +135,10 @@ test('a sync updates a new customer only if its query came later', async () => {
   const newer: string[] = []
   const onNewer = (id: string) => newer.push(id)
   const before = await databaseNow(api.db)
-  const left = await mergedBesideNew('124', rows =>
+  const remaining = await mergedBesideNew('124', rows =>
     upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: before, onNewer }),
   )
-  assert.deepEqual([left.surname, left.ecommerceAdminId], ['Written', 'gid://1'])
+  assert.deepEqual([remaining.surname, remaining.ecommerceAdminId], ['Written', 'gid://1'])
   assert.deepEqual(newer, ['124'])
   const later = await mergedBesideNew('125', async rows =>
     upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: await databaseNow(api.db), onNewer }),

@@ -96,8 +96,8 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   const back = (await api.get(`/returns/${returned.id}`)).json.data
   assert.deepEqual([back.total, back.customerId, back.lines[0].notes], [returned.total, null, null])
   const sales = (await api.get('/orders/transactions/search')).json.data
-  const mine = sales.filter((sale: { orderNumber: string }) => sale.orderNumber === placed.orderNumber)
-  assert.deepEqual(mine.map(({ total, customerId }: Record<string, unknown>) => [total, customerId]).sort(), [
+  const matching = sales.filter((sale: { orderNumber: string }) => sale.orderNumber === placed.orderNumber)
+  assert.deepEqual(matching.map(({ total, customerId }: Record<string, unknown>) => [total, customerId]).sort(), [
     ['-10.00', null],
     ['20.00', null],
   ])
@@ -133,7 +133,7 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
   const { id } = await canaryShopper(api)
   await tillSales(api, api, id, 2_500)
   assert.equal(await erasing(id), 'erasing')
-  const left = async () =>
+  const remaining = async () =>
     (
       await api.db.row<{ n: number }>(
         sql`select count(*)::integer as n from retail_transaction where customer_id = ${id}`,
@@ -142,18 +142,18 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
   const stopped = new AbortController()
   stopped.abort(new Error('The worker stops.'))
   await assert.rejects(eraseRemainingData(api.db, api.keys, api.service, id, stopped.signal), /The worker stops/)
-  assert.equal(await left(), 2_502)
+  assert.equal(await remaining(), 2_502)
   assert.equal(await erasing(id), 'erasing')
   await Promise.all([
     eraseRemainingData(api.db, api.keys, api.service, id),
     eraseRemainingData(api.db, api.keys, api.service, id),
   ])
-  assert.equal(await left(), 0)
+  assert.equal(await remaining(), 0)
   assert.deepEqual(await tablesWith(api, `"customerId":"${id}"`), [])
   assert.equal(await erasing(id), 'erased')
-  const stamps = await api.db.row<{ n: number }>(sql`
+  const timestamps = await api.db.row<{ n: number }>(sql`
     select count(distinct changed_at)::integer as n from retail_transaction where id like 'till-%'`)
-  assert.equal(stamps?.n, 3)
+  assert.equal(timestamps?.n, 3)
 })
 
 test('a concurrent write never leaves an order without a customer', async () => {

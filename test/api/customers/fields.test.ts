@@ -81,10 +81,10 @@ test('a length is counted in code points and an excess is rejected', async () =>
     ),
     [10, postcode => ({ address: { postcode } }), '/address/postcode'],
   ]
-  for (const [most, body, pointer] of limits) {
-    const data = await updateCustomer(api, id, body('😀'.repeat(most)))
-    assert.ok(JSON.stringify(data).includes('😀'.repeat(most)), pointer)
-    assertRejected(api, await put(api, `/customers/${id}`, body('😀'.repeat(most + 1))), 'invalid_field', pointer)
+  for (const [maximum, body, pointer] of limits) {
+    const data = await updateCustomer(api, id, body('😀'.repeat(maximum)))
+    assert.ok(JSON.stringify(data).includes('😀'.repeat(maximum)), pointer)
+    assertRejected(api, await put(api, `/customers/${id}`, body('😀'.repeat(maximum + 1))), 'invalid_field', pointer)
   }
   const email = (length: number) =>
     `${'a'.repeat(60)}@${`${'b'.repeat(59)}.`.repeat(4)}`.slice(0, length - 4).concat('.com')
@@ -180,9 +180,9 @@ test('an email address must be deliverable without quotes', async () => {
   ]
   for (const email of [...good, '用户@例子.广告', 'x!#$%&*/=?^_`{|}~-@example.com']) {
     assert.equal((await updateCustomer(api, id, { contact: { email } })).contact.email, email)
-    const found = await api.get(`/customers?email=${encodeURIComponent(email)}`)
+    const response = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
-      found.json.data.map((each: { id: string }) => each.id),
+      response.json.data.map((each: { id: string }) => each.id),
       [id],
     )
   }

@@ -44,8 +44,8 @@ test('a name and an email are enough to create a customer', async () => {
   assert.match(code, /^SMITJOHN\d\d$/)
   // The same wall clock, that of the service.
   assert.match(startDate, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
-  const apart = Temporal.PlainDateTime.from(startDate).until(updateTimeStamp).total('seconds')
-  assert.ok(Math.abs(apart) <= 2, `${startDate}, ${updateTimeStamp}`)
+  const difference = Temporal.PlainDateTime.from(startDate).until(updateTimeStamp).total('seconds')
+  assert.ok(Math.abs(difference) <= 2, `${startDate}, ${updateTimeStamp}`)
   const now = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
   assert.ok(Math.abs(now.until(updateTimeStamp).total('seconds')) < 60)
 
@@ -92,9 +92,9 @@ test('an email belongs to one customer, however it is written', async () => {
     assert.ok(create.json.detail.includes(id), create.json.detail)
     const change = await put(api, `/customers/${other.id}`, { title: 'Dr', contact: { email } })
     assertRejected(api, change, 'email_taken', '/contact/email')
-    const found = await api.get(`/customers?email=${encodeURIComponent(email)}`)
+    const response = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
-      found.json.data.map((each: { id: string }) => each.id),
+      response.json.data.map((each: { id: string }) => each.id),
       [id],
     )
   }
@@ -104,8 +104,8 @@ test('an email belongs to one customer, however it is written', async () => {
   assert.equal((await updateCustomer(api, id, { contact: { email: forms[2] } })).contact.email, forms[2])
   await updateCustomer(api, id, { contact: { email: newEmail() } })
   await updateCustomer(api, other.id, { contact: { email: forms[3] } })
-  const elsewhere = await api.createService()
-  await createCustomer(elsewhere, buildCustomer({ contact: { email: forms[3] } }))
+  const otherCaller = await api.createService()
+  await createCustomer(otherCaller, buildCustomer({ contact: { email: forms[3] } }))
 })
 
 test('a customer of another service is not found and stays unchanged', async () => {

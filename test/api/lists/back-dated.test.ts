@@ -204,15 +204,17 @@ test("a change after the newest record's removal is later than its tombstone", a
 test('a returning record is later than its tombstone despite a clock step', async () => {
   const caller = await api.createService()
   const { db } = api
-  const here = sql`service_id = ${caller.service.id}`
+  const isSameRecord = sql`service_id = ${caller.service.id}`
   const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, caller.service, rows)
   await bring(product('p1'), product('p2'))
-  await db.run(sql`update product set changed_at = now() + interval '1 hour' where ${here} and product_id = 'p2'`)
+  await db.run(
+    sql`update product set changed_at = now() + interval '1 hour' where ${isSameRecord} and product_id = 'p2'`,
+  )
   await pullOnly(caller, 'p1', 'p1k')
   await bring(product('p2'))
-  const [stamps] = await db.rows(sql`
-    select (select changed_at from product where ${here} and product_id = 'p2') > changed_at as "isLater" from tombstone where ${here}`)
-  assert.deepEqual(stamps, { isLater: true })
+  const [timestamps] = await db.rows(sql`
+    select (select changed_at from product where ${isSameRecord} and product_id = 'p2') > changed_at as "isLater" from tombstone where ${isSameRecord}`)
+  assert.deepEqual(timestamps, { isLater: true })
 })
 
 /** A whole pull shows this product and nothing else. */

@@ -12,11 +12,11 @@ import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
-import { ndjson, openLines, type Telling } from './lines.ts'
+import { type BulkExportStream, ndjson, openLines } from './lines.ts'
 
 const { api } = await startOrderShop()
-const kept = captureLog('error')
-const other = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
+const captured = captureLog('error')
+const other = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: captured.log })
 after(async () => {
   await other.stop()
   await api.stop()
@@ -78,10 +78,10 @@ test('a stalled export client holds no transaction, connection or lock', async (
     select query from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and query like '%from customer%' and (state <> 'idle' or backend_xmin is not null)`
   // Read-ahead may still be in flight.
-  let looks = 0
+  let polls = 0
   const isQuiet = async () => {
-    looks = (await db.rows(busy)).length ? 0 : looks + 1
-    return looks === 25
+    polls = (await db.rows(busy)).length ? 0 : polls + 1
+    return polls === 25
   }
   await waitUntil(isQuiet, 'nothing is under way', 20_000)
   await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
@@ -101,19 +101,19 @@ test('a stalled export client holds no transaction, connection or lock', async (
 
 for (const http2 of [false, true])
   test(`a client that disconnects ${http2 ? 'over HTTP/2 ' : ''}is no error; an unreadable list is`, async () => {
-    const faultsOf = ({ headers }: Telling) =>
-      kept.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
+    const faultsOf = ({ headers }: BulkExportStream) =>
+      captured.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
     const begin = async () => {
       const bulkExport = await openLines({ at: other, caller: large, path, http2 })
       await once(bulkExport.body, 'readable')
       return bulkExport
     }
-    const left = await begin()
-    left.close()
+    const remaining = await begin()
+    remaining.close()
     const cut = await begin()
     await withoutRecords(() => assert.rejects(text(cut.body)))
     await waitUntil(() => faultsOf(cut).length, 'the fault is told')
-    assert.deepEqual(faultsOf(left), [])
+    assert.deepEqual(faultsOf(remaining), [])
   })
 
 for (const [how, more] of [

@@ -31,12 +31,12 @@ test('consecutive bulk exports miss and repeat nothing despite late commits', as
     return passed < 4_000 || (passed < 60_000 && lists <= 3)
   }
   const writer = async (number: number) => {
-    for (let turn = 0; goesOn(); turn++) {
+    for (let round = 0; goesOn(); round++) {
       const some = ids.filter(() => Math.random() < 0.02)
       await upsertCustomers(
         late,
         service,
-        some.map(id => ({ id, firstname: `Ann ${number} ${turn}` })),
+        some.map(id => ({ id, firstname: `Ann ${number} ${round}` })),
       )
     }
   }

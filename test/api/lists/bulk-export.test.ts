@@ -129,14 +129,14 @@ test('the bulk export of an empty list has no lines', async () => {
 
 test('a bulk export is compressed only on request, with gzip or zstd', async () => {
   const plain = await buffer((await startExport('/customers/search')).body)
-  for (const [acceptEncoding, packing, unpack] of [
+  for (const [acceptEncoding, encoding, unpack] of [
     ['gzip', 'gzip', promisify(gunzip)],
     ['zstd', 'zstd', promisify(zstdDecompress)],
     ['gzip, deflate, br, zstd', 'zstd', promisify(zstdDecompress)],
     ['gzip;q=1.0, zstd;q=0.5', 'gzip', promisify(gunzip)],
   ] as const) {
     const bulkExport = await startExport('/customers/search', { 'accept-encoding': acceptEncoding })
-    assert.equal(bulkExport.headers['content-encoding'], packing, acceptEncoding)
+    assert.equal(bulkExport.headers['content-encoding'], encoding, acceptEncoding)
     assert.deepEqual(await unpack(await buffer(bulkExport.body)), plain, acceptEncoding)
   }
   for (const acceptEncoding of ['identity', 'br', '*', 'gzip;q=0'])

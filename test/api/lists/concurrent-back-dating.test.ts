@@ -96,8 +96,8 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
       counts.killed++
     }
   }
-  const writer = async (work: (turn: number) => Promise<unknown>) => {
-    for (let turn = 0; goesOn(); turn++) await put(() => work(turn))
+  const writer = async (work: (round: number) => Promise<unknown>) => {
+    for (let round = 0; goesOn(); round++) await put(() => work(round))
   }
   const upsert = (rows: readonly object[]) => upsertCustomers(slow, caller.service, rows)
   const loader = async () => {
@@ -106,7 +106,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
         await put(() => upsert(withTimestamps(buildCustomers(5_000 + batch * 10, 10, 'Loaded'))))
     })
     // A load that goes on after its end, as one that was taken to be dead.
-    await writer(turn => upsert(withTimestamps(buildCustomers(9_000 + turn * 3, 3, 'Late'))))
+    await writer(round => upsert(withTimestamps(buildCustomers(9_000 + round * 3, 3, 'Late'))))
   }
 
   let over = false
@@ -117,9 +117,9 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
   const readers = [3, 50].map((limit, reader) => follow(caller, () => isOver(reader), limit))
   await Promise.all([
     loader(),
-    writer(turn => upsert(withTimestamps(some(`sync${turn}`)))),
-    writer(turn => upsert(withTimestamps(some(`pull${turn}`)))),
-    writer(turn => upsert(some(`api${turn}`))),
+    writer(round => upsert(withTimestamps(some(`sync${round}`)))),
+    writer(round => upsert(withTimestamps(some(`pull${round}`)))),
+    writer(round => upsert(some(`api${round}`))),
     writer(async () => {
       await delay(200)
       await removeSome(slow, caller)

@@ -60,9 +60,9 @@ const newestChange = async ({ service: tenant }: Caller) =>
     )
   )?.at
 
-const changedAfter = (caller: Caller, moment: string | undefined) =>
+const changedAfter = (caller: Caller, instant: string | undefined) =>
   api.db.rows<{ id: string }>(
-    sql`select id from customer where service_id = ${caller.service.id} and changed_at > ${moment}::timestamptz`,
+    sql`select id from customer where service_id = ${caller.service.id} and changed_at > ${instant}::timestamptz`,
   )
 
 test('the next poll returns a change that began first and committed last', async t => {
@@ -148,11 +148,11 @@ test('a polling reader misses nothing from eight writers committing out of order
   const over = new AbortController()
 
   const writer = async (name: number) => {
-    for (let turn = 0; took() < 60_000 && !isEnough(); turn++) {
+    for (let round = 0; took() < 60_000 && !isEnough(); round++) {
       const chosen = ids.filter(() => Math.random() < 0.04)
       const rollback = Math.random() < 0.2
       const waits = Math.random() ** 3 * 150
-      const rows = chosen.map(id => ({ id, firstname: `${name}/${turn}` }))
+      const rows = chosen.map(id => ({ id, firstname: `${name}/${round}` }))
       try {
         // Imports do the same: of two transactions in a deadlock one is repeated.
         await retryOnContention(() =>

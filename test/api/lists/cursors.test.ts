@@ -131,7 +131,7 @@ test('a cursor belongs to its list', async () => {
 
 test('a cursor belongs to its filters', async () => {
   const search = '/orders/transactions/search'
-  const walks = [
+  const paginations = [
     search,
     `${search}?asc=true`,
     `${search}?updated_after=2020-01-01`,
@@ -140,9 +140,9 @@ test('a cursor belongs to its filters', async () => {
     `${search}?updated_after=2020-01-01&updated_before=2999-01-01`,
     `${search}?updated_after=2020-01-01&asc=true`,
   ]
-  for (const from of walks) {
+  for (const from of paginations) {
     const cursor = await cursorOf(api, from)
-    for (const to of walks)
+    for (const to of paginations)
       if (to === from) assert.equal((await api.get(withCursor(to, cursor))).status, 200)
       else await rejected(to, cursor)
   }

@@ -7,7 +7,7 @@ import { buildCredentials } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 
 /** A running bulk export. */
-export interface Telling {
+export interface BulkExportStream {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: of HTTP/1.1 or HTTP/2
   headers: any
@@ -31,7 +31,7 @@ interface Asking {
 export const ndjson = 'application/x-ndjson'
 
 /** Requests a bulk export. */
-export async function openLines({ at, caller, path, headers = {}, http2 = false }: Asking): Promise<Telling> {
+export async function openLines({ at, caller, path, headers = {}, http2 = false }: Asking): Promise<BulkExportStream> {
   const sent = { ...buildCredentials(caller), accept: ndjson, ...headers }
   const { status, headers: got, body, close } = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
   // Readers get the error.

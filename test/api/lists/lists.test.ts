@@ -20,16 +20,16 @@ async function withCustomers(count: number) {
   return caller
 }
 
-const stamps = async ({ service: tenant }: Caller) =>
+const timestamps = async ({ service: tenant }: Caller) =>
   (
-    await api.db.row<{ stamps: number }>(
-      sql`select count(distinct changed_at)::integer as stamps from customer where service_id = ${tenant.id}`,
+    await api.db.row<{ timestamps: number }>(
+      sql`select count(distinct changed_at)::integer as timestamps from customer where service_id = ${tenant.id}`,
     )
-  )?.stamps
+  )?.timestamps
 
 test('5,000 records with one change timestamp appear once at any page size', async () => {
   const caller = await withCustomers(5_000)
-  assert.equal(await stamps(caller), 1)
+  assert.equal(await timestamps(caller), 1)
   const all = buildCustomers(1, 5_000).map(({ id }) => id)
   for (const limit of [7, 100]) {
     const { ids, cursors } = await paginate(caller, `/customers/search?limit=${limit}`)

@@ -10,11 +10,11 @@ before(async () => {
 after(() => api.stop())
 
 /** The ids of three transactions that changed a microsecond before a moment, at it, and a microsecond after. */
-async function shopAround(moment: string, timeZone: string) {
+async function shopAround(instant: string, timeZone: string) {
   const caller = await api.createService({ timeZone, readsPerMinute: 'off' })
   await api.db.run(sql`
     insert into retail_transaction (service_id, id, sale_date, changed_at, record)
-    select ${caller.service.id}, id, '2024-05-26', ${moment}::timestamptz + distance * interval '1 microsecond', json_build_object('id', id)::text
+    select ${caller.service.id}, id, '2024-05-26', ${instant}::timestamptz + distance * interval '1 microsecond', json_build_object('id', id)::text
       from (values ('before', -1), ('at', 0), ('after', 1)) as v (id, distance)`)
   return caller
 }
@@ -89,8 +89,8 @@ const withoutMidnight = [
 ] as const
 
 test('a day without midnight starts at its first existing time', async () => {
-  for (const [timeZone, day, moment] of withoutMidnight) {
-    const caller = await shopAround(moment, timeZone)
+  for (const [timeZone, day, instant] of withoutMidnight) {
+    const caller = await shopAround(instant, timeZone)
     assert.deepEqual(await selected(caller, { updated_after: day }), ['after'], timeZone)
     assert.deepEqual(await selected(caller, { updated_before: day }), ['before'], timeZone)
     assert.equal((await caller.get(`/orders/transactions/search?sold_after=${day}`)).status, 200, timeZone)

@@ -24,14 +24,14 @@ test('a mapped customer is shown with its identifiers unless they are omitted', 
   const { json, headers } = await map(caller, { ecommerceLegacyId: legacy })
   const mapped = { customerId: '65432', email: 'john@example.com', ecommerceAdminId: admin, ecommerceLegacyId: legacy }
   assert.deepEqual(json.data, mapped)
-  const found = await caller.get(path)
-  assert.deepEqual([found.json, found.headers.etag], [json, headers.etag])
-  for (const response of [
+  const response = await caller.get(path)
+  assert.deepEqual([response.json, response.headers.etag], [json, headers.etag])
+  for (const record of [
     (await caller.get('/customers/65432')).json.data,
     (await caller.get(`/customers/search?updated_after=${asOf}`)).json.data[0],
     (await caller.get('/customers?email=john@example.com')).json.data[0],
   ])
-    assert.deepEqual([response.ecommerceAdminId, response.ecommerceLegacyId], [admin, legacy])
+    assert.deepEqual([record.ecommerceAdminId, record.ecommerceLegacyId], [admin, legacy])
   const polled = (await caller.get(`/customers?updated_after=${asOf}`)).json.data
   assert.deepEqual(
     polled.map((each: object) => ['id' in each && each.id, 'ecommerceAdminId' in each, 'ecommerceLegacyId' in each]),

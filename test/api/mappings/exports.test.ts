@@ -16,7 +16,7 @@ const variantUntilBarcode =
 const inventory = `Handle,Title,${options},SKU,HS Code,COO`
 
 /** Imports a file with this header. Returns the numbers of lines, new rows and rejected rows. */
-async function came(kind: string, header: string, rows: Record<string, string>[]) {
+async function assertExported(kind: string, header: string, rows: Record<string, string>[]) {
   const names = header.split(',')
   const cell = (text = '') => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   for (const name of rows.flatMap(row => Object.keys(row))) assert.ok(names.includes(name), name)
@@ -35,7 +35,7 @@ for (const [when, header] of Object.entries(products))
   test(`a product export ${when} is imported unchanged`, async () => {
     const shirt = { Handle: 'linen-shirt', 'Option1 Name': 'Size' }
     assert.deepEqual(
-      await came('ecommerce-variants', header, [
+      await assertExported('ecommerce-variants', header, [
         { ...shirt, Title: 'Linen "Shirt"', 'Option1 Value': '9" x 12"', 'Variant SKU': 'LS-S' },
         { ...shirt, 'Option1 Value': 'M', 'Variant SKU': "'0012001", 'Variant Barcode': "'9300000000001" },
         { Handle: 'linen-shirt', 'Image Src': 'https://cdn.example/shirt.png', 'Image Position': '2' },
@@ -49,7 +49,7 @@ test('a product template of 2025 is imported unchanged', async () => {
     'Title,URL handle,Description,Vendor,Product category,Type,Tags,Published on online store,Status,SKU,Barcode,Option1 name,Option1 value,Option1 Linked To,Option2 name,Option2 value,Option2 Linked To,Option3 name,Option3 value,Option3 Linked To,Price,Compare-at price,Cost per item,Charge tax,Tax code,Unit price total measure,Unit price total measure unit,Unit price base measure,Unit price base measure unit,Inventory tracker,Inventory quantity,Continue selling when out of stock,Weight value (grams),Weight unit for display,Requires shipping,Fulfillment service,Product image URL,Image position,Image alt text,Variant image URL,Gift card,SEO title,SEO description,Color (product.metafields.shopify.color-pattern),Google Shopping / Google product category,Google Shopping / Gender,Google Shopping / Age group,Google Shopping / Manufacturer part number (MPN),Google Shopping / Ad group name,Google Shopping / Ads labels,Google Shopping / Condition,Google Shopping / Custom product,Google Shopping / Custom label 0'
   const row = { 'URL handle': 'linen-shirt', 'Option1 name': 'Size' }
   assert.deepEqual(
-    await came('ecommerce-variants', header, [
+    await assertExported('ecommerce-variants', header, [
       { ...row, Title: 'Linen Shirt', 'Option1 value': 'S', SKU: 'LS-S', Barcode: "'9300000000001" },
       { ...row, 'Option1 value': 'M', SKU: 'LS-M' },
     ]),
@@ -67,16 +67,16 @@ test('an inventory export maps variants and locations, with or without bins', as
     const rows = ['Collins Street', 'Harbour, Level 2'].flatMap(Location =>
       ['LS-S', 'LS-M'].map(SKU => ({ Handle: 'linen-shirt', 'Option1 Value': SKU, SKU, Location })),
     )
-    assert.deepEqual(await came('ecommerce-locations', header, rows), [4, 2, 0])
-    assert.deepEqual(await came('ecommerce-variants', header, rows), [4, 2, 0])
+    assert.deepEqual(await assertExported('ecommerce-locations', header, rows), [4, 2, 0])
+    assert.deepEqual(await assertExported('ecommerce-variants', header, rows), [4, 2, 0])
   }
 })
 
 test('an inventory export with location columns maps variants and reports unmapped locations', async () => {
   const header = `${inventory},Collins Street,Harbour`
   const rows = [{ Handle: 'linen-shirt', 'Option1 Value': 'S', SKU: 'LS-S', 'Collins Street': '3', Harbour: '0' }]
-  assert.deepEqual(await came('ecommerce-variants', header, rows), [1, 1, 0])
-  assert.match(await came('ecommerce-locations', header, rows), /name/)
+  assert.deepEqual(await assertExported('ecommerce-variants', header, rows), [1, 1, 0])
+  assert.match(await assertExported('ecommerce-locations', header, rows), /name/)
 })
 
 const address =
@@ -91,12 +91,12 @@ test('a customer export with identifiers is imported unchanged', async () => {
     `Customer ID,${names},${olderAddress},Accepts SMS Marketing,Total Spent,Total Orders,Tags,Note,Tax Exempt`,
   ])
     assert.deepEqual(
-      await came('ecommerce-customers', header, [
+      await assertExported('ecommerce-customers', header, [
         { 'Customer ID': "'6477890125896", 'First Name': 'Ann', Email: 'ann.lee@example.com', Tags: 'vip, web' },
         { 'Customer ID': "'6477890125897", 'Last Name': 'Ng' },
       ]),
       [2, 2, 0],
     )
   const without = `First Name,Last Name,Email,${olderAddress},Accepts Marketing,Total Spent,Total Orders,Tags,Note,Tax Exempt`
-  assert.match(await came('ecommerce-customers', without, [{ Email: 'ann.lee@example.com' }]), /customerId/)
+  assert.match(await assertExported('ecommerce-customers', without, [{ Email: 'ann.lee@example.com' }]), /customerId/)
 })

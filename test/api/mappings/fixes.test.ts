@@ -86,8 +86,8 @@ test("a fix is rejected if the record's mapping has changed since", async () => 
   await importAndWait(caller, 'ecommerce-variants', productExport(platform))
   await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await checkMappings(caller)
-  const [found] = await issues(caller, 'skus', '?state=nearMatch')
-  assert.equal(found?.ecommerceId, 'mh01-s')
+  const [match] = await issues(caller, 'skus', '?state=nearMatch')
+  assert.equal(match?.ecommerceId, 'mh01-s')
   await put(caller, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   for (const from of ['mh01-s', null])
     assertProblem(await fix(caller, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
@@ -132,8 +132,8 @@ test('two records of one platform item are duplicates until one is unmapped', as
     ['1001', 'matched', '1', null, ''],
     ['1002', 'unmapped', null, null, ''],
   ])
-  const mended = await fix(caller, 'customers', '65433', '6')
-  assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
+  const corrected = await fix(caller, 'customers', '65433', '6')
+  assert.deepEqual(corrected.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
 })
 
 test('an item freed by a fix and suggested elsewhere is not platformOnly', async () => {
@@ -186,10 +186,10 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
     [['duplicate'], 1],
   )
   assert.equal((await remove(caller, '/customers/65432')).status, 200)
-  const left = await api.db.rows<{ id: string }>(
+  const remaining = await api.db.rows<{ id: string }>(
     sql`select ecommerce_id as id from ecommerce_item where service_id = ${caller.service.id}`,
   )
-  assert.deepEqual(left, [{ id: '8' }])
+  assert.deepEqual(remaining, [{ id: '8' }])
   const other = (await issues(caller, 'customers')).find(({ id }) => id === '65433')
   assert.deepEqual([other?.state, other?.evidence], ['orphaned', []])
 })
@@ -210,10 +210,10 @@ test('erasure deletes platform items; only admins see mapping issues', async () 
   await fix(caller, 'customers', '65432', '78')
   await fix(caller, 'customers', '65432', '77')
   assert.equal((await remove(caller, '/customers/65432')).status, 200)
-  const left = await api.db.rows<{ other: string }>(
+  const remaining = await api.db.rows<{ other: string }>(
     sql`select other from ecommerce_item where service_id = ${caller.service.id}`,
   )
-  assert.deepEqual(left, [{ other: 'jane@example.com' }])
+  assert.deepEqual(remaining, [{ other: 'jane@example.com' }])
   assert.deepEqual((await caller.get('/mappings/fixes')).json.data, [])
   assert.ok((await issues(caller, 'customers')).every(({ id }) => id !== '65432'))
   const maintainer = await api.createAccount('maintainer', caller.service)

@@ -18,13 +18,13 @@ type Kind = keyof typeof keys
 
 /** Returns the identifiers of a complete list, page by page. `between` runs after each page except the last. */
 async function pagination(caller: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
-  const found: string[] = []
+  const matches: string[] = []
   let cursor = ''
   for (;;) {
     const { status, json, text } = await caller.get(`/mappings/${kind}?${query}${cursor && `&after_cursor=${cursor}`}`)
     assert.equal(status, 200, text)
-    found.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
-    if (!json.meta.hasNextPage) return found
+    matches.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
+    if (!json.meta.hasNextPage) return matches
     cursor = json.meta.endCursor
     await between?.()
   }
@@ -81,13 +81,13 @@ test('mapping records during pagination shows each record once', async () => {
   )
   const all = ['65432', '65433', ...ids]
   let mapped = 0
-  const found = await pagination(caller, 'customers', 'state=unmapped&limit=4', async () => {
+  const matches = await pagination(caller, 'customers', 'state=unmapped&limit=4', async () => {
     const shown = all.slice(mapped, mapped + 4)
     mapped += shown.length
     for (const id of shown)
       assert.equal((await put(caller, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
   })
-  assert.deepEqual(found, all)
+  assert.deepEqual(matches, all)
   assert.deepEqual(await pagination(caller, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
 })
 

@@ -23,7 +23,7 @@ interface Colour {
 const shown = async (caller: Caller) => {
   const { colours } = (await caller.get('/products/5001')).json.data as { colours: Colour[] }
   const skus = colours.flatMap(({ sizes }) => sizes.map(({ skuId, ecommerceSku }) => [skuId, ecommerceSku]))
-  return { skus: Object.fromEntries(skus), products: colours.map(each => each.ecommerceProductId) }
+  return { skus: Object.fromEntries(skus), products: colours.map(colour => colour.ecommerceProductId) }
 }
 const stockOf = async (caller: Caller, query: string) =>
   (await caller.get(`/inventory?${query}`)).json.data.map((each: Record<string, string>) => [
@@ -42,8 +42,8 @@ test('a mapped SKU appears everywhere under its new name only', async () => {
   const mapped = await map(caller, '12001', { ecommerceSku: 'MH01-S-Black' })
   assert.equal(mapped.status, 200, mapped.text)
   assert.deepEqual(mapped.json.data, { ...original, ecommerceSku: 'MH01-S-Black', ecommerceProductId: null })
-  const found = await caller.get(path)
-  assert.deepEqual([found.json, found.headers.etag], [mapped.json, mapped.headers.etag])
+  const response = await caller.get(path)
+  assert.deepEqual([response.json, response.headers.etag], [mapped.json, mapped.headers.etag])
 
   assert.deepEqual((await shown(caller)).skus, { 12001: 'MH01-S-Black', 12002: '12002', 12003: '12003' })
   const stock = ['1001', '1002'].map(store => ['12001', 'MH01-S-Black', `${store}-MH01-S-Black`])

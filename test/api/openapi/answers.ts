@@ -16,14 +16,14 @@ export interface Traffic {
   check: ReturnType<typeof createConformanceCheck>
   /** All requests and responses, by operation. */
   exchanges: { operation: string | undefined; answer: TestResponse }[]
-  asked(method: Method, path: string, answering: Promise<TestResponse>): Promise<TestResponse>
+  requested(method: Method, path: string, answering: Promise<TestResponse>): Promise<TestResponse>
   get(path: string, headers?: Headers, caller?: Caller): Promise<TestResponse>
   getOpenly(path: string, headers?: Headers): Promise<TestResponse>
   /** Sends a body. If it is accepted, it must be valid by the document. */
   post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
   put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
   remove(path: string, caller?: Caller): Promise<TestResponse>
-  refused(code: ErrorCode, answering: Promise<TestResponse>): Promise<TestResponse>
+  rejected(code: ErrorCode, answering: Promise<TestResponse>): Promise<TestResponse>
 }
 
 export async function startTraffic(): Promise<Traffic> {
@@ -78,13 +78,13 @@ export async function startTraffic(): Promise<Traffic> {
     document,
     check,
     exchanges,
-    asked: requested,
+    requested: requested,
     get: (path, headers, caller = api) => requested('GET', path, caller.get(path, headers)),
     getOpenly: (path, headers) => requested('GET', path, api.sendRaw(path, headers ? { headers } : {})),
     post: writing('POST', post),
     put: writing('PUT', put),
     remove: (path, caller = api) => requested('DELETE', path, remove(caller, path)),
-    async refused(code, answering) {
+    async rejected(code, answering) {
       const response = await answering
       assert.equal(response.json?.code, code, response.text)
       return response

@@ -127,8 +127,9 @@ test('the page about an error is readable without scripts and styles', { skip },
   const reader = await openPage(api.baseUrl)
   t.after(() => reader.close())
   await reader.goTo(`${api.baseUrl}/errors/invalid_cursor`)
-  const said = await reader.evaluate<string>('document.body.innerText')
-  for (const words of ['invalid_cursor', '400', errorCodes.invalid_cursor.title]) assert.ok(said.includes(words), words)
+  const output = await reader.evaluate<string>('document.body.innerText')
+  for (const words of ['invalid_cursor', '400', errorCodes.invalid_cursor.title])
+    assert.ok(output.includes(words), words)
   await reader.click(`document.querySelector('nav a[href="rate_limited"]')`)
   await reader.until(`document.querySelector('h1')?.innerText === 'rate_limited'`)
   assert.deepEqual(

@@ -39,8 +39,8 @@ const damages: [what: string, damage: (broken: Node) => void][] = [
   ['a path parameter that is not described', broken => broken.paths['/staff/{id}'].get.parameters.splice(1, 1)],
   ['a keyword that OpenAPI does not have', broken => (broken.paths['/stores'].get.answers = {})],
 ]
-for (const [what, damage] of damages)
-  test(`the linter rejects ${what}`, async () => {
+for (const [label, damage] of damages)
+  test(`the linter rejects ${label}`, async () => {
     const broken = JSON.parse(text)
     damage(broken)
     assert.notDeepEqual(await lintOpenApi(JSON.stringify(broken)), [])
@@ -217,7 +217,9 @@ test('every parameter, header and response has a description', () => {
 
 test('exactly the operations with credentials require X-Service-Name', () => {
   for (const { path, method, operation } of operations()) {
-    const named = operation.parameters.some((each: Node) => each.$ref === '#/components/parameters/ServiceName')
+    const named = operation.parameters.some(
+      (parameter: Node) => parameter.$ref === '#/components/parameters/ServiceName',
+    )
     assert.equal(named, operation.security === undefined, `${method} ${path}`)
   }
 })
@@ -245,7 +247,7 @@ test('every possible error of an operation is documented and explained', () => {
     const explained = responses.map(({ description }) => description).join()
     const codes: string[] = [
       ...(operation['x-error-codes'] ?? []),
-      ...responses.flatMap(each => each['x-error-codes'] ?? []),
+      ...responses.flatMap(response => response['x-error-codes'] ?? []),
     ]
     for (const code of codes) {
       listed.add(code)
@@ -359,7 +361,7 @@ test('the webhooks section describes the signed headers and the bodies that are 
   const { parameters, requestBody } = document.webhooks['records.changed'].post
   const sent = signHeaders([generateSecret()], { id: 'msg_1', timestamp: 1, body: '{}' })
   assert.deepEqual(
-    parameters.map((each: Node) => each.name),
+    parameters.map((parameter: Node) => parameter.name),
     Object.keys(sent),
   )
   const faultsOf = compileSchemas(document)

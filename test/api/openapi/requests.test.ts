@@ -17,7 +17,7 @@ const resolved = (node: Node): Node => (node.$ref ? document.components.paramete
 /** Returns a parameter and the pointer to it. */
 function findParameter(path: string, method: string, name: string) {
   const { parameters } = document.paths[path][method]
-  const index = parameters.findIndex((each: Node) => resolved(each).name === name)
+  const index = parameters.findIndex((parameter: Node) => resolved(parameter).name === name)
   const { $ref } = parameters[index]
   const pointer = $ref?.slice(1) ?? toPointer('paths', path, method, 'parameters', index)
   return { parameter: resolved(parameters[index]), pointer }
@@ -27,13 +27,13 @@ function findParameter(path: string, method: string, name: string) {
 const isDocumented = (path: string, name: string, value: string) =>
   faultsOf(`${findParameter(path, 'get', name).pointer}/schema`, value).length === 0
 
-interface Judges {
+interface Validators {
   documented(value: string): boolean
   ask(value: string): Promise<TestResponse>
 }
 
 /** The document and the service say the same of each value. */
-async function agree(values: readonly string[], { documented, ask }: Judges) {
+async function agree(values: readonly string[], { documented, ask }: Validators) {
   const seen = new Set<boolean>()
   for (const value of values) {
     const { status } = await ask(value)
@@ -43,7 +43,7 @@ async function agree(values: readonly string[], { documented, ask }: Judges) {
   assert.equal(seen.size, 2, 'some are taken, and some are refused')
 }
 
-const search = (path: string, parameter: string): Judges => ({
+const search = (path: string, parameter: string): Validators => ({
   documented: value => isDocumented(path, parameter, value),
   ask: value => api.get(`${path}?${parameter}=${encodeURIComponent(value)}`),
 })

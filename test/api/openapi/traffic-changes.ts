@@ -9,7 +9,7 @@ import type { Traffic } from './answers.ts'
 /** Changes: pages, streams, and what has left; lists as a whole. */
 export function testChanges(traffic: () => Traffic) {
   test('changes match the document, with and without records', async () => {
-    const { api, get, refused: rejected } = traffic()
+    const { api, get, rejected } = traffic()
     const { json } = await get('/changes?limit=500&records=true')
     assert.equal(json.data.length, 500)
     const after = `/changes?kinds=store,product,inventory,staff&after_cursor=`
@@ -23,7 +23,7 @@ export function testChanges(traffic: () => Traffic) {
   })
 
   test('bulk exports and their limit match the document', async () => {
-    const { api, get, asked: requested, refused: rejected } = traffic()
+    const { api, get, requested, rejected } = traffic()
     const lines = { accept: ndjson }
     const of = (path: string) => ({ at: api, caller: api, path })
     for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
@@ -41,7 +41,7 @@ export function testChanges(traffic: () => Traffic) {
   })
 
   test('streams and their limit match the document', async () => {
-    const { api, get, refused: rejected, asked: requested } = traffic()
+    const { api, get, rejected, requested } = traffic()
     const of = {
       at: api,
       caller: api,

@@ -5,7 +5,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses to an admin who configures the service. */
 export function testConfiguration(traffic: () => Traffic) {
   test('settings changes and the audit log match the document', async () => {
-    const { api, get, put, refused: rejected } = traffic()
+    const { api, get, put, rejected } = traffic()
     const { json, headers } = await get('/settings')
     assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
     const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
@@ -22,7 +22,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('accounts are created, read, changed, rotated and revoked as documented', async () => {
-    const { api, get, post, put, refused: rejected } = traffic()
+    const { api, get, post, put, rejected } = traffic()
     const created = await post(
       '/accounts',
       { username: 'traffic', role: 'maintainer' },
@@ -53,7 +53,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('mappings of stores, SKUs and customers match the document', async () => {
-    const { get, put, refused: rejected } = traffic()
+    const { get, put, rejected } = traffic()
     const mappings = {
       stores: ['storeId', { ecommerceLocationId: 'one' }, { ecommerceLocationId: null }],
       skus: ['skuId', { ecommerceSku: 'one', ecommerceProductId: '1' }, { ecommerceSku: null }],
@@ -80,7 +80,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('mapping checks, fixes and undos match the document', async () => {
-    const { get, post, put, refused: rejected } = traffic()
+    const { get, post, put, rejected } = traffic()
     assert.equal((await post('/mappings/check', {})).status, 202)
     await get('/mappings/check')
     for (const kind of ['stores', 'skus', 'customers']) {
@@ -105,7 +105,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('personal data exports and erasures match the document', async () => {
-    const { api, get, remove, refused: rejected } = traffic()
+    const { api, get, remove, rejected } = traffic()
     const { rows } = await api.db.pool.query('select customer_id as id from reward_account limit 1')
     const path = `/customers/${rows[0].id}`
     const { data } = (await get(`${path}/export`)).json

@@ -10,7 +10,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses of the operations that monitor and maintain a service. */
 export function testOperations(traffic: () => Traffic) {
   test('syncs and their runs match the document', async () => {
-    const { api, get, post, refused: rejected } = traffic()
+    const { api, get, post, rejected } = traffic()
     const pulled = await api.createService()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
     await setBackOffice(api.db, api.keys, pulled.service, settings)
@@ -28,7 +28,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('listing and resolving alerts match the document', async () => {
-    const { api, get, post, refused: rejected } = traffic()
+    const { api, get, post, rejected } = traffic()
     for (const kind of ['sync_failing', 'email_server_rejecting'] as const)
       await raiseAlert(api.db, api.service.id, {
         kind,
@@ -45,7 +45,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('imports and their limit match the document', async () => {
-    const { api, asked: requested, get, post, refused: rejected } = traffic()
+    const { api, requested, get, post, rejected } = traffic()
     const send = (kind: string, type = 'text/csv', caller: Caller = api) =>
       requested(
         'POST',
@@ -89,7 +89,7 @@ export function testOperations(traffic: () => Traffic) {
   })
 
   test('the request log matches the document', async () => {
-    const { api, get, post, refused: rejected } = traffic()
+    const { api, get, post, rejected } = traffic()
     await post(
       '/customers',
       { firstname: 'Ann', surname: 'Lee', contact: { email: 'logged@example.com' } },

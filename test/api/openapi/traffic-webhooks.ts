@@ -6,7 +6,7 @@ import type { Traffic } from './answers.ts'
 /** Tests the responses of the webhook operations to an admin. */
 export function testWebhooks(traffic: () => Traffic) {
   test('webhooks are created, tested, rotated and deleted as documented', async () => {
-    const { api, get, post, put, remove, refused: rejected } = traffic()
+    const { api, get, post, put, remove, rejected } = traffic()
     const receiver = await startReceiver()
     const created = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })
     assert.equal(created.status, 201, created.text)

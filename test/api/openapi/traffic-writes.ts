@@ -21,7 +21,7 @@ const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'A
 /** Tests every possible response to the writes of the API. */
 export function testWrites(traffic: () => Traffic) {
   test('customer writes match the document', async () => {
-    const { api, get, post, put, refused: rejected } = traffic()
+    const { api, get, post, put, rejected } = traffic()
     const body = {
       ...customer(),
       title: null,
@@ -61,7 +61,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('orders and their returns match the document', async () => {
-    const { api, get, post, refused: rejected } = traffic()
+    const { api, get, post, rejected } = traffic()
     const placed = await post('/orders', await anOrder(traffic()))
     assert.equal(placed.status, 201, placed.text)
     const { id, orderNumber, customerId, lines } = placed.json.data
@@ -103,7 +103,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('fulfilment matches the document', async () => {
-    const { get, post, put, refused: rejected } = traffic()
+    const { get, post, put, rejected } = traffic()
     assert.equal((await put('/settings', { fulfilment: 'manual' })).status, 200)
     const place = async () => {
       const placed = await post('/orders', await anOrder(traffic()))
@@ -137,7 +137,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('quotes and coupons match the document', async t => {
-    const { get, post, remove, refused: rejected } = traffic()
+    const { get, post, remove, rejected } = traffic()
     const order = await anOrder(traffic())
     const lines = order.lines.map(({ sku, quantity }) => ({ sku, quantity }))
     const quoted = await post('/orders/quote', { customerId: order.customerId, lines })
@@ -155,7 +155,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('reservations match the document', async () => {
-    const { get, post, put, remove, refused: rejected } = traffic()
+    const { get, post, put, remove, rejected } = traffic()
     const order = await anOrder(traffic())
     const levels = (await get('/inventory?limit=100')).json.data
     const lines = [{ sku: levels.find(({ sellable }: { sellable: number }) => sellable > 0).sku, quantity: 1 }]
@@ -189,7 +189,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('decisions about gift vouchers match the document', async () => {
-    const { api, post, refused: rejected } = traffic()
+    const { api, post, rejected } = traffic()
     const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(api.db, api.keys, api.service, [
       { ...card, number: '7001', state: 'active' },
@@ -203,7 +203,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('gift vouchers are issued, validated, locked and spent as documented', async () => {
-    const { api, get, post, put, refused: rejected } = traffic()
+    const { api, get, post, put, rejected } = traffic()
     const expected = {
       amount: '150.00',
       gateway: 'card',
@@ -234,13 +234,13 @@ export function testWrites(traffic: () => Traffic) {
     await rejected('insufficient_voucher_balance', validate('150.01'))
     const superseded = (await validate('150.00')).json.data.validationId
     let { validationId } = (await validate('150.00')).json.data
-    const hold = (body: object) => put(`/vouchers/${number}/lock`, body)
-    await rejected('validation_id_incorrect', hold({ validationId: 'guess' }))
-    const locked = await hold({ validationId, lockSeconds: 60 })
+    const lock = (body: object) => put(`/vouchers/${number}/lock`, body)
+    await rejected('validation_id_incorrect', lock({ validationId: 'guess' }))
+    const locked = await lock({ validationId, lockSeconds: 60 })
     assert.deepEqual([locked.status, locked.json.data.status], [200, 'locked'])
     await rejected('voucher_locked', validate('150.00'))
-    await rejected('voucher_locked', hold({ validationId: superseded }))
-    await hold({ validationId, lockSeconds: 0 })
+    await rejected('voucher_locked', lock({ validationId: superseded }))
+    await lock({ validationId, lockSeconds: 0 })
     const byPin = await post(`/vouchers/${number}/lock`, { pin, amount: '150.00' })
     assert.equal(byPin.status, 200)
     validationId = byPin.json.data.validationId
@@ -262,7 +262,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('conflicts between writes match the document', async () => {
-    const { api, post, refused: rejected } = traffic()
+    const { api, post, rejected } = traffic()
     const holding = await api.db.pool.connect()
     try {
       await holding.query('begin')
@@ -287,9 +287,9 @@ export function testWrites(traffic: () => Traffic) {
 }
 
 /** Has the database do something when a customer's transaction is committed. */
-async function atCommit({ db }: Traffic['api'], what: string) {
+async function atCommit({ db }: Traffic['api'], label: string) {
   await db.run(
-    sql`create function disturb() returns trigger language plpgsql as ${raw(`$$ begin ${what}; return null; end $$`)}`,
+    sql`create function disturb() returns trigger language plpgsql as ${raw(`$$ begin ${label}; return null; end $$`)}`,
   )
   await db.run(
     sql`create constraint trigger disturb after insert on customer deferrable initially deferred for each row execute function disturb()`,
@@ -320,7 +320,7 @@ async function anOrder({ api, get, post }: Traffic, first?: string, caller: Call
   const { id } = (await post('/customers', customer(), {}, caller)).json.data
   const products = (await get('/products?limit=100', {}, caller)).json.data
   const sizes = products.flatMap(({ colours }: { colours: { sizes: object[] }[] }) =>
-    colours.flatMap(each => each.sizes),
+    colours.flatMap(colour => colour.sizes),
   )
   const dear = sizes.find(({ price }: { price: string }) => Number(price) > 80)
   const due = 2 * Math.round(Number(dear.price) * 100)

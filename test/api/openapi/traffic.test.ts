@@ -18,14 +18,14 @@ let traffic: Traffic
 let api: TestApi
 let get: Traffic['get']
 let getOpenly: Traffic['getOpenly']
-let rejected: Traffic['refused']
+let rejected: Traffic['rejected']
 
 before(async () => {
   traffic = await startTraffic()
   api = traffic.api
   get = traffic.get
   getOpenly = traffic.getOpenly
-  rejected = traffic.refused
+  rejected = traffic.rejected
 })
 
 after(() => api.stop())
@@ -105,7 +105,7 @@ test('errors of a request match the document', async () => {
   await rejected('headers_too_large', get('/stores', many))
   await rejected('not_acceptable', get('/stores', { accept: 'text/html' }))
   await rejected('expectation_failed', get('/stores', { expect: 'tea' }))
-  await rejected('malformed_request', traffic.asked('GET', '/stores', nonsense()))
+  await rejected('malformed_request', traffic.requested('GET', '/stores', nonsense()))
 })
 
 test('errors for missing, wrong and insufficient credentials match the document', async () => {
@@ -134,9 +134,9 @@ test('missing capabilities and insufficient permissions match the document', asy
     'capability_unavailable',
     get('/customers?updated_after=2024-05-10', { prefer: 'handling=strict' }, old),
   )
-  const hasty = await api.createService({ readsPerMinute: 1 })
-  await get('/stores', {}, hasty)
-  await rejected('rate_limited', get('/stores', {}, hasty))
+  const rateLimited = await api.createService({ readsPerMinute: 1 })
+  await get('/stores', {}, rateLimited)
+  await rejected('rate_limited', get('/stores', {}, rateLimited))
   const unlimited = await api.createService({ readsPerMinute: 'off' })
   assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
 })

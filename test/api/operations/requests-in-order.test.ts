@@ -16,11 +16,11 @@ test('log entries are in time order across processes, however many per second', 
     path: '/tour',
   }))
   // Those of two processes that wrote by turns; of each there are more than a block of lines.
-  for (const turn of [1, 0])
+  for (const round of [1, 0])
     await addLogEntries(
       api.db,
       api.service,
-      created.filter((_, i) => i % 2 === turn),
+      created.filter((_, i) => i % 2 === round),
     )
   const expected = created.map(({ requestId }) => requestId).reverse()
   const walked: string[] = []
@@ -30,17 +30,17 @@ test('log entries are in time order across processes, however many per second', 
     query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(walked, expected)
-  const whole = await api.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
+  const completeList = await api.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
   assert.deepEqual(
-    whole.text
+    completeList.text
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line).id),
     expected.toReversed(),
   )
-  const moment = new Date(second + 1_000).toISOString()
+  const instant = new Date(second + 1_000).toISOString()
   const ids = async (query: string) => idsOf((await api.get(`/requests?path=/tour&limit=3&${query}`)).json.data)
-  assert.deepEqual(await ids(`answered_before=${moment}`), ['line-499', 'line-498', 'line-497'])
+  assert.deepEqual(await ids(`answered_before=${instant}`), ['line-499', 'line-498', 'line-497'])
   assert.deepEqual(await ids(`answered_after=${new Date(second + 2_394).toISOString()}`), ['line-1199', 'line-1198'])
   assert.deepEqual(idsOf((await api.get('/requests?request_id=line-777')).json.data), ['line-777'])
 })

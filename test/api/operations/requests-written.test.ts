@@ -5,8 +5,8 @@ import { waitUntil } from '../../support/processes.ts'
 import { captureLog } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 
-const kept = captureLog('warn')
-const api = await startTestApi({ settings: { readsPerMinute: 'off' }, log: kept.log })
+const captured = captureLog('warn')
+const api = await startTestApi({ settings: { readsPerMinute: 'off' }, log: captured.log })
 after(() => api.stop())
 const { db } = api
 
@@ -15,7 +15,11 @@ test('log entries that cannot be written are retried without delaying requests',
   await db.run(sql`alter table request_block rename to elsewhere`)
   try {
     for (let i = 0; i < 3; i++) assert.equal((await caller.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
-    await waitUntil(() => kept.text.includes('writing the request log failed, will retry'), 'it could not be', 20_000)
+    await waitUntil(
+      () => captured.text.includes('writing the request log failed, will retry'),
+      'it could not be',
+      20_000,
+    )
   } finally {
     await db.run(sql`alter table elsewhere rename to request_block`)
   }

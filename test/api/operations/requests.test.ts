@@ -177,9 +177,9 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
     ],
   )
   await purgeRequests(work)
-  const left = await db.row<{ lines: number; days: number }>(sql`
+  const remaining = await db.row<{ lines: number; days: number }>(sql`
     select count(*)::integer as lines, count(distinct request_id)::integer as days from request_log where path = '/old'`)
-  assert.deepEqual(left, { lines: 7, days: 5 })
+  assert.deepEqual(remaining, { lines: 7, days: 5 })
   const days = async () =>
     (
       await db.rows<{ name: string }>(

@@ -40,9 +40,9 @@ after(async () => {
 
 const sync = async (name: string): Promise<Sync> => {
   const { json } = await api.get('/syncs')
-  const found = json.data.find((one: Sync) => one.sync === name)
-  assert.ok(found, name)
-  return found
+  const match = json.data.find((one: Sync) => one.sync === name)
+  assert.ok(match, name)
+  return match
 }
 const runs = async (name: string): Promise<SyncRun[]> => (await api.get(`/syncs/${name}/runs`)).json.data
 const ended = async (name: string, count: number) => {

@@ -201,16 +201,16 @@ test("a customer's orders are paginated newest first", async () => {
   const numbers = []
   for (let i = 0; i < 5; i++) numbers.push((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
   await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
-  const found = []
+  const matches = []
   let path = '/customers/65432/orders?limit=2'
   for (;;) {
     const { status, json } = await own.get(path)
     assert.equal(status, 200)
-    found.push(...json.data.map((order: { orderNumber: string }) => order.orderNumber))
+    matches.push(...json.data.map((order: { orderNumber: string }) => order.orderNumber))
     if (!json.meta.hasNextPage) break
     path = `/customers/65432/orders?limit=2&after_cursor=${json.meta.endCursor}`
   }
-  assert.deepEqual(found, numbers.toReversed())
+  assert.deepEqual(matches, numbers.toReversed())
   assertProblem(await own.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
 })
 

@@ -35,9 +35,9 @@ test('the amount due is lines plus freight and taxes, in any order', () => {
 })
 
 test('refunds of a line in any parts add up to its price', () => {
-  const portions = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 40 })
+  const allocations = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 40 })
   fc.assert(
-    fc.property(money, portions, (value, counts) => {
+    fc.property(money, allocations, (value, counts) => {
       const paid = { value, quantity: counts.reduce((a, b) => a + b), returned: 0, refunded: 0n }
       for (const count of counts) {
         const refund = computeRefund(paid, count)
@@ -118,7 +118,7 @@ test('an order is valid only with exactly the amount due', () => {
       const text = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
       const discount = Math.min(off, 1_000 * count)
       const due = 1_000 * count - discount + freight
-      const judge = (amounts: number[]) =>
+      const validate = (amounts: number[]) =>
         priceOrder(
           input({
             lines: [{ sku: 'A', quantity: count, discounts: [{ type: 'loyalty', amount: text(discount) }] }],
@@ -131,10 +131,10 @@ test('an order is valid only with exactly the amount due', () => {
         )
       const fitting: number[] = []
       for (const part of parts) fitting.push(Math.min(part, due - total(fitting)))
-      const right = judge([...fitting, due - total(fitting)])
+      const right = validate([...fitting, due - total(fitting)])
       assert.deepEqual(right.errors, [])
       assert.equal(right.total, BigInt(due))
-      const [fault, ...more] = judge([...fitting, due - total(fitting) + 1]).errors
+      const [fault, ...more] = validate([...fitting, due - total(fitting) + 1]).errors
       assert.deepEqual([fault?.code, fault?.pointer, more], ['payment_total_mismatch', '/payments', []])
       assert.equal(fault?.detail, `The payments must total ${text(due)} AUD; they total ${text(due + 1)} AUD.`)
     }),
@@ -184,7 +184,7 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
         const lines: SoldLine[] = of.map(
           (each, i) => ({ ...each, sequence: i + 1, returned: 0, refunded: 0n }) as SoldLine,
         )
-        const { errors, allocations: portions } = validateReturn(
+        const { errors, allocations } = validateReturn(
           { lines: expected.map(each => ({ ...each, reasonCode: 'SIZE' })) },
           { number: 'W1', lines },
           { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
@@ -202,16 +202,16 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           if (!lines.some(each => each.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
           else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
-        for (const { sequence, sku, quantity: most, value, status } of lines) {
-          const own = portions.filter(portion => portion.orderSequence === sequence)
-          const count = total(own.map(portion => portion.quantity))
-          assert.ok(count <= (status === 'shipped' ? most : 0))
-          for (const portion of own) assert.equal(expected[portion.entry]?.sku, sku)
-          if (count === most) assert.equal(sum(own.map(portion => portion.value)), value)
+        for (const { sequence, sku, quantity: maximum, value, status } of lines) {
+          const own = allocations.filter(allocation => allocation.orderSequence === sequence)
+          const count = total(own.map(allocation => allocation.quantity))
+          assert.ok(count <= (status === 'shipped' ? maximum : 0))
+          for (const allocation of own) assert.equal(expected[allocation.entry]?.sku, sku)
+          if (count === maximum) assert.equal(sum(own.map(allocation => allocation.value)), value)
         }
         if (errors.length === 0)
           for (const [i, { quantity: count }] of expected.entries())
-            assert.equal(total(portions.filter(each => each.entry === i).map(each => each.quantity)), count)
+            assert.equal(total(allocations.filter(each => each.entry === i).map(each => each.quantity)), count)
       },
     ),
   )

@@ -207,8 +207,8 @@ test('64 clients in two processes get only the last units', async () => {
   const firstCaller = await createShop({ oversell: 'refuse' })
   const second = await startSecondServer(api)
   const inSecond: Pick<Caller, 'request'> = {
-    request: (path, { headers, ...asking } = {}) =>
-      second.ask(path, { ...asking, headers: { ...buildCredentials(firstCaller), ...headers } } as never),
+    request: (path, { headers, ...options } = {}) =>
+      second.ask(path, { ...options, headers: { ...buildCredentials(firstCaller), ...headers } } as never),
   }
   const callers = [firstCaller, inSecond]
   const results = await Promise.all(

@@ -197,9 +197,9 @@ test('returned plus returnable always equals sold over returns and cancellations
             assert.equal(status, unknown ? 422 : tooMany ? 409 : 201)
             if (status === 201) open.push({ ...json.data, units })
           }
-          const left = await getReturnable(own, order.id)
+          const remaining = await getReturnable(own, order.id)
           assert.deepEqual(
-            left,
+            remaining,
             [...sold].map(([of, count]) => ({
               sku: of,
               sold: count,

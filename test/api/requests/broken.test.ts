@@ -23,20 +23,20 @@ const body = JSON.stringify(order())
 const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 /** The response to bytes that are not a request. */
-const refusal = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
+const rejection = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
 
 test('an order with trailing bytes is placed and answered before the rejection', async () => {
   const response = await sendBytes(api, `${ordering}\0`)
   assert.deepEqual(parseStatuses(response), [201, 400])
   assert.match(response, /"orderNumber":"W/)
-  assert.match(response, refusal)
+  assert.match(response, rejection)
   assert.equal(placed(), 1)
 })
 
 test('requests before garbage bytes are all answered in order', async () => {
   const response = await sendBytes(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
   assert.deepEqual(parseStatuses(response), [200, 201, 200, 400])
-  assert.match(response, refusal)
+  assert.match(response, rejection)
 })
 
 test('a write waiting for its back office is answered despite garbage bytes', async () => {
@@ -50,7 +50,7 @@ test('a write waiting for its back office is answered despite garbage bytes', as
   }
   const response = await responses
   assert.deepEqual(parseStatuses(response), [201, 400])
-  assert.match(response, refusal)
+  assert.match(response, rejection)
   assert.equal(placed(), 1)
 })
 
@@ -68,7 +68,7 @@ test('a truncated request gets one response after the complete requests', async 
 })
 
 test('garbage bytes alone are rejected immediately', async () => {
-  assert.match(await sendBytes(api, '\0'), refusal)
+  assert.match(await sendBytes(api, '\0'), rejection)
 })
 
 test('garbage bytes are handled alike if the port also supports HTTP/2', async () => {

@@ -10,7 +10,7 @@ const shop = await openShopForProcesses()
 /** Two processes on one database. */
 const processes = await Promise.all(['one', 'other'].map(name => serve(['--no-demo'], shop.buildEnvironment(name))))
 after(async () => {
-  await Promise.all(processes.map(each => stopServer(each)))
+  await Promise.all(processes.map(process => stopServer(process)))
   await shop.close()
 })
 
@@ -64,11 +64,11 @@ test('20 concurrent creates with one email create one customer', async () => {
 test('20 clients retrying for one voucher hold it one at a time', async () => {
   const { number, pin } = await voucher('locked')
   let holders = 0
-  let most = 0
+  let maximum = 0
   let locked = 0
   await all(20, async i => {
     let last: WriteResponse | undefined
-    for (let turn = 0; turn < 20; turn++) {
+    for (let round = 0; round < 20; round++) {
       await delay(Math.random() * 200)
       last = await ask(i, 'POST', '/vouchers/validate', { number, pin, amount: '1.00' })
       const { validationId } = last.data ?? {}
@@ -77,7 +77,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
       if (last.status !== 200) continue
       // From the response that locks the voucher to the request that unlocks it, no other client may lock it.
       locked++
-      most = Math.max(most, ++holders)
+      maximum = Math.max(maximum, ++holders)
       await delay(5)
       holders--
       last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 0 })
@@ -85,7 +85,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
     }
     return last as WriteResponse
   })
-  assert.equal(most, 1)
+  assert.equal(maximum, 1)
   assert.ok(locked >= 2, `${locked} held it`)
 })
 

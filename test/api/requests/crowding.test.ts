@@ -45,15 +45,15 @@ test('a client over its limit is throttled while another service is served', asy
 test('growing load gets responses or Retry-After, and no acknowledged write is lost', async () => {
   const { service, ...caller } = await api.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })
   const agent = new Agent({ keepAlive: true, ca: api.ca, maxSockets: 600 })
-  const asking = createRequester({ ...api, agent })
+  const sendRequest = createRequester({ ...api, agent })
   const headers = { ...buildCredentials({ ...caller, service: service }), 'content-type': 'application/json' }
   let customerCount = 0
   const step = (clients: number) =>
     Promise.all(
       Array.from({ length: clients }, async (_, i) => {
-        const read = await asking('/stores', { headers })
+        const read = await sendRequest('/stores', { headers })
         const body = JSON.stringify(buildCustomer({ surname: `Step ${++customerCount}` }))
-        return i % 5 ? [read] : [read, await asking('/customers', { method: 'POST', headers, body })]
+        return i % 5 ? [read] : [read, await sendRequest('/customers', { method: 'POST', headers, body })]
       }),
     ).then(responses => responses.flat())
   try {

@@ -19,13 +19,13 @@ async function cuttingAfter(bytes: number) {
   const server = createServer(inward => {
     const outward = connect(Number(new URL(api.baseUrl).port), '127.0.0.1')
     for (const socket of [inward, outward]) open.add(socket.on('error', () => {}))
-    let left = bytes
+    let remaining = bytes
     inward.on('data', data => outward.write(data))
     outward.on('data', (data: Buffer) => {
-      inward.write(isAsked ? data.subarray(0, left) : data)
+      inward.write(isAsked ? data.subarray(0, remaining) : data)
       if (!isAsked) return
-      left -= data.length
-      if (left <= 0) for (const socket of [inward, outward]) socket.destroySoon()
+      remaining -= data.length
+      if (remaining <= 0) for (const socket of [inward, outward]) socket.destroySoon()
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

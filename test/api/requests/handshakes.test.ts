@@ -65,8 +65,9 @@ test('weak cipher suites are rejected and strong ones accepted', async () => {
     anonymous: ['0034', '006c', 'c018'],
     CBC: ['002f', '0035', '003c', 'c009', 'c00a', 'c023'],
   }
-  for (const [what, suites] of Object.entries(weak))
-    for (const suite of suites) assert.deepEqual(await answerTo({ suites: [suite] }), { alert: 40 }, `${what} ${suite}`)
+  for (const [label, suites] of Object.entries(weak))
+    for (const suite of suites)
+      assert.deepEqual(await answerTo({ suites: [suite] }), { alert: 40 }, `${label} ${suite}`)
   assert.equal((await answerTo({ suites: [...Object.values(weak).flat(), good] })).suite, good)
 })
 

@@ -8,8 +8,8 @@ import { startTestApi } from '../../support/service.ts'
 import { frame, headerFields, http2Preface, uint32 } from '../../support/unread-clients.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
-const kept = captureLog('warn')
-const server = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
+const captured = captureLog('warn')
+const server = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: captured.log })
 after(async () => {
   await server.stop()
   await api.stop()
@@ -75,7 +75,7 @@ const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
 }
 
 test('a flooding connection is closed while other clients are served', async () => {
-  for (const [what, [bytes, atMost]] of Object.entries(floods)) {
+  for (const [label, [bytes, atMost]] of Object.entries(floods)) {
     let isOver = false
     const flooded = isEnded(bytes, atMost).finally(() => {
       isOver = true
@@ -84,11 +84,11 @@ test('a flooding connection is closed while other clients are served', async () 
     do {
       const asking = session.request({ ':path': '/stores', ...buildCredentials(api) }).resume()
       const [reported] = await once(asking, 'response')
-      assert.equal(reported[':status'], 200, what)
+      assert.equal(reported[':status'], 200, label)
       await delay(20)
     } while (!isOver)
     session.close()
-    assert.ok(await flooded, what)
+    assert.ok(await flooded, label)
   }
-  assert.equal(kept.text, '', 'and nothing of it is logged as a fault')
+  assert.equal(captured.text, '', 'and nothing of it is logged as a fault')
 })

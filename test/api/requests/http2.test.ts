@@ -8,8 +8,8 @@ import { startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
-const kept = captureLog('warn')
-const server = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
+const captured = captureLog('warn')
+const server = await startSecondServer(api, { environment: { HTTP2: 'true' }, log: captured.log })
 after(() => server.stop())
 
 const address = server.baseUrl.replace('localhost', '127.0.0.1')
@@ -69,7 +69,7 @@ test('an unknown method is rejected and not logged as an error', async () => {
     assertProblem(response, 'malformed_request', server.baseUrl, '/stores')
     assert.equal(response.headers['x-request-id'], response.json.requestId)
   }
-  assert.equal(kept.text, '')
+  assert.equal(captured.text, '')
 })
 
 test('a `host` that differs from `:authority` is rejected', async () => {

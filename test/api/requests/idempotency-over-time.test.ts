@@ -117,8 +117,8 @@ test('a key expires after 24 hours and its response is deleted', async () => {
   assertReplay(await postCustomer(api, body, 'yesterday'), first)
   await api.db.run(sql`
     update idempotent_response set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
-  const anew = await postCustomer(api, body, 'yesterday')
-  assertProblem(anew, 'email_taken', api.baseUrl, '/customers')
+  const repeated = await postCustomer(api, body, 'yesterday')
+  assertProblem(repeated, 'email_taken', api.baseUrl, '/customers')
   const fresh = buildCustomer()
   const second = await postCustomer(api, fresh, 'yesterday')
   assert.deepEqual([second.status, second.headers['idempotent-replayed']], [201, undefined])

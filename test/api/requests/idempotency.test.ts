@@ -163,14 +163,14 @@ test('a rejected request leaves its key unused', async () => {
   const accepted = buildCustomer()
   await postCustomer(api, accepted)
   const right = buildCustomer()
-  const refusals = [
+  const rejections = [
     ['{"bad', 400],
     [{ ...right, colour: 'red' }, 400],
     [{ ...right, dateOfBirth: '2023-02-30' }, 422],
     [{ ...right, dateOfBirth: '1850-01-01' }, 422],
     [{ ...right, contact: accepted.contact }, 409],
   ] as const
-  for (const [body, status] of refusals) assert.equal((await postCustomer(api, body, 'patient')).status, status)
+  for (const [body, status] of rejections) assert.equal((await postCustomer(api, body, 'patient')).status, status)
   const first = await postCustomer(api, right, 'patient')
   assert.deepEqual([first.status, first.headers['idempotent-replayed']], [201, undefined])
   assertReplay(await postCustomer(api, right, 'patient'), first)

@@ -80,8 +80,8 @@ const bad: [what: string, body: string | Buffer][] = [
   ['a small exponent', '[[1e-7]]'],
 ]
 
-for (const [what, body] of bad)
-  test(`${what} is not accepted as JSON`, () =>
+for (const [label, body] of bad)
+  test(`${label} is not accepted as JSON`, () =>
     assertCreatesNoCustomer(api, async () => {
       const begun = performance.now()
       rejected(await post(api, '/customers', body), 'malformed_json')

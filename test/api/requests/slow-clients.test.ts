@@ -31,8 +31,8 @@ async function dripping(
     Array.from({ length: clients }, async () => {
       const socket = await tlsTo(server, { ALPNProtocols: ['http/1.1'] })
       socket.write(beginning)
-      const drip = setInterval(() => socket.writable && socket.write(drop), everyMs)
-      return { told: readUntilClosed(socket).finally(() => clearInterval(drip)) }
+      const dripTimer = setInterval(() => socket.writable && socket.write(drop), everyMs)
+      return { told: readUntilClosed(socket).finally(() => clearInterval(dripTimer)) }
     }),
   )
   return async () => {
@@ -79,12 +79,12 @@ describe('slow clients', { concurrency: true }, () => {
           const begun = performance.now()
           const head = { ':path': path, ':method': 'POST', 'content-type': type }
           const slow = session.request(Object.assign(head, buildCredentials(api)))
-          const drip = setInterval(() => slow.writable && slow.write(' '), 500)
+          const dripTimer = setInterval(() => slow.writable && slow.write(' '), 500)
           let text = ''
           slow.on('data', chunk => {
             text += chunk
           })
-          const closed = once(slow, 'close').finally(() => clearInterval(drip))
+          const closed = once(slow, 'close').finally(() => clearInterval(dripTimer))
           const [reported] = await once(slow, 'response')
           await closed
           assert.deepEqual([reported[':status'], JSON.parse(text).code], [408, 'request_timeout'])

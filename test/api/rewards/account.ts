@@ -10,7 +10,7 @@ import { isOpen, type Lot, type OrderEarnings, type TierRules } from '../../../s
 const year = { months: 12, days: 0 }
 
 /** So many whole units of money, in its ten-thousandths. */
-export const units = (whole: number) => BigInt(whole) * 10_000n
+export const units = (integer: number) => BigInt(integer) * 10_000n
 
 export const tier = (id: string, qualifySpend: bigint | null, more: Partial<TierRules> = {}): TierRules => ({
   id,
@@ -29,7 +29,7 @@ export const tier = (id: string, qualifySpend: bigint | null, more: Partial<Tier
 /** The day on which it all begins. */
 export const today = '2026-11-21'
 
-export const ladder = [tier('1', 0n), tier('2', units(500)), tier('3', units(1_500))]
+export const tierRules = [tier('1', 0n), tier('2', units(500)), tier('3', units(1_500))]
 
 export const at = (tierId: string | null, tierLockedUntilDate: string | null = null) => ({
   tierId,

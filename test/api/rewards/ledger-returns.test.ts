@@ -11,12 +11,12 @@ after(() => api.stop())
 test('partial returns take back exactly what one full return would', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '100.00')
-  const left = []
+  const remaining = []
   for (const piece of ['33.33', '33.33', '33.34']) {
     await ann.giveBack('W1', piece)
-    left.push((await ann.read()).availablePoints)
+    remaining.push((await ann.read()).availablePoints)
   }
-  assert.deepEqual(left, [67, 34, 0])
+  assert.deepEqual(remaining, [67, 34, 0])
   await ann.giveBack('W1', '50.00')
   const account = await ann.read()
   assert.deepEqual(account.points.map(formatLot), ['0 of 100'])
@@ -146,14 +146,16 @@ test('a cancelled return restores at most the qualifying spend it took', async (
       )
     )?.spend
   // A sync starts the year again.
-  const begin = (left: string) =>
-    api.db.run(sql`update reward_account set qualifying_spend = ${left}::numeric where service_id = ${ann.service.id}`)
-  for (const [left, expected] of [
+  const begin = (remaining: string) =>
+    api.db.run(
+      sql`update reward_account set qualifying_spend = ${remaining}::numeric where service_id = ${ann.service.id}`,
+    )
+  for (const [remaining, expected] of [
     ['0', '0'],
     ['100', '100'],
     ['700', '700'],
   ] as const) {
-    await begin(left)
+    await begin(remaining)
     await ann.giveBack('W1', '600.00')
     await ann.cancelReturn('W1')
     assert.equal(await spend(), expected)
@@ -161,7 +163,7 @@ test('a cancelled return restores at most the qualifying spend it took', async (
   }
 })
 
-const cents = fc.integer({ min: 1, max: 90_000 }).map(whole => (whole / 100).toFixed(2))
+const cents = fc.integer({ min: 1, max: 90_000 }).map(integer => (integer / 100).toFixed(2))
 const number = fc.constantFrom('W1', 'W2', 'W3')
 
 test('balances always equal open lots and lots equal the ledger', async () => {

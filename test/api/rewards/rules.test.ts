@@ -12,7 +12,7 @@ import {
   reviewTier,
   upgradeTier,
 } from '../../../src/domain/rewards/rules.ts'
-import { at, ladder, tier, today, units } from './account.ts'
+import { at, tier, tierRules, today, units } from './account.ts'
 
 const money = fc.bigInt({ min: 1n, max: units(2_000) })
 
@@ -122,10 +122,10 @@ test('a lot is open through its last day', () => {
 })
 
 test('spend raises an account by one or more tiers and locks it', () => {
-  assert.deepEqual(upgradeTier(ladder, at('1'), units(500) - 1n, today), at('1'))
-  assert.deepEqual(upgradeTier(ladder, at('1'), units(500), today), at('2', '2027-11-21'))
-  assert.deepEqual(upgradeTier(ladder, at('1'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(upgradeTier(ladder, at('3', '2026-12-01'), units(9_000), today), at('3', '2026-12-01'))
+  assert.deepEqual(upgradeTier(tierRules, at('1'), units(500) - 1n, today), at('1'))
+  assert.deepEqual(upgradeTier(tierRules, at('1'), units(500), today), at('2', '2027-11-21'))
+  assert.deepEqual(upgradeTier(tierRules, at('1'), units(1_500), today), at('3', '2027-11-21'))
+  assert.deepEqual(upgradeTier(tierRules, at('3', '2026-12-01'), units(9_000), today), at('3', '2026-12-01'))
 })
 
 test('a tier without qualifying spend is neither reached nor lost by spending', () => {
@@ -136,16 +136,16 @@ test('a tier without qualifying spend is neither reached nor lost by spending', 
 })
 
 test('a tier lasts through its end date, then follows the spend', () => {
-  assert.deepEqual(reviewTier(ladder, at('3', today), 0n, today), at('3', today))
-  assert.deepEqual(reviewTier(ladder, at('3', '2026-11-20'), units(600), today), at('2', '2027-11-21'))
-  assert.deepEqual(reviewTier(ladder, at('3', '2026-11-20'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(reviewTier(ladder, at('3'), 0n, today), at('3'))
-  assert.deepEqual(reviewTier(ladder.slice(1), at('3', '2026-11-20'), 0n, today), at('2', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules, at('3', today), 0n, today), at('3', today))
+  assert.deepEqual(reviewTier(tierRules, at('3', '2026-11-20'), units(600), today), at('2', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules, at('3', '2026-11-20'), units(1_500), today), at('3', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules, at('3'), 0n, today), at('3'))
+  assert.deepEqual(reviewTier(tierRules.slice(1), at('3', '2026-11-20'), 0n, today), at('2', '2027-11-21'))
 })
 
 test('an account without a tier gets the tier that its spend reaches', () => {
-  assert.deepEqual(reviewTier(ladder, at(null), 0n, today), at('1', '2027-11-21'))
-  assert.deepEqual(reviewTier(ladder.slice(1), at(null), 0n, today), at(null))
+  assert.deepEqual(reviewTier(tierRules, at(null), 0n, today), at('1', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules.slice(1), at(null), 0n, today), at(null))
 })
 
 test('the earliest expiring unused reward is taken back and repays debt first', () => {
@@ -159,7 +159,7 @@ test('the earliest expiring unused reward is taken back and repays debt first', 
   const move = computeReversal(
     {
       ...at('1'),
-      tiers: ladder,
+      tiers: tierRules,
       today,
       now: `${today} 12:00:00`,
       qualifyingSpend: units(40),

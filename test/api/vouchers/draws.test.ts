@@ -32,17 +32,21 @@ test('a draw uses a validation once, for its own voucher only', async () => {
 
 test("a draw ends its validation's lock and a stale holder cannot draw", async () => {
   const number = await newVoucher(api)
-  const mine = String(await validate(number))
-  await lock(number, mine, 3_600)
-  assert.equal(await draw(number, mine, '10.00'), undefined)
-  const theirs = String(await validate(number))
-  await lock(number, theirs, 3_600)
-  assert.equal(await draw(number, mine, '10.00'), 'voucher_locked')
+  const ownValidationId = String(await validate(number))
+  await lock(number, ownValidationId, 3_600)
+  assert.equal(await draw(number, ownValidationId, '10.00'), undefined)
+  const otherValidationId = String(await validate(number))
+  await lock(number, otherValidationId, 3_600)
+  assert.equal(await draw(number, ownValidationId, '10.00'), 'voucher_locked')
   await api.db.run(
     sql`update voucher set locked_until = now() where service_id = ${api.service.id} and number = ${number}`,
   )
-  assert.equal(await draw(number, mine, '10.00'), 'validation_id_incorrect')
-  assert.equal(await draw(number, theirs, '10.00'), undefined, 'its lock has run out, and nobody else has validated')
+  assert.equal(await draw(number, ownValidationId, '10.00'), 'validation_id_incorrect')
+  assert.equal(
+    await draw(number, otherValidationId, '10.00'),
+    undefined,
+    'its lock has run out, and nobody else has validated',
+  )
   assert.equal((await isSound(number)).cents, 13_000n)
 })
 

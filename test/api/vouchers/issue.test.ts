@@ -44,8 +44,8 @@ test('an issued voucher has a working PIN and a queued email', async () => {
     lockedUntil: null,
     email: { status: 'queued' },
   })
-  const found = await post(api, '/vouchers/lookup', { number, pin })
-  assert.deepEqual(found.json.data, { number, ...shown })
+  const response = await post(api, '/vouchers/lookup', { number, pin })
+  assert.deepEqual(response.json.data, { number, ...shown })
   assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active'])
   assertProblem(await post(api, '/vouchers/lookup', { number, pin: `0${pin}` }), 'voucher_not_accepted', api.baseUrl)
 })
@@ -158,11 +158,11 @@ test('a taken number is generated again', async () => {
 })
 
 /** How far counts are from what is even; for many classes it is about their number, give or take a few times its root. */
-function isEven(counts: readonly number[], what: string) {
+function isEven(counts: readonly number[], label: string) {
   const expected = counts.reduce((a, b) => a + b) / counts.length
   const squares = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
   const freedom = counts.length - 1
-  assert.ok(Math.abs(squares - freedom) < 8 * Math.sqrt(2 * freedom), `${what}: ${squares} for ${freedom}`)
+  assert.ok(Math.abs(squares - freedom) < 8 * Math.sqrt(2 * freedom), `${label}: ${squares} for ${freedom}`)
 }
 
 test('a million numbers and PINs are uniform, unique and unordered', () => {

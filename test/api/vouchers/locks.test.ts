@@ -28,16 +28,16 @@ beforeEach(() => clearFailures(api))
 
 test('a locked voucher can be validated only by its holder', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
-  const { lockedUntil } = (await lockVoucher(api, number, mine, 600)).json.data
+  const ownValidationId = await getValidationId(api, number)
+  const { lockedUntil } = (await lockVoucher(api, number, ownValidationId, 600)).json.data
   const rejected = await validateVoucher(other, number)
   assertProblem(rejected, 'voucher_locked', api.baseUrl, '/vouchers/validate')
   assert.equal(rejected.json.lockedUntil, lockedUntil)
   assert.doesNotMatch(rejected.text, new RegExp(api.username), 'the holder is not named')
   const wrong = await post(other, '/vouchers/validate', { number, pin: '999999', amount: '10.00' })
   assertProblem(wrong, 'voucher_not_accepted', api.baseUrl, '/vouchers/validate')
-  assert.equal((await lockVoucher(api, number, mine, 700)).status, 200)
-  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
+  assert.equal((await lockVoucher(api, number, ownValidationId, 700)).status, 200)
+  assert.equal((await lockVoucher(api, number, ownValidationId, 0)).json.data.status, 'active')
   assert.equal((await validateVoucher(other, number)).status, 200)
   assert.deepEqual(await listLedgerSteps(api, api, number), [
     'issue active',
@@ -108,54 +108,58 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
 
 test('a repeat with its key is replayed; without, it renews the lock', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
+  const ownValidationId = await getValidationId(api, number)
   const key = { 'idempotency-key': 'hold-1' }
-  const first = await lockVoucher(api, number, mine, 60, key)
-  const replay = await lockVoucher(api, number, mine, 60, key)
+  const first = await lockVoucher(api, number, ownValidationId, 60, key)
+  const replay = await lockVoucher(api, number, ownValidationId, 60, key)
   assert.equal(replay.headers['idempotent-replayed'], 'true')
   assert.equal(replay.text, first.text)
-  assertProblem(await lockVoucher(api, number, mine, 61, key), 'idempotency_key_reused', api.baseUrl)
-  const renewed = await lockVoucher(api, number, mine, 6_000)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 61, key), 'idempotency_key_reused', api.baseUrl)
+  const renewed = await lockVoucher(api, number, ownValidationId, 6_000)
   assert.ok(getClockDifference(renewed.json.data.lockedUntil, 6_000) < 30)
   assert.equal((await listLedgerSteps(api, api, number)).length, 3)
 })
 
 test('a lock by PIN repeated with its key has one validationId', async () => {
   const number = await newVoucher(api)
-  const hold = () => post(api, `/vouchers/${number}/lock`, { pin }, { 'idempotency-key': 'hold-3' })
-  const first = await hold()
+  const lock = () => post(api, `/vouchers/${number}/lock`, { pin }, { 'idempotency-key': 'hold-3' })
+  const first = await lock()
   assert.equal(first.status, 200, first.text)
-  assertReplay(await hold(), first)
+  assertReplay(await lock(), first)
   assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active', 'lock locked'])
   assert.equal((await lockVoucher(api, number, first.json.data.validationId, 0)).status, 200)
 })
 
 test('a rejected lock leaves its key unused', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
-  await lockVoucher(api, number, mine)
+  const ownValidationId = await getValidationId(api, number)
+  await lockVoucher(api, number, ownValidationId)
   await backDate(api, number, 'locked_until')
-  const theirs = await getValidationId(other, number)
-  await lockVoucher(other, number, theirs)
+  const otherValidationId = await getValidationId(other, number)
+  await lockVoucher(other, number, otherValidationId)
   const key = { 'idempotency-key': 'hold-2' }
-  assertProblem(await lockVoucher(api, number, mine, 60, key), 'voucher_locked', api.baseUrl)
-  await lockVoucher(other, number, theirs, 0)
-  assertProblem(await lockVoucher(api, number, mine, 60, key), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 60, key), 'voucher_locked', api.baseUrl)
+  await lockVoucher(other, number, otherValidationId, 0)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 60, key), 'validation_id_incorrect', api.baseUrl)
 })
 
 test('an expired lock is free immediately and its holder is rejected afterwards', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
-  await lockVoucher(api, number, mine, 1)
+  const ownValidationId = await getValidationId(api, number)
+  await lockVoucher(api, number, ownValidationId, 1)
   assertProblem(await validateVoucher(other, number), 'voucher_locked', api.baseUrl)
   await backDate(api, number, 'locked_until')
   const { data } = (await post(api, '/vouchers/lookup', { number, pin })).json
   assert.deepEqual([data.status, data.lockedUntil, data.availableAmount], ['active', null, '150.00'])
-  const theirs = await getValidationId(other, number)
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lockVoucher(other, number, theirs)).status, 200)
-  assertProblem(await lockVoucher(api, number, mine, 0), 'voucher_locked', api.baseUrl)
-  assert.equal((await lockVoucher(other, number, theirs, 0)).status, 200, 'the stale holder has unlocked nothing')
+  const otherValidationId = await getValidationId(other, number)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 0), 'voucher_locked', api.baseUrl)
+  assert.equal(
+    (await lockVoucher(other, number, otherValidationId, 0)).status,
+    200,
+    'the stale holder has unlocked nothing',
+  )
   assert.deepEqual(await listLedgerSteps(api, api, number), [
     ...['issue active', 'lock locked', 'unlock active'],
     ...['lock locked', 'unlock active'],
@@ -164,37 +168,43 @@ test('an expired lock is free immediately and its holder is rejected afterwards'
 
 test('a lock lasts 1 to 86400 seconds, and 0 releases any', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
+  const ownValidationId = await getValidationId(api, number)
   for (const lockSeconds of [-1, 86_401, 2 ** 40])
     assertProblem(
-      await lockVoucher(api, number, mine, lockSeconds),
+      await lockVoucher(api, number, ownValidationId, lockSeconds),
       'invalid_field',
       api.baseUrl,
       `/vouchers/${number}/lock`,
     )
   for (const lockSeconds of [1.5, '60', null, true])
     assertProblem(
-      await put(api, `/vouchers/${number}/lock`, { validationId: mine, lockSeconds }),
+      await put(api, `/vouchers/${number}/lock`, { validationId: ownValidationId, lockSeconds }),
       'invalid_body',
       api.baseUrl,
     )
-  for (const body of [{}, { validationId: mine, pin }, { validationId: mine, amount: '1.00' }, { validationId: 7 }])
+  for (const body of [
+    {},
+    { validationId: ownValidationId, pin },
+    { validationId: ownValidationId, amount: '1.00' },
+    { validationId: 7 },
+  ])
     for (const send of [put, post])
       assertProblem(await send(api, `/vouchers/${number}/lock`, body), 'invalid_body', api.baseUrl)
-  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
+  assert.equal((await lockVoucher(api, number, ownValidationId, 0)).json.data.status, 'active')
   assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active'], 'nothing was held, so nothing happened')
-  for (const lockSeconds of [1, 86_400]) assert.equal((await lockVoucher(api, number, mine, lockSeconds)).status, 200)
+  for (const lockSeconds of [1, 86_400])
+    assert.equal((await lockVoucher(api, number, ownValidationId, lockSeconds)).status, 200)
 })
 
 /** A voucher that was locked before its last day was over. */
 async function lockPastLastDay() {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
-  await lockVoucher(api, number, mine)
+  const ownValidationId = await getValidationId(api, number)
+  await lockVoucher(api, number, ownValidationId)
   await api.db.run(
     sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
   )
-  return { number, mine }
+  return { number, mine: ownValidationId }
 }
 
 test('a lock keeps a voucher usable past its last day', async () => {
@@ -219,20 +229,20 @@ test('an account can hold at most 1,000 vouchers', async () => {
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
     select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${me.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
-  const mine = await getValidationId(api, last)
-  const rejected = await lockVoucher(me, last, mine)
+  const ownValidationId = await getValidationId(api, last)
+  const rejected = await lockVoucher(me, last, ownValidationId)
   assertProblem(rejected, 'rate_limited', api.baseUrl, `/vouchers/${last}/lock`)
   assert.ok(Number(rejected.headers['retry-after']) > 50 && Number(rejected.headers['retry-after']) <= 100)
   for (const headers of [{}, { prefer: 'tx=rollback' }])
     assertProblem(await put(me, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
   assert.equal((await lockVoucher(me, first, kept, 200)).status, 200, 'one that is held can be held on')
   assert.equal(
-    (await lockVoucher(other, last, mine, 1)).status,
+    (await lockVoucher(other, last, ownValidationId, 1)).status,
     200,
     'another account has its own count, and its validation',
   )
   assert.equal((await lockVoucher(me, first, kept, 0)).status, 200)
-  assert.equal((await lockVoucher(me, last, mine)).status, 200)
+  assert.equal((await lockVoucher(me, last, ownValidationId)).status, 200)
 })
 
 test('locks and wrong PINs are shared by all servers', async () => {

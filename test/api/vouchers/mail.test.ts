@@ -27,7 +27,7 @@ const begin = (url: string) => {
 
 const ask = (headers: Record<string, string> = {}) => issueVoucher(api, { message: 'Happy birthday!' }, headers)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
-const hasten = () => api.db.run(sql`update job set due_at = now() where name = 'send-email'`)
+const makeDue = () => api.db.run(sql`update job set due_at = now() where name = 'send-email'`)
 
 test('a voucher email waits during a mail server outage and then arrives', async () => {
   const down = await startSink()
@@ -41,7 +41,7 @@ test('a voucher email waits during a mail server outage and then arrives', async
 
   const up = await startSink({ port: down.port })
   try {
-    await waitUntil(() => hasten().then(() => up.delivered.length), 'it is sent')
+    await waitUntil(() => makeDue().then(() => up.delivered.length), 'it is sent')
     const [mail] = up.delivered
     assert.deepEqual(mail?.receivers, ['ann.lee@example.com'])
     const [, number = '', pin = ''] = /Voucher number: (\S+)\s+PIN: +(\S+)/.exec(mail?.text ?? '') ?? []

@@ -31,13 +31,13 @@ const decide = (number: string, decision: Decision) =>
 
 test('a validation returns the voucher like the look-up, with a usable ID', async () => {
   const number = await newVoucher(api)
-  const found = await post(api, '/vouchers/lookup', { number, pin })
-  assert.equal(found.status, 200)
-  assert.equal(found.headers.location, undefined)
+  const response = await post(api, '/vouchers/lookup', { number, pin })
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.location, undefined)
   const { status, json } = await validateVoucher(api, number)
   assert.equal(status, 200)
   const { validationId, ...shown } = json.data
-  assert.deepEqual(shown, found.json.data)
+  assert.deepEqual(shown, response.json.data)
   assert.match(validationId, /^[\w-]{32}$/)
   const locked = await lockVoucher(api, number, validationId)
   assert.equal(locked.status, 200)
@@ -98,32 +98,34 @@ test('a validation expires after 24 hours; its lock can still be released', asyn
   const first = await getValidationId(api, number)
   await backDate(api, number, 'validated_until')
   assertProblem(await lockVoucher(api, number, first), 'validation_id_incorrect', api.baseUrl)
-  const mine = await getValidationId(api, number)
-  await lockVoucher(api, number, mine, 86_400)
+  const ownValidationId = await getValidationId(api, number)
+  await lockVoucher(api, number, ownValidationId, 86_400)
   await backDate(api, number, 'validated_until')
-  assertProblem(await lockVoucher(api, number, mine, 60), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lockVoucher(api, number, mine, 0)).status, 200)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 60), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, ownValidationId, 0)).status, 200)
 })
 
 test('a wrong validation ID and an unknown number are indistinguishable and throttled', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
-  const wrong = getRejection(await lockVoucher(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
+  const ownValidationId = await getValidationId(api, number)
+  const wrong = getRejection(
+    await lockVoucher(api, number, `${ownValidationId.slice(0, -1)}${ownValidationId.endsWith('A') ? 'B' : 'A'}`),
+  )
   assert.equal(wrong.code, 'validation_id_incorrect')
   assert.equal(wrong.status, 403)
-  assert.deepEqual(getRejection(await lockVoucher(api, 'nope', mine)), wrong)
+  assert.deepEqual(getRejection(await lockVoucher(api, 'nope', ownValidationId)), wrong)
   assert.deepEqual(
-    getRejection(await lockVoucher(api, await newVoucher(api), mine)),
+    getRejection(await lockVoucher(api, await newVoucher(api), ownValidationId)),
     wrong,
     'the validation of another voucher',
   )
   const tenant = await api.createService(voucherSettings)
-  assert.deepEqual(getRejection(await lockVoucher(tenant, number, mine)), wrong, 'another service')
+  assert.deepEqual(getRejection(await lockVoucher(tenant, number, ownValidationId)), wrong, 'another service')
   const codes = []
   for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'), codes.join())
-  assert.equal((await lockVoucher(api, number, mine)).status, 200, 'the right one still opens')
-  assert.equal((await lockVoucher(other, number, mine, 0)).status, 200)
+  assert.equal((await lockVoucher(api, number, ownValidationId)).status, 200, 'the right one still opens')
+  assert.equal((await lockVoucher(other, number, ownValidationId, 0)).status, 200)
 })
 
 test('an unusable voucher can be looked up but neither validated nor locked', async () => {
@@ -139,8 +141,8 @@ test('an unusable voucher can be looked up but neither validated nor locked', as
     ['suspended', 'suspended'],
     ['pending', 'not issued'],
   ] as const) {
-    const found = await post(api, '/vouchers/lookup', { number, pin })
-    assert.deepEqual([found.json.data.status, found.json.data.availableAmount], [number, '0.00'])
+    const response = await post(api, '/vouchers/lookup', { number, pin })
+    assert.deepEqual([response.json.data.status, response.json.data.availableAmount], [number, '0.00'])
     const rejected = await validateVoucher(api, number)
     assertProblem(rejected, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
     assert.equal(rejected.json.reason, reason)
@@ -151,11 +153,11 @@ test('an unusable voucher can be looked up but neither validated nor locked', as
     )
   }
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
+  const ownValidationId = await getValidationId(api, number)
   await api.db.run(
     sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
   )
-  const late = await lockVoucher(api, number, mine)
+  const late = await lockVoucher(api, number, ownValidationId)
   assertProblem(late, 'voucher_unusable', api.baseUrl, `/vouchers/${number}/lock`)
   assert.equal(late.json.reason, 'expired')
   assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active', 'expire expired'])
@@ -163,13 +165,13 @@ test('an unusable voucher can be looked up but neither validated nor locked', as
 
 test('a suspension ends the lock and invalidates earlier validations', async () => {
   const number = await newVoucher(api)
-  const mine = await getValidationId(api, number)
-  await lockVoucher(api, number, mine)
+  const ownValidationId = await getValidationId(api, number)
+  await lockVoucher(api, number, ownValidationId)
   assert.deepEqual(await decide(number, 'suspend'), { isApplied: true, state: 'suspended' })
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   assert.deepEqual(await decide(number, 'suspend'), { isApplied: false, state: 'suspended' })
   assert.deepEqual(await decide(number, 'resume'), { isApplied: true, state: 'active' })
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   assert.equal((await validateVoucher(api, number)).status, 200)
   assert.equal(await decide('nope', 'resume'), undefined)
 })

@@ -94,10 +94,10 @@ test('five wrong PINs block the right one for a growing time', async () => {
   assert.equal((await lookUp('104', '004200')).json.code, 'voucher_not_accepted')
   const waits = async () =>
     (
-      await api.db.row<{ left: number }>(
-        sql`select max(extract(epoch from blocked_until - now()))::float as left from pin_guard where service_id = ${api.service.id}`,
+      await api.db.row<{ remaining: number }>(
+        sql`select max(extract(epoch from blocked_until - now()))::float as remaining from pin_guard where service_id = ${api.service.id}`,
       )
-    )?.left ?? 0
+    )?.remaining ?? 0
   const first = await waits()
   await lookUp('104', '111111')
   assert.ok((await waits()) > first * 1.5)

@@ -103,7 +103,7 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     await waitUntil(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
     t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
     const deliveries = receivedBy(border)
-    for (const each of deliveries) new Webhook(secret).verify(each.body, getSignatureHeaders(each))
+    for (const delivery of deliveries) new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery))
     const bodies = new Map<string, Set<string>>()
     for (const { headers, body } of deliveries) {
       const delivery = String(headers['webhook-id'])

@@ -43,8 +43,8 @@ for (const url of hostileUrls)
   test(`a delivery is never sent to ${url}`, async () => {
     names.names.set('shop.example', [['8.8.8.8']])
     const sender = openly()
-    const refusal = await sender.findRejection(url)
-    assert.ok(refusal, 'it is refused before it is kept')
+    const rejection = await sender.findRejection(url)
+    assert.ok(rejection, 'it is refused before it is kept')
     const channel = sender.openChannel(url)
     const { status, error } = await channel.post('{}', {}, signal())
     channel.close()
@@ -167,7 +167,10 @@ test('a webhook URL cannot be changed to a forbidden address', async () => {
   const created = await post(api, '/webhooks', { url: 'https://8.8.8.8/hooks' })
   assert.equal(created.status, 201, created.text)
   const path = `/webhooks/${created.json.data.id}`
-  const turned = await put(api, path, { url: 'https://169.254.169.254/' })
-  assert.deepEqual([turned.status, turned.json.code, turned.json.errors[0].pointer], [422, 'url_not_allowed', '/url'])
+  const updated = await put(api, path, { url: 'https://169.254.169.254/' })
+  assert.deepEqual(
+    [updated.status, updated.json.code, updated.json.errors[0].pointer],
+    [422, 'url_not_allowed', '/url'],
+  )
   assert.equal((await api.get(path)).json.data.url, 'https://8.8.8.8/hooks')
 })

@@ -41,8 +41,8 @@ export function setUpHooks({ settings = {} } = {}) {
     await api.stop()
   })
   /** A wait that was not hastened in time is one of 5 or of 30 seconds. */
-  const until = (condition: () => unknown, what: string, withinMs = 60_000) =>
-    met(condition, what, withinMs).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
+  const until = (condition: () => unknown, label: string, withinMs = 60_000) =>
+    met(condition, label, withinMs).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 
   return {
     get api() {

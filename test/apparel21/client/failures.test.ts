@@ -178,10 +178,10 @@ test('running and waiting calls are bounded and scheduled fairly', async () => {
 test('a cancelled call leaves the bulkhead and its permit goes on', async () => {
   const bulkhead = createBulkhead({ concurrency: 1, maxWaiting: 2, maxWaitMs: 5_000 })
   const release = await bulkhead.acquire(new AbortController().signal)
-  const impatient = new AbortController()
-  const left = assert.rejects(bulkhead.acquire(impatient.signal), /was cancelled/)
+  const controller = new AbortController()
+  const left = assert.rejects(bulkhead.acquire(controller.signal), /was cancelled/)
   const patient = bulkhead.acquire(new AbortController().signal)
-  impatient.abort()
+  controller.abort()
   await left
   release()
   release()

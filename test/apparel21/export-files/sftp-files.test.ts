@@ -89,9 +89,10 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     leave(name, head + person(5))
     await placed(async place => {
       const { scan: marks } = await scanFolder(place, undefined)
-      const [left] = (await scanFolder(place, marks)).complete
-      assert.equal(left?.name, name)
-      if (left) await importExport(db, luma, { ...left, ...(await place.fetch(left.name, left.mark)) }, never())
+      const [remaining] = (await scanFolder(place, marks)).complete
+      assert.equal(remaining?.name, name)
+      if (remaining)
+        await importExport(db, luma, { ...remaining, ...(await place.fetch(remaining.name, remaining.mark)) }, never())
     })
     const before = await customers()
     assert.ok(before?.ids.includes('5') && existsSync(there(name)))

@@ -30,8 +30,8 @@ export const person = (id: number, dateOfBirth = '1980-02-29') => `${id},P${id},
 export async function sftpOfTests() {
   const secret = randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
-  const said: string[] = []
-  const log = pino({ level: 'debug' }, { write: (line: string) => said.push(line) })
+  const output: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => output.push(line) })
   // No other process has copies of files there.
   const temporary = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
   process.env.TMPDIR = temporary
@@ -96,7 +96,7 @@ export async function sftpOfTests() {
     changed,
     set,
     look,
-    said,
+    said: output,
     async takeAll() {
       await look()
       await look()

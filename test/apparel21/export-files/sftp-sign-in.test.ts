@@ -80,8 +80,8 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
       /couldn't list \S+\/no: the file or folder doesn't exist/,
     ],
   ]
-  for (const [what, change, reason] of wrong)
-    test(`${what} is reported as such`, async () => {
+  for (const [label, change, reason] of wrong)
+    test(`${label} is reported as such`, async () => {
       await assert.rejects(
         placed(place => place.listNames(), change()),
         { message: reason, isLasting: true },

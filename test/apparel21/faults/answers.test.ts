@@ -17,16 +17,16 @@ const megabytes = () => process.memoryUsage.rss() / 1024 ** 2
 /** The most that memory grows by while something runs. */
 async function growth(work: () => Promise<unknown>) {
   const before = megabytes()
-  let most = before
+  let maximum = before
   const timer = setInterval(() => {
-    most = Math.max(most, megabytes())
+    maximum = Math.max(maximum, megabytes())
   }, 5)
   try {
     await work()
   } finally {
     clearInterval(timer)
   }
-  return Math.max(most, megabytes()) - before
+  return Math.max(maximum, megabytes()) - before
 }
 
 test('a web server page is 502 and is never passed on', async () => {
@@ -146,12 +146,12 @@ test('a huge or endless body is cut off with bounded memory', async () => {
     }
     more()
   }
-  for (const [what, listener] of Object.entries(bodies)) {
+  for (const [label, listener] of Object.entries(bodies)) {
     const caller = await fronting(await serving(listener), { maxRetryWaitMs: 0 })
     sent = 0
-    const grown = await growth(async () => isNonsense(await caller.get('/rewards/accounts/7'), what))
-    assert.ok(sent < 64 * 1024 ** 2, `${what}: ${sent} bytes`)
-    assert.ok(grown < 160, `${what}: ${grown} MB`)
+    const grown = await growth(async () => isNonsense(await caller.get('/rewards/accounts/7'), label))
+    assert.ok(sent < 64 * 1024 ** 2, `${label}: ${sent} bytes`)
+    assert.ok(grown < 160, `${label}: ${grown} MB`)
   }
 })
 

@@ -12,7 +12,7 @@ import { runSync } from '../../../src/sync/sync.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
-import { answering, type StandIn, speaking } from '../stand-in.ts'
+import { answering, type StandIn, startRawServer } from '../stand-in.ts'
 
 /** Short timeouts, so that tests don't wait for deadlines. */
 export const short = { deadlineMs: 700, patienceMs: 0 }
@@ -34,7 +34,7 @@ export interface Fronting {
   /** Starts a server in the back office's place. Returns its address. */
   serving(...listener: Parameters<typeof answering>): Promise<string>
   /** One that says bytes of its own choice. */
-  speaking(...speak: Parameters<typeof speaking>): Promise<StandIn>
+  startRawServer(...speak: Parameters<typeof startRawServer>): Promise<StandIn>
   log: Logger
   /** The lines that were logged. */
   logged: string[]
@@ -88,13 +88,13 @@ export async function frontingOfTests(): Promise<Fronting> {
       offices.set(caller.service.id, backOffice)
       const syncs = buildSyncs(client, release)
       const sync = (name: string) => {
-        const found = syncs.find(one => one.name === name) ?? assert.fail(name)
-        return runSync(api.db, caller.service, found, { full: true })
+        const match = syncs.find(one => one.name === name) ?? assert.fail(name)
+        return runSync(api.db, caller.service, match, { full: true })
       }
       return { ...caller, sync }
     },
     serving: async (...listener) => closes(await answering(...listener)).url,
-    speaking: async (...speak) => closes(await speaking(...speak)),
+    startRawServer: async (...handler) => closes(await startRawServer(...handler)),
     live() {
       const [anyAccount] = simulator.state.accounts.values()
       return `/rewards/accounts/${anyAccount?.id ?? assert.fail('somebody has rewards')}`
@@ -104,10 +104,10 @@ export async function frontingOfTests(): Promise<Fronting> {
       assertProblem(response, 'back_office_unavailable', baseUrl)
       assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     },
-    isNonsense(response, what = '') {
-      assert.equal(response.json?.code, 'back_office_error', `${what} ${response.text}`)
+    isNonsense(response, label = '') {
+      assert.equal(response.json?.code, 'back_office_error', `${label} ${response.text}`)
       assertProblem(response, 'back_office_error', api.baseUrl)
-      assert.doesNotMatch(response.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, what)
+      assert.doesNotMatch(response.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, label)
     },
   }
 }

@@ -23,7 +23,7 @@ import { post, put, withKey } from '../../support/write.ts'
 import { count } from '../shop.ts'
 import { account, frontingOfTests, took } from './fronting.ts'
 
-const { api, simulator, log, logged, fronting, closes, serving, speaking, live, isAway, isNonsense } =
+const { api, simulator, log, logged, fronting, closes, serving, startRawServer, live, isAway, isNonsense } =
   await frontingOfTests()
 
 /** Services whose back office is set as an operator sets it, before the process that serves them starts. */
@@ -53,7 +53,7 @@ async function tlsServer({ ended = false, host = '127.0.0.1' } = {}) {
 
 /** One that says nothing, until it hangs up. */
 let isSilent = true
-const silent = await speaking(socket => {
+const silent = await startRawServer(socket => {
   if (!isSilent) socket.destroy()
 })
 const guarded = closes(

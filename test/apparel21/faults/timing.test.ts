@@ -13,11 +13,13 @@ import { post, withKey } from '../../support/write.ts'
 import { count } from '../shop.ts'
 import { account, frontingOfTests, short, took } from './fronting.ts'
 
-const { api, simulator, fronting, serving, speaking, live, isAway } = await frontingOfTests()
+const { api, simulator, fronting, serving, startRawServer, live, isAway } = await frontingOfTests()
 
 test('calls end at the deadline and stop after five timeouts', async () => {
   const seen: string[] = []
-  const { url } = await speaking(socket => socket.on('data', bytes => seen.push(String(bytes).slice(0, 4).trim())))
+  const { url } = await startRawServer(socket =>
+    socket.on('data', bytes => seen.push(String(bytes).slice(0, 4).trim())),
+  )
   const caller = await fronting(url, { ...short, deadlineMs: 300, openMs: 60_000 })
   for (let i = 0; i < 5; i++) {
     const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
@@ -49,7 +51,7 @@ test('a response that drips byte by byte ends at the deadline', async () => {
     ['head', 10],
     ['body', head.length + 10],
   ] as const) {
-    const { url } = await speaking(socket =>
+    const { url } = await startRawServer(socket =>
       socket.once('data', () => {
         const whole = head + account
         socket.write(whole.slice(0, at))

@@ -60,9 +60,9 @@ export async function openFed(
   const release = createReleaseReader(client)
   const syncs = buildSyncs(client, release)
   const sync: Fed['sync'] = (name, how) => {
-    const found = syncs.find(one => one.name === name)
-    assert.ok(found, name)
-    return runSync(shop.db, service, found, how)
+    const match = syncs.find(one => one.name === name)
+    assert.ok(match, name)
+    return runSync(shop.db, service, match, how)
   }
   return {
     simulator,

@@ -5,7 +5,7 @@ import { count, type Fed, fedFor } from './fed.ts'
 const ids = ({ simulator }: Fed) => [...simulator.state.accounts.keys()].sort(byText)
 const byText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
 const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'`)
-const removals = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
+const countTombstones = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
 const allDue = ({ shop }: Fed) => shop.rows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
 
 test('an account missing upstream is removed and later ones are stored', async t => {
@@ -18,7 +18,7 @@ test('an account missing upstream is removed and later ones are stored', async t
   await allDue(fed)
   const result = await fed.sync('reward-accounts')
   assert.equal(result?.removed, 1)
-  assert.deepEqual([await has(fed, removed), await removals(fed, removed)], [0, 1])
+  assert.deepEqual([await has(fed, removed), await countTombstones(fed, removed)], [0, 1])
   assert.equal(await count(fed, 'reward_account', `id = '${last}' and join_date = '2020-02-02'`), 1)
   assert.equal(await count(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${removed}')`), 0)
 })
@@ -47,7 +47,7 @@ test("a person's current account replaces the previous one", async t => {
     accountOfPerson.set(now.personId, now)
     fed.simulator.change({ kind: 'edit-person', id: now.personId, fields: { jobTitle: 'x' } })
     for (const sync of ['customers', 'reward-accounts', 'customers', 'reward-accounts']) await fed.sync(sync)
-    assert.deepEqual([await has(fed, id), await removals(fed, id), await has(fed, now.id)], [0, 1, 1])
+    assert.deepEqual([await has(fed, id), await countTombstones(fed, id), await has(fed, now.id)], [0, 1, 1])
   }
 })
 

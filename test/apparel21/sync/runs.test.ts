@@ -99,15 +99,16 @@ test('a full run with ambiguous records removes nothing', async t => {
   })
   const products = ['a', 'b', 'c'].map(product)
   const run = (batch: SyncBatch) => runSync(shop.db, service, madeOf([batch], { fullLists: ['variant', 'product'] }))
-  const left = async () => (await shop.rows('select product_id from product order by 1')).map(row => row.product_id)
+  const remaining = async () =>
+    (await shop.rows('select product_id from product order by 1')).map(row => row.product_id)
   const seen = [
     { list: 'product', ids: ['a'] },
     { list: 'variant', ids: ['a'] },
   ]
   await run({ rows: { products }, seen, isSeenIncomplete: true })
-  assert.deepEqual(await left(), ['a', 'b', 'c'])
+  assert.deepEqual(await remaining(), ['a', 'b', 'c'])
   await run({ rows: { products }, seen })
-  assert.deepEqual(await left(), ['a'])
+  assert.deepEqual(await remaining(), ['a'])
 })
 
 test('rows rejected by the database are reported and the others are stored', async t => {

@@ -14,11 +14,11 @@ interface Named {
 }
 
 test('an unsuitable gift card SKU and voucher type are reported', async () => {
-  const [goods] = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
+  const [product] = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
   const [shelf] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
-  assert.ok(goods && shelf)
-  simulator.change({ kind: 'set-stock', skuId: goods.id, storeId: shelf.id, quantity: 3 })
-  const giftCardSku = String(goods.id)
+  assert.ok(product && shelf)
+  simulator.change({ kind: 'set-stock', skuId: product.id, storeId: shelf.id, quantity: 3 })
+  const giftCardSku = String(product.id)
   const caller = await api.createService({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
   await put(caller, '/settings', { gateways: ['paypal'] })
   const reason = async () =>
@@ -57,10 +57,10 @@ test('a sale response leads to its order, even if forgotten upstream', async () 
     assert.equal(headers.location, path)
     const [order] = simulator.ledger.effectsOf('order created').slice(-1)
     simulator.change({ kind: 'forget-order', id: Number(order?.id) })
-    const found = await api.get(path)
-    assert.equal(found.status, 200, found.text)
-    const { id, lines, total } = found.json.data
-    assert.deepEqual([found.json.data.orderNumber, id, total], [orderNumber, order?.id, '150.00'])
+    const response = await api.get(path)
+    assert.equal(response.status, 200, response.text)
+    const { id, lines, total } = response.json.data
+    assert.deepEqual([response.json.data.orderNumber, id, total], [orderNumber, order?.id, '150.00'])
     assert.deepEqual(
       lines.map(({ sku, status: lineStatus }: { sku: string; status: string }) => [sku, lineStatus]),
       [['9001', 'processing']],

@@ -10,7 +10,7 @@ const { simulator, api } = await vouchersOfTests()
 
 test('an account at its voucher limit is rejected before another validation ends', async () => {
   const me = await api.createAccount('visitor')
-  const theirs = await validationOf(api)
+  const otherValidationId = await validationOf(api)
   await api.db.run(sql`
     insert into upstream_voucher (service_id, number, currency, original_amount, used_amount, available_amount, locked_until, locked_by)
     select ${api.service.id}, 'held-' || n, 'AUD', 1, 0, 1, now() + interval '100 s', ${me.username} from generate_series(1, 1000) n`)
@@ -18,5 +18,5 @@ test('an account at its voucher limit is rejected before another validation ends
   for (const headers of [{}, withKey(), { prefer: 'tx=rollback' }])
     assertProblem(await put(me, `/vouchers/${number}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
   assert.equal(validations(simulator), requested)
-  assert.equal((await lockVoucher(api, number, theirs)).status, 200)
+  assert.equal((await lockVoucher(api, number, otherValidationId)).status, 200)
 })

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 
 /** Operations of a shopper. Lock, renew, unlock and redeem use the newest validation that the shopper received. */
-export const deeds = ['look up', 'validate', 'lock', 'unlock', 'lock by PIN', 'draw', 'repeat'] as const
-export type Deed = (typeof deeds)[number]
+export const operations = ['look up', 'validate', 'lock', 'unlock', 'lock by PIN', 'draw', 'repeat'] as const
+export type Operation = (typeof operations)[number]
 
 /** Faults during an operation. `late` is a process that is halted for longer than its lease. */
 export const mishaps = ['lost-answer', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
-export type Mishap = (typeof mishaps)[number]
+export type Fault = (typeof mishaps)[number]
 
 export interface Act {
-  deed: Deed
+  operation: Operation
   cents: number
   /** Which of two servers gets the request. */
   server: 0 | 1
   /** Milliseconds that it waits first. */
   waitMs: number
-  mishap: Mishap | undefined
+  fault: Fault | undefined
 }
 
 /** Concurrent operations, at most one per shopper. After them time passes, or open writes are recovered. */
@@ -26,11 +26,11 @@ export interface Round {
 }
 
 const act = fc.record<Act>({
-  deed: fc.constantFrom(...deeds, 'validate', 'lock', 'lock', 'draw'),
+  operation: fc.constantFrom(...operations, 'validate', 'lock', 'lock', 'draw'),
   cents: fc.integer({ min: 1, max: 2_000 }),
   server: fc.constantFrom(0, 1),
   waitMs: fc.integer({ min: 0, max: 40 }),
-  mishap: fc.oneof(
+  fault: fc.oneof(
     { weight: 7, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.constantFrom(...mishaps) },
   ),
@@ -54,7 +54,7 @@ export const leaseLost = 'idempotency_in_progress'
  * Permitted outcomes. `held` applies to a shopper that held the voucher at the beginning and had not begun to release
  * it.
  */
-const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] }> = {
+const table: Record<Operation, { anybody: readonly string[]; held: readonly string[] }> = {
   'look up': { anybody: ['200', 'voucher_unusable'], held: ['200', 'voucher_unusable'] },
   validate: { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
   lock: { anybody: ['200', ...rejected], held: ['200'] },
@@ -65,16 +65,16 @@ const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] 
 }
 
 /** Operations for which the voucher must be free or held by this shopper. */
-const needsIt: ReadonlySet<Deed> = new Set(['validate', 'lock', 'unlock', 'lock by PIN', 'draw'])
+const needsIt: ReadonlySet<Operation> = new Set(['validate', 'lock', 'unlock', 'lock by PIN', 'draw'])
 
 interface Done {
   shopper: number
-  deed: Deed
+  operation: Operation
   from: number
   to: number
   outcome: string
 }
-interface Held {
+interface HeldLock {
   shopper: number
   from: number
   to: number
@@ -83,32 +83,32 @@ interface Held {
 /** Checks a history against the table: each response, and the times at which a shopper certainly held the voucher. */
 export function historyOf() {
   const history: Done[] = []
-  const holds: Held[] = []
+  const holds: HeldLock[] = []
   const holding = (shopper: number) =>
     holds.find(locked => locked.shopper === shopper && locked.to === Number.POSITIVE_INFINITY)
   const reported = () => JSON.stringify(history, null, 1)
   return {
     holding,
     /** A shopper begins an operation. One that releases the voucher or pays with it no longer certainly holds it. */
-    begins(shopper: number, deed: Deed) {
+    begins(shopper: number, operation: Operation) {
       const locked = holding(shopper)
-      if (locked && (deed === 'unlock' || deed === 'draw')) locked.to = performance.now()
+      if (locked && (operation === 'unlock' || operation === 'draw')) locked.to = performance.now()
       return locked !== undefined
     },
     ends(done: Omit<Done, 'to'>, wasHolding: boolean) {
       const to = performance.now()
-      const { shopper, deed, outcome } = done
+      const { shopper, operation, outcome } = done
       history.push({ ...done, to })
-      const { anybody, held: locked } = table[deed]
+      const { anybody, held: locked } = table[operation]
       const mayBe = [...always, ...(wasHolding ? locked : anybody)]
       assert.ok(
         mayBe.includes(outcome),
-        `${shopper}: ${deed} came to ${outcome}, holding: ${wasHolding}\n${reported()}`,
+        `${shopper}: ${operation} came to ${outcome}, holding: ${wasHolding}\n${reported()}`,
       )
       // A response that excludes any effect leaves the voucher with its holder.
       const isKept = wasHolding && (outcome === 'back_office_unavailable' || over.includes(outcome))
       if (
-        (outcome === '200' && (deed === 'lock' || deed === 'lock by PIN') && !holding(shopper)) ||
+        (outcome === '200' && (operation === 'lock' || operation === 'lock by PIN') && !holding(shopper)) ||
         (isKept && !holding(shopper))
       )
         holds.push({ shopper, from: to, to: Number.POSITIVE_INFINITY })
@@ -119,11 +119,11 @@ export function historyOf() {
     /** Checks that no other shopper used a voucher while one held it. */
     validateLine() {
       for (const locked of holds)
-        for (const { shopper, deed, from, to, outcome } of history)
-          if (shopper !== locked.shopper && needsIt.has(deed) && /^20/.test(outcome))
+        for (const { shopper, operation, from, to, outcome } of history)
+          if (shopper !== locked.shopper && needsIt.has(operation) && /^20/.test(outcome))
             assert.ok(
               from < locked.from || to > locked.to,
-              `${locked.shopper} held it while ${shopper} did: ${deed}\n${reported()}`,
+              `${locked.shopper} held it while ${shopper} did: ${operation}\n${reported()}`,
             )
     },
   }

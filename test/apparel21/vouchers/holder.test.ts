@@ -10,7 +10,7 @@ import { clearFailures, lockVoucher } from '../../support/voucher-shop.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
-import { type Act, historyOf, leaseLost, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
+import { type Act, type Fault, historyOf, leaseLost, type Round, rounds, shoppers } from './holder-model.ts'
 
 /** Runs of the model; longer: `HOLDER_RUNS=500`. */
 const runs = Number(process.env.HOLDER_RUNS ?? 6)
@@ -39,12 +39,12 @@ const paths = {
   repeat: '/Persons/*/Orders',
 } as const
 
-function arrange(deed: Act['deed'], mishap: Mishap) {
-  const path = paths[deed]
-  if (mishap === 'killed') shop.undo(1)
-  else if (mishap === 'late' || mishap === 'late after its effect')
-    simulator.faults.add({ kind: 'latency', path, seconds: 0.7, applied: mishap !== 'late', times: 1 })
-  else simulator.faults.add({ kind: mishap, path, times: 1 })
+function arrange(operation: Act['operation'], fault: Fault) {
+  const path = paths[operation]
+  if (fault === 'killed') shop.undo(1)
+  else if (fault === 'late' || fault === 'late after its effect')
+    simulator.faults.add({ kind: 'latency', path, seconds: 0.7, applied: fault !== 'late', times: 1 })
+  else simulator.faults.add({ kind: fault, path, times: 1 })
 }
 
 /** As when the time of all that is claimed and held is over. */
@@ -72,40 +72,40 @@ interface Shopper {
 function ask(shopper: Shopper, act: Act): Promise<TestResponse> | undefined {
   const by = servers[act.server]
   const { validationId: id, open } = shopper
-  if (act.deed === 'look up') return post(by, '/vouchers/lookup', { number, pin })
-  if (act.deed === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
-  if (act.deed === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
-  if (act.deed === 'repeat') return open && post(by, '/orders', open.body, open.headers)
+  if (act.operation === 'look up') return post(by, '/vouchers/lookup', { number, pin })
+  if (act.operation === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
+  if (act.operation === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
+  if (act.operation === 'repeat') return open && post(by, '/orders', open.body, open.headers)
   if (id === undefined) return
-  if (act.deed === 'lock') return lockVoucher(by, number, id, lockSeconds)
-  if (act.deed === 'unlock') return lockVoucher(by, number, id, 0)
+  if (act.operation === 'lock') return lockVoucher(by, number, id, lockSeconds)
+  if (act.operation === 'unlock') return lockVoucher(by, number, id, 0)
   shopper.open = { body: body(act, id), headers: withKey() }
   return post(by, '/orders', shopper.open.body, shopper.open.headers)
 }
 
 async function play(round: Round, crowd: readonly Shopper[], history: ReturnType<typeof historyOf>) {
   const acts = round.acts.flatMap((act, i) => (act && crowd[i] ? [{ act, i, shopper: crowd[i] }] : []))
-  for (const { deed, mishap } of acts.map(({ act }) => act)) if (mishap) arrange(deed, mishap)
-  const isOverdue = (act: Act) => act.mishap?.startsWith('late')
+  for (const { operation, fault } of acts.map(({ act }) => act)) if (fault) arrange(operation, fault)
+  const isOverdue = (act: Act) => act.fault?.startsWith('late')
   const doing = async ({ act, i, shopper }: (typeof acts)[number]) => {
     await shopper.doing
     await delay(act.waitMs)
-    const wasHolding = history.begins(i, act.deed)
+    const wasHolding = history.begins(i, act.operation)
     const from = performance.now()
     const response = await ask(shopper, act)
     if (!response) return
     const { status, json } = response
     const outcome = String(json.code ?? status)
-    history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
+    history.ends({ shopper: i, operation: act.operation, from, outcome }, wasHolding)
     if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
-    if (act.deed === 'draw' && outcome !== 'outcome_unknown' && outcome !== leaseLost) shopper.open = undefined
+    if (act.operation === 'draw' && outcome !== 'outcome_unknown' && outcome !== leaseLost) shopper.open = undefined
   }
-  for (const each of acts) each.shopper.doing = doing(each)
+  for (const act of acts) act.shopper.doing = doing(act)
   await Promise.all(acts.map(({ act, shopper }) => (isOverdue(act) ? delay(80).then(timeIsUp) : shopper.doing)))
   simulator.faults.clear()
   shop.undo(0)
   await clearFailures(api)
-  const isOpen = acts.some(({ act }) => act.mishap && (act.deed === 'draw' || act.deed === 'repeat'))
+  const isOpen = acts.some(({ act }) => act.fault && (act.operation === 'draw' || act.operation === 'repeat'))
   if (isOpen || round.next === 'follow up') await shop.followUp()
   if (round.next === 'locks run out') await locksRunOut(history)
 }
@@ -120,21 +120,21 @@ async function locksRunOut(history: ReturnType<typeof historyOf>) {
 }
 
 /** Once all is followed up, what we have of the voucher is what the back office has, and it can be used as any other. */
-async function settled(history: ReturnType<typeof historyOf>) {
+async function waitUntilSettled(history: ReturnType<typeof historyOf>) {
   await timeIsUp()
   for (let i = 0; i < 3; i++) await shop.followUp()
   assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'reservation')], [0, 0])
-  const there = voucher(number)
+  const upstream = voucher(number)
   const paid = await api.db.row<{ paid: string }>(sql`
     select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)
   const row = await api.db.row<{ used: string; isLeased: boolean }>(sql`
     select used_amount::text as used, coalesce(locked_until > now(), false) as "isLeased" from upstream_voucher where number = ${number}`)
   const [drawn, said] = [toCents(paid?.paid ?? '0') - before, toCents(row?.used ?? '0')]
   before += drawn
-  assert.equal(drawn, Math.round(there.used * 100), 'what orders were paid with is what was drawn')
+  assert.equal(drawn, Math.round(upstream.used * 100), 'what orders were paid with is what was drawn')
   assert.ok(drawn <= 10_000)
   assert.equal(said, drawn, 'what we have of the voucher')
-  if (there.lockedUntil > simulator.clock.now())
+  if (upstream.lockedUntil > simulator.clock.now())
     assert.equal(row?.isLeased, true, 'what is locked there is not free here')
   await locksRunOut(history)
   const validated = await post(api, '/vouchers/validate', { number, pin, amount: '0.01' })
@@ -155,7 +155,7 @@ test('holders keep their locks and no voucher is overdrawn, whatever fails', asy
       for (const round of played) await play(round, crowd, history)
       await Promise.all(crowd.map(({ doing }) => doing))
       history.validateLine()
-      await settled(history)
+      await waitUntilSettled(history)
     }),
     { numRuns: runs, endOnFailure: true, ...(process.env.HOLDER_SEED && { seed: Number(process.env.HOLDER_SEED) }) },
   )

@@ -19,9 +19,9 @@ const backDate = () =>
   api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms' where number = ${number}`)
 
 test('a locked voucher causes no back office validation for other clients', async () => {
-  const mine = await validationOf(api)
-  assert.doesNotMatch(mine, /^[0-9a-f]{8}-/, 'not the id of the back office')
-  const locked = await lockVoucher(api, number, mine, 600)
+  const ownValidationId = await validationOf(api)
+  assert.doesNotMatch(ownValidationId, /^[0-9a-f]{8}-/, 'not the id of the back office')
+  const locked = await lockVoucher(api, number, ownValidationId, 600)
   assert.equal(locked.status, 200)
   assert.deepEqual(
     [locked.json.data.status, locked.json.data.availableAmount, locked.json.data.originalAmount],
@@ -38,13 +38,17 @@ test('a locked voucher causes no back office validation for other clients', asyn
   const seen = (await lookUp(other)).json.data
   assert.deepEqual([seen.status, seen.lockedUntil], ['locked', locked.json.data.lockedUntil])
   assert.equal(validations(simulator), 1)
-  assert.equal((await lockVoucher(other, number, mine, 700)).status, 200, 'the validation is what holds, at any server')
-  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'active')
+  assert.equal(
+    (await lockVoucher(other, number, ownValidationId, 700)).status,
+    200,
+    'the validation is what holds, at any server',
+  )
+  assert.equal((await lockVoucher(api, number, ownValidationId, 0)).json.data.status, 'active')
   assert.ok(voucherOf(number).lockedUntil <= simulator.clock.now())
-  const theirs = await validationOf(other)
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lockVoucher(other, number, theirs)).status, 200)
-  assertProblem(await lockVoucher(api, number, mine), 'voucher_locked', api.baseUrl)
+  const otherValidationId = await validationOf(other)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'voucher_locked', api.baseUrl)
 })
 
 test('two of 20 clients on two servers never hold one voucher', async () => {
@@ -96,27 +100,27 @@ test('clients with the current validation can renew; older validations cannot lo
 })
 
 test('a validation ended by a till is invalid until the next one', async () => {
-  const mine = await validationOf(api)
+  const ownValidationId = await validationOf(api)
   const till = askerOf(() => simulator.url)
   assert.equal((await till(`Voucher/GVValid/${number}?pin=${pin}&amount=1`)).status, 200)
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   const tried = simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, tried, 'it is not tried again')
   assert.equal((await lockVoucher(api, number, await validationOf(api))).status, 200)
 })
 
 test('a lock expires by the database clock and its holder is rejected', async () => {
-  const mine = await validationOf(api)
-  await lockVoucher(api, number, mine, 60)
+  const ownValidationId = await validationOf(api)
+  await lockVoucher(api, number, ownValidationId, 60)
   simulator.clock.advance(61)
   assertProblem(await validate(other), 'voucher_locked', second.baseUrl)
   await backDate()
   assert.equal((await lookUp(api)).json.data.status, 'active')
-  const theirs = await validationOf(other)
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lockVoucher(other, number, theirs)).status, 200)
-  assertProblem(await lockVoucher(api, number, mine, 0), 'voucher_locked', api.baseUrl)
+  const otherValidationId = await validationOf(other)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 0), 'voucher_locked', api.baseUrl)
 })
 
 test('a validation expires after 24 hours; its lock can be released later', async () => {
@@ -124,11 +128,11 @@ test('a validation expires after 24 hours; its lock can be released later', asyn
   const first = await validationOf(api)
   await age()
   assertProblem(await lockVoucher(api, number, first), 'validation_id_incorrect', api.baseUrl)
-  const mine = await validationOf(api)
-  await lockVoucher(api, number, mine, 86_400)
+  const ownValidationId = await validationOf(api)
+  await lockVoucher(api, number, ownValidationId, 86_400)
   await age()
-  assertProblem(await lockVoucher(api, number, mine, 60), 'validation_id_incorrect', api.baseUrl)
-  assert.equal((await lockVoucher(api, number, mine, 0)).status, 200)
+  assertProblem(await lockVoucher(api, number, ownValidationId, 60), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lockVoucher(api, number, ownValidationId, 0)).status, 200)
 })
 
 test('the hourly job purges finished vouchers but never usable ones', async () => {
@@ -139,9 +143,9 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
     api.db.run(
       sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,
     )
-  const mine = await validationOf(api)
+  const ownValidationId = await validationOf(api)
   await job()
-  assert.equal((await lockVoucher(api, number, mine, 60)).status, 200, 'a validation that counts')
+  assert.equal((await lockVoucher(api, number, ownValidationId, 60)).status, 200, 'a validation that counts')
   await week('validated_until', '-1 s')
   await job()
   assert.equal(await known(), 1, 'a lock that holds')
@@ -164,14 +168,16 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
 })
 
 test('validation IDs are unguessable and bound to one voucher and service', async () => {
-  const mine = await validationOf(api)
-  const wrong = getRejection(await lockVoucher(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
+  const ownValidationId = await validationOf(api)
+  const wrong = getRejection(
+    await lockVoucher(api, number, `${ownValidationId.slice(0, -1)}${ownValidationId.endsWith('A') ? 'B' : 'A'}`),
+  )
   assert.equal(wrong.code, 'validation_id_incorrect')
   const { validationId } = voucherOf(number)
   const tenant = await api.createService(settings)
   assert.deepEqual(getRejection(await lockVoucher(api, number, validationId)), wrong, 'the id of the back office')
-  assert.deepEqual(getRejection(await lockVoucher(api, '6000002', mine)), wrong)
-  assert.deepEqual(getRejection(await lockVoucher(tenant, number, mine)), wrong)
+  assert.deepEqual(getRejection(await lockVoucher(api, '6000002', ownValidationId)), wrong)
+  assert.deepEqual(getRejection(await lockVoucher(tenant, number, ownValidationId)), wrong)
   const codes: string[] = []
   for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'))
@@ -179,12 +185,12 @@ test('validation IDs are unguessable and bound to one voucher and service', asyn
 })
 
 test('a lock with a lost response has an unknown outcome until repeated', async () => {
-  const mine = await validationOf(api)
+  const ownValidationId = await validationOf(api)
   simulator.faults.add({ kind: 'lost-answer', path: '/Voucher/Lock/*', times: 1 })
-  assertProblem(await lockVoucher(api, number, mine), 'outcome_unknown', api.baseUrl)
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'outcome_unknown', api.baseUrl)
   const blind = await validate(other)
   assert.deepEqual([blind.status, blind.json.code], [409, 'voucher_locked'])
-  assert.equal((await lockVoucher(api, number, mine)).status, 200)
+  assert.equal((await lockVoucher(api, number, ownValidationId)).status, 200)
   assert.equal(voucherOf(number).lockedUntil > simulator.clock.now(), true)
 })
 
@@ -206,32 +212,32 @@ const draw = (validationId: string, amount: string, { isPlaced = true, of = numb
 class Undone extends Error {}
 
 test("a draw sends the back office's validation ID once", async () => {
-  const mine = await validationOf(api)
-  await lockVoucher(api, number, mine)
-  assert.equal(await draw(mine, '30.00', { isPlaced: false }), voucherOf(number).validationId)
+  const ownValidationId = await validationOf(api)
+  await lockVoucher(api, number, ownValidationId)
+  assert.equal(await draw(ownValidationId, '30.00', { isPlaced: false }), voucherOf(number).validationId)
   assert.equal((await lookUp(api)).json.data.status, 'locked', 'an order that fails spends nothing')
-  assert.equal(await draw(mine, '30.00'), voucherOf(number).validationId)
+  assert.equal(await draw(ownValidationId, '30.00'), voucherOf(number).validationId)
   assert.equal((await lookUp(api)).json.data.status, 'active', 'the lock is spent with it')
-  await rejects(draw(mine, '30.00'), 'validation_id_incorrect')
-  assertProblem(await lockVoucher(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  await rejects(draw(ownValidationId, '30.00'), 'validation_id_incorrect')
+  assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
 })
 
 test('a draw is rejected for the same reasons as when embedded', async () => {
   await rejects(draw('x', '1.00'), 'validation_id_incorrect')
   const older = await validationOf(api)
-  const mine = await validationOf(other)
+  const ownValidationId = await validationOf(other)
   await rejects(draw(older, '1.00'), 'validation_id_incorrect')
-  await lockVoucher(other, number, mine)
+  await lockVoucher(other, number, ownValidationId)
   await rejects(draw(older, '1.00'), 'voucher_locked')
-  await rejects(draw(mine, '100.01'), 'insufficient_voucher_balance')
-  await rejects(draw(mine, '0.00'), 'invalid_field')
-  await rejects(draw(mine, '1.00', { of: '6000002' }), 'validation_id_incorrect')
-  assert.equal(await draw(mine, '100.00'), voucherOf(number).validationId)
+  await rejects(draw(ownValidationId, '100.01'), 'insufficient_voucher_balance')
+  await rejects(draw(ownValidationId, '0.00'), 'invalid_field')
+  await rejects(draw(ownValidationId, '1.00', { of: '6000002' }), 'validation_id_incorrect')
+  assert.equal(await draw(ownValidationId, '100.00'), voucherOf(number).validationId)
 })
 
 test('one of several concurrent draws with one validation succeeds', async () => {
-  const mine = await validationOf(api)
-  const drawn = await Promise.allSettled(Array.from({ length: 8 }, () => draw(mine, '10.00')))
+  const ownValidationId = await validationOf(api)
+  const drawn = await Promise.allSettled(Array.from({ length: 8 }, () => draw(ownValidationId, '10.00')))
   assert.equal(drawn.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 

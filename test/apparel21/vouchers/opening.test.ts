@@ -92,7 +92,7 @@ test('each voucher problem has its own error', async () => {
 })
 
 test('a rejected validation or lock is our error, never a 500', async () => {
-  const refuse = (path: string, code: number, status = 403) =>
+  const rejectWith = (path: string, code: number, status = 403) =>
     simulator.faults.add({ kind: 'error', path, status, code, description: `about ${pin}`, times: 1 })
   const validation: [number, ErrorCode, string?][] = [
     ...([
@@ -119,30 +119,30 @@ test('a rejected validation or lock is our error, never a 500', async () => {
       [5008, 'voucher_not_accepted'],
     ] as const),
     [5068, 'back_office_error'],
-  ].map(([code, ours, reason]) => [code, ours, reason] as [number, ErrorCode, string?])
-  for (const [code, ours, reason] of validation) {
-    refuse('/Voucher/GVValid/*', code, code === 5008 ? 404 : 403)
+  ].map(([code, errorCode, reason]) => [code, errorCode, reason] as [number, ErrorCode, string?])
+  for (const [code, errorCode, reason] of validation) {
+    rejectWith('/Voucher/GVValid/*', code, code === 5008 ? 404 : 403)
     const response = await validate(api)
-    assertProblem(response, ours, api.baseUrl, '/vouchers/validate')
+    assertProblem(response, errorCode, api.baseUrl, '/vouchers/validate')
     assert.equal(response.json.reason, reason, String(code))
     assert.doesNotMatch(response.text, /about|1234/)
   }
-  refuse('/Voucher/GVValid/*', 5060)
+  rejectWith('/Voucher/GVValid/*', 5060)
   const query = await api.get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })
   assert.deepEqual(query.json.errors[0].parameter, 'amount')
   // Another system has locked it. The back office doesn't return until when.
-  refuse('/Voucher/GVValid/*', 5067)
+  rejectWith('/Voucher/GVValid/*', 5067)
   const locked = await validate(api)
   assert.deepEqual([locked.status, locked.json.code, locked.json.lockedUntil], [409, 'voucher_locked', undefined])
-  for (const [code, ours] of [
+  for (const [code, errorCode] of [
     [5067, 409],
     [5059, 422],
     [5109, 502],
   ] as const) {
-    const mine = await validationOf(api)
-    refuse('/Voucher/Lock/*', code)
-    assert.equal((await lockVoucher(api, number, mine)).status, ours)
-    assert.equal((await lockVoucher(api, number, mine, 0)).status, 200, 'the validation is still there')
+    const ownValidationId = await validationOf(api)
+    rejectWith('/Voucher/Lock/*', code)
+    assert.equal((await lockVoucher(api, number, ownValidationId)).status, errorCode)
+    assert.equal((await lockVoucher(api, number, ownValidationId, 0)).status, 200, 'the validation is still there')
   }
 })
 
@@ -175,8 +175,8 @@ test('guesses stop reaching the back office once voucher or address is blocked',
 
 /** Failures are counted by the minute: waits for the next one where little is left of this one. */
 async function startOfMinute() {
-  const row = await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)
-  if (row && row.left < 8) await delay(row.left * 1_000)
+  const row = await api.db.row<{ remaining: number }>(sql`select 60 - extract(second from now())::float8 as remaining`)
+  if (row && row.remaining < 8) await delay(row.remaining * 1_000)
 }
 
 test('a right PIN clears earlier failures; other voucher problems do not count', async () => {
@@ -233,10 +233,10 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
 })
 
 test('vouchers return 503 during an outage and count no failures', async () => {
-  const mine = await validationOf(api)
+  const ownValidationId = await validationOf(api)
   await simulator.refuse()
   try {
-    for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, mine)]) {
+    for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, ownValidationId)]) {
       assertProblem(response, 'back_office_unavailable', api.baseUrl)
       assert.match(String(response.headers['retry-after']), /^\d+$/)
     }

@@ -52,8 +52,8 @@ test('a voucher is sold as an order and pending until its email', async () => {
   simulator.change({ kind: 'allot-vouchers' })
   const [mail] = simulator.state.mail
   assert.equal(mail?.to, 'Ann.Lee@example.com')
-  const found = await post(api, '/vouchers/lookup', { number: mail?.voucher, pin: mail?.pin })
-  assert.deepEqual([found.json.data.status, found.json.data.availableAmount], ['active', '150.00'])
+  const response = await post(api, '/vouchers/lookup', { number: mail?.voucher, pin: mail?.pin })
+  assert.deepEqual([response.json.data.status, response.json.data.availableAmount], ['active', '150.00'])
   assert.equal(await api.db.run(sql`select from email`), 0, 'the service sends nothing')
 })
 
@@ -234,10 +234,10 @@ test('a sale rejected by the back office points into the request body', async ()
       [5077, 'back_office_error'],
     ] as const),
   ]
-  for (const [code, ours, pointer] of cases) {
+  for (const [code, errorCode, pointer] of cases) {
     simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code, times: 1 })
     const response = await issue()
-    assertProblem(response, ours, api.baseUrl, '/vouchers')
+    assertProblem(response, errorCode, api.baseUrl, '/vouchers')
     assert.equal(response.json.errors?.[0]?.pointer, pointer, String(code))
   }
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5091, times: 1 })

@@ -25,9 +25,9 @@ export const validations = ({ ledger }: Simulator, of = number) =>
 /** Vouchers of the tests of a file, which are as they were at the start of each. */
 export async function vouchersOfTests() {
   const { simulator, api, stop } = await startApparel21Api()
-  const beside: TestApi[] = []
+  const secondApis: TestApi[] = []
   after(async () => {
-    for (const server of beside) await server.stop()
+    for (const server of secondApis) await server.stop()
     await stop()
   })
   beforeEach(async () => {
@@ -44,10 +44,10 @@ export async function vouchersOfTests() {
     async secondServer(): Promise<{ second: TestApi; other: Caller }> {
       const { client, backOffice } = behind(simulator)
       const second = await startTestApi({ sharedWith: api, backOffice })
-      beside.push({ ...second, stop: () => second.stop().then(client.close) })
+      secondApis.push({ ...second, stop: () => second.stop().then(client.close) })
       const account = await api.createAccount('visitor')
-      const request: Caller['request'] = (path, asking = {}) =>
-        second.sendRaw(path, { ...asking, headers: { ...buildCredentials(account), ...asking.headers } })
+      const request: Caller['request'] = (path, options = {}) =>
+        second.sendRaw(path, { ...options, headers: { ...buildCredentials(account), ...options.headers } })
       return { second, other: { ...account, request, get: (path, headers = {}) => request(path, { headers }) } }
     },
   }

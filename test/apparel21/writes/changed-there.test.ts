@@ -34,7 +34,7 @@ async function changed(...lines: (readonly [quantity: number, status: 'Processin
   return id
 }
 
-for (const [what, lines, status, most] of [
+for (const [label, lines, status, maximum] of [
   ['of which the back office sends one only', [[1, 'Shipped']], 'shipped', 1],
   [
     'of which one is cancelled',
@@ -64,14 +64,14 @@ for (const [what, lines, status, most] of [
     2,
   ],
 ] as const)
-  test(`${most || 'none'} of two units ${what} can be returned`, async () => {
+  test(`${maximum || 'none'} of two units ${label} can be returned`, async () => {
     const id = await changed(...lines)
     assert.equal(await statusOf(id), status)
-    assert.equal((await giveBack(id, { [tee.sku]: most + 1 })).status, 409)
-    for (let unit = 0; unit < most; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
+    assert.equal((await giveBack(id, { [tee.sku]: maximum + 1 })).status, 409)
+    for (let unit = 0; unit < maximum; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
     assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 409)
     const back = [...simulator.state.returns.values()].filter(({ orderId }) => String(orderId) === id)
-    assert.equal(back.flatMap(({ lines: orderLines }) => orderLines).length, most)
+    assert.equal(back.flatMap(({ lines: orderLines }) => orderLines).length, maximum)
   })
 
 test('an order shipped after a year shows as shipped', async () => {
@@ -95,10 +95,10 @@ test('a gift order is not listed for its recipient', async () => {
   assert.equal(sold.status, 202, sold.text)
   const { location = '' } = sold.headers
   await shop.sync('customers')
-  const [found] = (await api.get('/customers?email=ann.lee@example.com')).json.data
-  assert.deepEqual(await listed(found.id), [])
+  const [match] = (await api.get('/customers?email=ann.lee@example.com')).json.data
+  assert.deepEqual(await listed(match.id), [])
   assert.equal((await api.get(String(location))).status, 200)
-  assert.deepEqual(await listed(found.id), [])
+  assert.deepEqual(await listed(match.id), [])
 })
 
 test('an order found upstream uses our gateway name', async () => {
@@ -106,8 +106,8 @@ test('an order found upstream uses our gateway name', async () => {
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
   await api.db.run(sql`delete from sales_order where id = ${id}`)
-  const found = (await listed(customerId)).find(one => one.id === id)
-  assert.equal(found?.payments[0]?.gateway, 'paypal')
+  const match = (await listed(customerId)).find(one => one.id === id)
+  assert.equal(match?.payments[0]?.gateway, 'paypal')
 })
 
 test('an order being placed by another service upstream is not listed', async () => {

@@ -19,7 +19,7 @@ const { customerId, order, rows } = await ordersOf(shop)
 const elsewhere = Map.groupBy([...simulator.state.orders.values()], ({ personId }) => String(personId))
 const shoppers = [...elsewhere].map(([id, orders]) => ({ id, orders: orders.map(one => String(one.id)).sort() }))
 let next = 0
-const somebody = () => shoppers[next++] ?? assert.fail('there are more shoppers with orders')
+const takeNextPerson = () => shoppers[next++] ?? assert.fail('there are more shoppers with orders')
 
 async function listed(id: string, query = '') {
   const { status, json, text } = await api.get(`/customers/${id}/orders${query}`)
@@ -31,7 +31,7 @@ const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(
 const requested = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
 
 test("a customer's list shows orders placed in the back office, newest first", async () => {
-  const { id, orders } = somebody()
+  const { id, orders } = takeNextPerson()
   const { data, meta } = await listed(id)
   assert.deepEqual(idsOf(data), orders)
   const times = data.map(({ placedAt }) => placedAt)
@@ -45,7 +45,7 @@ test("a customer's list shows orders placed in the back office, newest first", a
 
 test('a line shipped in the back office is shown as shipped', async () => {
   const ours = getCreated(await post(api, '/orders', order()))
-  const theirs = somebody()
+  const theirs = takeNextPerson()
   for (const id of [ours.id, ...theirs.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
   for (const id of [customerId, theirs.id]) {
     const statuses = (await listed(id)).data.flatMap(({ lines }) => lines.map(({ status }) => status))
@@ -60,13 +60,13 @@ test('only the first page or export causes a back office call', async () => {
   const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)
   assert.equal(requested(id), before)
   assert.notEqual(second.data[0]?.id, first.data[0]?.id)
-  const whole = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
-  assert.equal(whole.text.trim().split('\n').length, orders.length)
+  const completeList = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
+  assert.equal(completeList.text.trim().split('\n').length, orders.length)
   assert.equal(requested(id), before + 1)
 })
 
 test('concurrent requests for one customer share a call and store orders once', async () => {
-  const { id, orders } = somebody()
+  const { id, orders } = takeNextPerson()
   simulator.ledger.clear()
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/Orders' })
   const before = await rows()
@@ -82,7 +82,7 @@ test('each page is stored as it arrives, even if late', async t => {
     await patient.stop()
     client.close()
   })
-  const { id, orders } = somebody()
+  const { id, orders } = takeNextPerson()
   const before = await rows()
   const like = simulator.state.orders.get(Number(orders[0])) ?? assert.fail()
   for (let i = orders.length; i < 6; i++) {
@@ -103,12 +103,12 @@ test('an order with an unknown outcome is hidden until it is reconciled', async 
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(idsOf((await listed(customerId)).data), before)
   const placed = getCreated(await post(api, '/orders', body, key))
-  const found = (await listed(customerId)).data.find(({ id }) => id === placed.id)
-  assert.equal(found?.payments[0]?.reference, 'PAYID-1')
+  const match = (await listed(customerId)).data.find(({ id }) => id === placed.id)
+  assert.equal(match?.payments[0]?.reference, 'PAYID-1')
 })
 
 test('an unreadable response keeps the stored orders and adds a warning', async () => {
-  const { id } = somebody()
+  const { id } = takeNextPerson()
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${id}/Orders` })
   const { data, meta } = await listed(id)
   assert.deepEqual([data, codesOf(meta)], [[], ['back_office_error']])
@@ -117,7 +117,7 @@ test('an unreadable response keeps the stored orders and adds a warning', async 
 
 test('late orders of an erased customer are not stored', async () => {
   const admin = await api.createAccount('admin')
-  const { id } = somebody()
+  const { id } = takeNextPerson()
   const before = await rows()
   simulator.faults.add({ kind: 'latency', seconds: 1, path: `/Persons/${id}/Orders`, times: 1 })
   const asking = api.get(`/customers/${id}/orders`)

@@ -111,8 +111,8 @@ test('an email in use is rejected, even if only upstream', async () => {
   const other = await post(api, '/customers', buildCustomer({ contact: { email: 'Elsewhere@example.test' } }))
   assertRejected(api, other, 'email_taken', '/contact/email')
   assert.match(other.json.errors[0].detail, new RegExp(`Customer ${someone.id} `))
-  const [found] = (await api.get('/customers?email=elsewhere@example.test')).json.data
-  assert.equal(found?.id, String(someone.id), 'who is named can be found')
+  const [match] = (await api.get('/customers?email=elsewhere@example.test')).json.data
+  assert.equal(match?.id, String(someone.id), 'who is named can be found')
   const mine = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
   assertRejected(api, mine, 'email_taken', '/contact/email')
   assert.equal(created(), 0)

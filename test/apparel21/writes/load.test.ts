@@ -17,15 +17,15 @@ const api = await serve(['--no-demo'], environmentOf('api'))
 /** Looks time and again how long anybody has been idle in a transaction, until it is over. */
 async function longestIdle(isOver: () => boolean) {
   let longest = 0
-  let looks = 0
-  for (; !isOver(); looks++) {
+  let polls = 0
+  for (; !isOver(); polls++) {
     const found = await db.row<{ ms: number }>(sql`
       select coalesce(max(extract(epoch from clock_timestamp() - state_change)) * 1000, 0)::float8 as ms
         from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
     longest = Math.max(longest, found?.ms ?? 0)
     await delay(20)
   }
-  assert.ok(looks > 20, `${looks}`)
+  assert.ok(polls > 20, `${polls}`)
   return longest
 }
 

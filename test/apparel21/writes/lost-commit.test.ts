@@ -14,11 +14,11 @@ after(() => proxy.close())
 
 const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 
-for (const [which, commits] of [
+for (const [label, commits] of [
   ['the claim', 1],
   ['effect and answer', 2],
 ] as const)
-  test(`an order with a lost commit response of ${which} is placed once`, async () => {
+  test(`an order with a lost commit response of ${label} is placed once`, async () => {
     const [already, key, requested] = [await rows(), withKey(), order()]
     simulator.faults.add({ kind: 'latency', applied: true, seconds: 0.3, path: '/Persons/*/Orders', times: 1 })
     const lost = commits === 1 ? proxy.loseCommit() : afterPlacing().then(proxy.loseCommit)

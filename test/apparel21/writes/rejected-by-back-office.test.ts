@@ -57,8 +57,8 @@ test('an unsellable SKU and a wrong total are reported with pointers', async () 
   assertRejected(api, response, 'payment_total_mismatch', '/payments')
   assert.doesNotMatch(response.text, /words of theirs/)
   refusing(5014)
-  const unsaid = await post(api, '/orders', order())
-  assert.deepEqual([unsaid.json.code, unsaid.json.errors], ['invalid_field', undefined])
+  const withoutMessage = await post(api, '/orders', order())
+  assert.deepEqual([withoutMessage.json.code, withoutMessage.json.errors], ['invalid_field', undefined])
 })
 
 test('an order rejected upstream is reported as rejected and leaves nothing', async () => {

@@ -22,13 +22,13 @@ test("a return is created upstream and returns the shopper's number", async () =
   const record = getCreated(response)
   assert.equal(response.headers.location, `/returns/${record.id}`)
   assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
-  const there = lastReturn()
+  const upstream = lastReturn()
   assert.deepEqual(
-    [there.number, there.originalNumber, there.authorisation, there.stockUpdate],
+    [upstream.number, upstream.originalNumber, upstream.authorisation, upstream.stockUpdate],
     [record.returnNumber, order.orderNumber, record.returnAuthorisationNumber, true],
   )
   assert.deepEqual(
-    there.lines.map(({ skuId, quantity, returnReasonId }) => [skuId, quantity, returnReasonId]),
+    upstream.lines.map(({ skuId, quantity, returnReasonId }) => [skuId, quantity, returnReasonId]),
     [[Number(tee.sku), -2, '10366']],
   )
   assert.equal(record.total, toDollars(2 * toCents(tee.price)))
@@ -94,7 +94,7 @@ test('an unknown SKU and an unknown reason are reported together', async () => {
 
 test('upstream rejections have stable codes and quote the original code', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  for (const [code, ours] of [
+  for (const [code, errorCode] of [
     [5139, 'sku_not_on_order'],
     [5140, 'invalid_field'],
     [5143, 'invalid_field'],
@@ -102,7 +102,7 @@ test('upstream rejections have stable codes and quote the original code', async 
   ] as const) {
     simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description: 'words of theirs', times: 1 })
     const response = await giveBack(order.id, { [tee.sku]: 1 })
-    assertRejected(api, response, ours, '/lines')
+    assertRejected(api, response, errorCode, '/lines')
     assert.match(response.json.detail, new RegExp(String(code)))
     assert.doesNotMatch(response.text, /words of theirs/)
   }

@@ -44,7 +44,7 @@ const updated_after = ['2024-02-01', '2024-12-31']
 const sold = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
 
 const state = ['mapped', 'unmapped']
-const found = ['unmapped']
+const matches = ['unmapped']
 
 /** Values that `shop.ts` has created, by list and filter. */
 const values: Record<string, Record<string, readonly string[]>> = {
@@ -60,9 +60,9 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/stores': { state },
   '/mappings/skus': { state },
   '/mappings/customers': { state },
-  '/mappings/issues/stores': { state: found },
-  '/mappings/issues/skus': { state: found },
-  '/mappings/issues/customers': { state: found },
+  '/mappings/issues/stores': { state: matches },
+  '/mappings/issues/skus': { state: matches },
+  '/mappings/issues/customers': { state: matches },
   '/audit': { updated_after, record: ['/customers/7'], account: ['u1'], asc: ['false'] },
   '/requests': {
     request_id: ['r7'],

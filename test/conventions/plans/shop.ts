@@ -2,7 +2,7 @@ import { type Database, raw, type Sql, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 
 /** A moment of the year 2024: the same one for the same `i`, scattered as changes are. */
-const moment = sql`(timestamptz '2025-01-01Z' - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '366 days')`
+const instant = sql`(timestamptz '2025-01-01Z' - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '366 days')`
 
 /** A moment at which what is kept for 60 days may have been made. */
 const recently = sql`now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '60 days'`
@@ -29,18 +29,18 @@ export async function fill(db: Database, { id }: Service, scale: number) {
   const returns = times(8_000)
   const rows: Record<string, Sql> = {
     'account_service (service_id, username, role, changed_at)': sql`
-      select ${service}, ${service} || 'u' || i, 'visitor', ${moment} ${upTo(times(300))}`,
+      select ${service}, ${service} || 'u' || i, 'visitor', ${instant} ${upTo(times(300))}`,
     'webhook (service_id, webhook_id, url, kinds, secret, cursor)': sql`
       select ${service}, 'w' || i, 'https://shop.example/hooks', '["customer"]', '', 'x' ${upTo(times(200))}`,
     'webhook_attempt (service_id, webhook_id, changed_at, delivery_id, changes, status, response, milliseconds)': sql`
-      select ${service}, ${one('w', times(200))}, ${moment}, 'd' || i, 100, 200, 'ok', 20 ${upTo(times(30_000))}`,
+      select ${service}, ${one('w', times(200))}, ${instant}, 'd' || i, 100, 200, 'ok', 20 ${upTo(times(30_000))}`,
     'account_password (username, password_hash)': sql`select ${service} || 'u' || i, '' ${upTo(times(300))}`,
     'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
-      select ${service}, 's' || i, ${moment}, ${record(300)}, i::text, 'Store ' || i, 'l' || i ${upTo(stores)}`,
+      select ${service}, 's' || i, ${instant}, ${record(300)}, i::text, 'Store ' || i, 'l' || i ${upTo(stores)}`,
     'staff (service_id, id, changed_at, record, code, surname, email)': sql`
-      select ${service}, 'f' || i, ${moment}, ${record(200)}, 'f' || i, 'Person ' || i, 'f' || i || '@example.com' ${upTo(times(2_000))}`,
+      select ${service}, 'f' || i, ${instant}, ${record(200)}, 'f' || i, 'Person ' || i, 'f' || i || '@example.com' ${upTo(times(2_000))}`,
     'product (service_id, product_id, changed_at, record, product_code, name)': sql`
-      select ${service}, 'p' || i, ${moment}, ${record(900)}, 'code' || i, 'Product ' || i ${upTo(products)}`,
+      select ${service}, 'p' || i, ${instant}, ${record(900)}, 'code' || i, 'Product ' || i ${upTo(products)}`,
     'colour (service_id, product_id, colour_id)': sql`
       select ${service}, 'p' || i, 'black' ${upTo(products)}`,
     'variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price)': sql`
@@ -48,14 +48,14 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     // Each SKU is in all stores.
     'stock (service_id, store_id, sku_id, changed_at, record, free_stock)': sql`
       select ${service}, 's' || 1 + i % ${stores}::integer, 'k' || (i + ${stores}::integer - 1) / ${stores}::integer,
-             ${moment}, ${record(200)}, i % 50 ${upTo(times(24_000))}`,
+             ${instant}, ${record(200)}, i % 50 ${upTo(times(24_000))}`,
     'customer (service_id, id, changed_at, record, ecommerce_ids, email, surname, firstname)': sql`
-      select ${service}, 'c' || i, ${moment}, left(${record(500)}, -1), '}', 'c' || i || '@example.com', 'Name' || i % 300, 'F' || i ${upTo(customers)}`,
+      select ${service}, 'c' || i, ${instant}, left(${record(500)}, -1), '}', 'c' || i || '@example.com', 'Name' || i % 300, 'F' || i ${upTo(customers)}`,
     'retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)': sql`
-      select ${service}, 't' || i, ${one('c', customers)}, (${moment} - interval '1 hour') at time zone 'UTC', ${moment}, ${record(700)}
+      select ${service}, 't' || i, ${one('c', customers)}, (${instant} - interval '1 hour') at time zone 'UTC', ${instant}, ${record(700)}
       ${upTo(times(30_000))}`,
     'sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)': sql`
-      select ${service}, 'o' || i, ${moment}, ${moment} - interval '1 hour', i::text, ${one('c', customers)}, '{}', '{}', 'AUD', 2, 0, 20
+      select ${service}, 'o' || i, ${instant}, ${instant} - interval '1 hour', i::text, ${one('c', customers)}, '{}', '{}', 'AUD', 2, 0, 20
       ${upTo(orders)}`,
     'order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value)': sql`
       select ${service}, 'o' || (i + 1) / 2, i % 2, 'shipped', 'k' || i, 'sku' || i, 'code' || i, 'Product ' || i, 'M', 1, 10, '[]', 10
@@ -65,13 +65,13 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'upstream_voucher_sale (service_id, order_number, amount, currency)': sql`
       select ${service}, 'v' || i, 50, 'AUD' ${upTo(times(8_000))}`,
     'sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)': sql`
-      select ${service}, 'r' || i, ${moment}, ${moment}, ${one('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
+      select ${service}, 'r' || i, ${instant}, ${instant}, ${one('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
     'shipment (service_id, id, changed_at, order_id, source_key, tracking_number, lines)': sql`
-      select ${service}, 's' || i, ${moment}, ${one('o', orders)}, i::text, i::text, '[]' ${upTo(returns)}`,
+      select ${service}, 's' || i, ${instant}, ${one('o', orders)}, i::text, i::text, '[]' ${upTo(returns)}`,
     'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
-      select ${service}, 'a' || i, ${moment}, json_build_object('subject', '/customers/' || i % 500, 'username', 'u' || i % 20, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
+      select ${service}, 'a' || i, ${instant}, json_build_object('subject', '/customers/' || i % 500, 'username', 'u' || i % 20, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
     'mapping_check (service_id, kind, changed_at)': sql`
       select ${service}, kind, now() from unnest(array['stores', 'skus', 'customers']) kind`,
     'ecommerce_item (service_id, kind, item_key, ecommerce_id, seen_at)': sql`
@@ -82,7 +82,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'mapping_fix (service_id, fix_id, changed_at, kind, record_id, before, after, username, request_id)': sql`
       select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
-      select ${service}, 'email_failed', i::text, 'rejected', ${moment}, ${moment} ${upTo(times(2_000))}`,
+      select ${service}, 'email_failed', i::text, 'rejected', ${instant}, ${instant} ${upTo(times(2_000))}`,
     'request_block (service_id, second, block_id, marks, lines)': sql`
       select ${service}, date_trunc('second', now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days'), i::text,
              sha256(int4send(i)) || sha256(int4send(-i)),
@@ -90,14 +90,14 @@ export async function fill(db: Database, { id }: Service, scale: number) {
                case when i % 50 = 0 then 404 else 200 end, case when i % 50 = 0 then 'not_found' end, null, 50, 2, 10, '[]'::json)::text
       ${upTo(times(30_000))}`,
     'sync_run (service_id, sync, run_id, changed_at, ended_at, is_full, read)': sql`
-      select ${service}, ${one('sync', 8)}, i::text, ${moment}, ${moment}, false, i ${upTo(times(8_000))}`,
+      select ${service}, ${one('sync', 8)}, i::text, ${instant}, ${instant}, false, i ${upTo(times(8_000))}`,
     'reward_program (service_id, program_id, name)': sql`select ${service}, '1', 'Rewards'`,
     'reward_account (service_id, id, changed_at, customer_id, program_id)': sql`
-      select ${service}, 'm' || i, ${moment}, 'c' || i, '1' ${upTo(times(5_000))}`,
+      select ${service}, 'm' || i, ${instant}, 'c' || i, '1' ${upTo(times(5_000))}`,
     'reward_lot (service_id, account_id, kind, lot_id, created_at, total)': sql`
       select ${service}, 'm' || (i + 1) / 2, 'points', i::text, '2024-01-01', 10 ${upTo(times(10_000))}`,
     'tombstone (service_id, kind, id, changed_at)': sql`
-      select ${service}, kind, 'gone' || i, ${moment} ${upTo(times(2_000))}, unnest(array['customer', 'inventory', 'product']) kind`,
+      select ${service}, kind, 'gone' || i, ${instant} ${upTo(times(2_000))}, unnest(array['customer', 'inventory', 'product']) kind`,
     // Rows of services that are being filled, and of others whose tombstones are purged.
     'tombstone_purge (service_id, kind, purged_until)': sql`select ${service} * 10000 + i, 'customer', now() ${upTo(times(1_000))}`,
     'initial_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,

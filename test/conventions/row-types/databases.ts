@@ -23,7 +23,7 @@ export async function askDataDatabases({ db, keys }: TestApi) {
   assert.ok(service)
   assert.equal((await listShards(db))[0]?.services, 1)
   const entries = await listServicesIn(db)
-  const strange = entries.map(each => ({ ...each, name: `${each.name}-other` }))
+  const strange = entries.map(entry => ({ ...entry, name: `${entry.name}-other` }))
   assert.equal((await registerServices(db, 'toured', strange)).length, strange.length)
   const [copy] = await findMisplaced(db, 'other', await findByName(db, ['toured-elsewhere']))
   assert.ok(copy && copy.assignedShard === 'toured' && (await isServedIn(db, copy)))

@@ -89,7 +89,7 @@ interface Sold {
   date: string
   order: string
   customer: string
-  left: number
+  remaining: number
 }
 
 /** The fields that all lines of a transaction share. */
@@ -161,7 +161,7 @@ async function orders(folders: Folders, write: Write) {
     await write(head, row.OrderLineItem, product, quantity)
     const key = `${row.TerritoryKey} ${product}`
     const lines = sold.get(key) ?? []
-    lines.push({ date, order, customer, left: quantity })
+    lines.push({ date, order, customer, remaining: quantity })
     sold.set(key, lines)
     orderIds.add(order)
     buyers.add(customer)
@@ -189,7 +189,7 @@ async function returns(folders: Folders, sold: Sales, write: Write) {
     const parts = assign(sold.get(`${row.TerritoryKey} ${product}`) ?? [], date, quantity)
     if (parts.length > 1) counted.returnsSpreadOverOrders++
     if (parts[0]?.line.date === date) counted.returnsOfTheSameDay++
-    counted.unitsWithoutSale += parts.reduce((left, part) => left - part.units, quantity)
+    counted.unitsWithoutSale += parts.reduce((remaining, part) => remaining - part.units, quantity)
     for (const [at, { line, units }] of parts.entries()) {
       const number = at ? `${first}-${at + 1}` : first
       const head = { id: `AW-${number}`, number, orderNumber: line.order, date, customer: line.customer }
@@ -205,14 +205,14 @@ async function returns(folders: Folders, sold: Sales, write: Write) {
  * If no line has enough, the newest lines until the units are used up. `lines` are in order of time.
  */
 function assign(lines: readonly Sold[], date: string, quantity: number): { line: Sold; units: number }[] {
-  const before = lines.filter(line => line.date <= date && line.left > 0)
-  const whole = before.findLast(line => line.left >= quantity)
+  const before = lines.filter(line => line.date <= date && line.remaining > 0)
+  const whole = before.findLast(line => line.remaining >= quantity)
   const parts = []
   let missing = quantity
   for (const line of whole ? [whole] : before.reverse()) {
     if (missing === 0) break
-    const units = Math.min(line.left, missing)
-    line.left -= units
+    const units = Math.min(line.remaining, missing)
+    line.remaining -= units
     missing -= units
     parts.push({ line, units })
   }

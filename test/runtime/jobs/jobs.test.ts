@@ -176,12 +176,12 @@ describe('jobs', { concurrency: true }, () => {
     await Promise.all(workers.map(worker => worker.stop(1_000)))
   })
 
-  for (const [what, seconds, fails] of [
+  for (const [label, seconds, fails] of [
     ['is done once', undefined, false],
     ['comes each hour', 3_600, false],
     ['fails', undefined, true],
   ] as const)
-    test(`a job that ${what} runs again if requested during its run`, async t => {
+    test(`a job that ${label} runs again if requested during its run`, async t => {
       const { db, work, state } = await workplace(t)
       const ends: (() => void)[] = []
       const worker = work({
@@ -200,8 +200,8 @@ describe('jobs', { concurrency: true }, () => {
       await isRunning(2)
       ends[1]?.()
       await waitUntil(async () => !(await state('asked'))?.lease, 'the second one has ended')
-      const left = await state('asked')
-      assert.equal(left && Math.ceil(left.wait / 60), seconds && 60)
+      const remaining = await state('asked')
+      assert.equal(remaining && Math.ceil(remaining.wait / 60), seconds && 60)
       await worker.stop(1_000)
       assert.equal(ends.length, 2)
     })

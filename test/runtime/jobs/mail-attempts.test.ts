@@ -15,7 +15,7 @@ import { getVoucherMailStatus, setUpMailing } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
 const mailing = setUpMailing()
-const { startMailWorker: begin, makeDue: hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker: begin, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('a temporarily rejected message is retried, then fails with an alert', async () => {
   const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
@@ -32,7 +32,7 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
     const { wait, status } = await mail()
     assert.equal(status, 'queued')
     assert.ok(Math.abs((wait ?? 0) - seconds) < 5, `${wait} s, not ${seconds} s`)
-    await hasten()
+    await makeDue()
   }
   await untilFailed()
   const { attempts, last_error, email_id } = await mail()
@@ -109,7 +109,7 @@ test('emails wait during an outage and keep their PIN', async () => {
   assert.equal((await mail()).last_error, 'The mail server is unreachable: ECONNREFUSED.')
   const up = await startSink({ port: down.port })
   try {
-    await hasten()
+    await makeDue()
     await untilSent()
     assert.match(up.delivered[0]?.text ?? '', /PIN: +204816/)
     assert.equal(up.delivered[0]?.messageId, (await mail()).message_id)
@@ -123,7 +123,7 @@ test('an unconfirmed message is repeated with the same Message-ID', async () => 
   await queue()
   begin()
   await untilAttempted(1)
-  await hasten()
+  await makeDue()
   await untilSent()
   assert.equal(mailing.sink.delivered.length, 2)
   assert.equal(new Set(mailing.sink.delivered.map(({ messageId }) => messageId)).size, 1)
@@ -217,7 +217,7 @@ test('a rejected login raises an alert and keeps messages waiting until success'
     assert.equal(await mailing.db.run(sql`select from alert where kind = 'email_server_rejecting'`), 1)
     await worker.stop(1_000)
     begin(createSmtpTransport(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
-    await hasten()
+    await makeDue()
     await untilSent()
     assert.equal(await mailing.db.run(sql`select from alert`), 0)
     assert.doesNotMatch(mailing.logged, /hunter2/)

@@ -12,7 +12,7 @@ import { queueVoucherEmail, retryEmails } from '../../../src/store/mail/emails.t
 import { getVoucherMailStatus, gift, setUpMailing } from '../../support/mailing.ts'
 
 const mailing = setUpMailing()
-const { startMailWorker: begin, makeDue: hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker: begin, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('both email forms contain names, amount, expiry, number and PIN', () => {
   const { text, html, subject } = renderVoucherEmail(gift, 'Luma')
@@ -224,7 +224,7 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
   }
   assert.match(await stored(), /2062389/)
   assert.doesNotMatch(await stored(), secrets)
-  await hasten()
+  await makeDue()
   await untilFailed()
   assert.doesNotMatch(await stored(), secrets)
   assert.match(mailing.logged, /email_failed/)

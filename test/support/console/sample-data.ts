@@ -37,7 +37,7 @@ export async function createSampleData(api: TestApi, receiver: Receiver): Promis
   const { db, service } = api
   const read = async (path: string) => (await api.get(path)).json.data
   const sales: { customerId: string | null }[] = await read('/orders/transactions/search?limit=100')
-  const customerId = sales.find(each => each.customerId)?.customerId ?? ''
+  const customerId = sales.find(sale => sale.customerId)?.customerId ?? ''
   const [{ sku }] = (await read('/inventory?limit=100')).filter((level: { sellable: number }) => level.sellable > 4)
 
   const endpoint = { kinds: ['inventory', 'product'], description: 'Stock of the web shop' }

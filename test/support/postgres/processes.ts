@@ -11,8 +11,8 @@ import { type Postgres, type PostgresOptions, startPostgres } from '../../../src
 import type { Connection } from '../../../src/postgres/server.ts'
 
 export const isRoot = process.geteuid?.() === 0
-export const nobody = { uid: 65534, gid: 65534 }
-const nobodyCanRun = spawnSync(process.execPath, ['--version'], { ...nobody, cwd: '/' }).status === 0
+export const unprivileged = { uid: 65534, gid: 65534 }
+const nobodyCanRun = spawnSync(process.execPath, ['--version'], { ...unprivileged, cwd: '/' }).status === 0
 
 // Reasons to skip a test, or false.
 export const needsRoot = isRoot ? false : 'needs root'

@@ -12,9 +12,9 @@ const grace = { before: 300_000, after: 60_000 }
  */
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
   process.on('exit', () => recordTimes(process.argv[1] ?? ''))
-  const failAfter = (withinMs: number, what: string) => {
+  const failAfter = (withinMs: number, label: string) => {
     const late = () => {
-      console.error(`${what} ${withinMs / 1000} s; open are ${process.getActiveResourcesInfo().join(', ')}`)
+      console.error(`${label} ${withinMs / 1000} s; open are ${process.getActiveResourcesInfo().join(', ')}`)
       process.exit(1)
     }
     return setTimeout(late, withinMs).unref()

@@ -3,16 +3,20 @@ import { relative } from 'node:path'
 
 /** Seconds that a test file took: wall time, and CPU including its ended child processes. */
 export interface FileTimes {
-  what: string
+  label: string
   seconds: number
   cpu: number
 }
 
 /** Keeps what this process, or one that it started, has taken, where `npm run test:times` named a file for it. On Linux. */
-export function recordTimes(what: string, pid: number | 'self' = 'self') {
+export function recordTimes(label: string, pid: number | 'self' = 'self') {
   const kept = process.env.TEST_TIMES
   if (kept === undefined) return
-  const accepted: FileTimes = { what: relative('', what), seconds: performance.now() / 1_000, cpu: readCpuSeconds(pid) }
+  const accepted: FileTimes = {
+    label: relative('', label),
+    seconds: performance.now() / 1_000,
+    cpu: readCpuSeconds(pid),
+  }
   appendFileSync(kept, `${JSON.stringify(accepted)}\n`)
 }
 

@@ -135,7 +135,7 @@ export const buildDiscount = ({ type, reason, amount, source }: ResolvedDiscount
  * True if an order of the back office has the same person, units, values and total as this order. The freight can be an additional line.
  */
 export function isSameOrder(candidate: Xml, { personId, input, lines, decimals, skuIds, total, freight }: NewOrder) {
-  const toKeys = (values: (string | null | undefined)[][]) => values.map(each => JSON.stringify(each)).sort()
+  const toKeys = (values: (string | null | undefined)[][]) => values.map(value => JSON.stringify(value)).sort()
   const expected = input.lines.map(({ sku, quantity }, i) => [
     ...[skuIds.get(sku), String(quantity), formatAmount(lines[i]?.value ?? 0n, decimals)],
   ])

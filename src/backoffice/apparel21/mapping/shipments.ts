@@ -48,8 +48,8 @@ function parseContent(content: Xml): { skuId: string; quantity: number }[] {
 
 /** The guide doesn't name the elements of a carton: its number is the first value whose name begins with `Carton`. */
 const readCartonNumber = (carton: Xml) => {
-  const found = carton.children.find(({ name }) => /^carton/i.test(name))
-  return found ? readText(carton, found.name) : null
+  const match = carton.children.find(({ name }) => /^carton/i.test(name))
+  return match ? readText(carton, match.name) : null
 }
 
 const findContents = (element: Xml): Xml[] =>

@@ -69,8 +69,8 @@ async function fetchShipments(client: Client, order: Xml, { id, customerId }: Op
     if (findRetailApiError(error)) return undefined
     throw error
   })
-  const found = root ? parseShipments(root, client.connection.timeZone) : []
-  return { orderId: id, shipments: found.length ? found : deriveShipments(order) }
+  const matches = root ? parseShipments(root, client.connection.timeZone) : []
+  return { orderId: id, shipments: matches.length ? matches : deriveShipments(order) }
 }
 
 const shuffle = <T>(values: Iterable<T>) =>

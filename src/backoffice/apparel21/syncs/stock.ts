@@ -110,14 +110,14 @@ function locateStock(client: Client, request: SyncRequest): BatchOptions['locate
 
 /** Fetches the stock of SKUs, one call per SKU. A SKU that is sold out everywhere has no rows. */
 export async function fetchStockOfSkus(client: Client, skuIds: readonly string[], signal: AbortSignal) {
-  const found: { storeId: string; skuId: string; freeStock: number }[] = []
+  const matches: { storeId: string; skuId: string; freeStock: number }[] = []
   for (const skuId of skuIds) {
     const path = ['Freestock', 'sku', skuId]
     const stock = await client.document({ endpoint: 'stock', path, roots: ['Sku', 'Clr', 'Style'], signal })
     if (stock)
-      found.push(...parseFreeStock(stock).rows.map(({ storeId, freeStock }) => ({ storeId, skuId, freeStock })))
+      matches.push(...parseFreeStock(stock).rows.map(({ storeId, freeStock }) => ({ storeId, skuId, freeStock })))
   }
-  return found
+  return matches
 }
 
 async function* fetchStyles(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {

@@ -49,7 +49,7 @@ interface MoveReporter {
   onSwitched: (pausedMs: number) => void
   onPurged: OnPurged
   /** Called with the reason for a wait. */
-  onWaiting: (what: string) => void
+  onWaiting: (label: string) => void
 }
 
 /** Maximum milliseconds of the write pause. */
@@ -73,7 +73,7 @@ export async function moveService(
   places: MoveDatabases,
   move: Move,
   at: string,
-  telling: MoveReporter,
+  reporter: MoveReporter,
   stopSignal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController()
@@ -88,17 +88,17 @@ export async function moveService(
   try {
     let shutAt = 0
     try {
-      const tables = await copyService(places, move, at, telling, signal)
+      const tables = await copyService(places, move, at, reporter, signal)
       await propagated
-      await switchService(places, move, tables, telling, signal, () => {
+      await switchService(places, move, tables, reporter, signal, () => {
         shutAt = performance.now()
       })
     } catch (error) {
       if (lost.signal.aborted) throw lost.signal.reason
       await undoFailedMove(places, move, error as Error, lost.signal)
     }
-    const onOpen = () => telling.onSwitched(performance.now() - shutAt)
-    await finishMove(places, move, { signal: lost.signal, onOpen, onRows: telling.onPurged }).catch(error => {
+    const onOpen = () => reporter.onSwitched(performance.now() - shutAt)
+    await finishMove(places, move, { signal: lost.signal, onOpen, onRows: reporter.onPurged }).catch(error => {
       throw addToMessage(
         error,
         `${move.name} is served from ${move.target} now. The remaining steps ${describeRemedy(move)}`,
@@ -114,7 +114,7 @@ async function copyService(
   { control, source, target }: MoveDatabases,
   move: Move,
   at: string,
-  telling: MoveReporter,
+  reporter: MoveReporter,
   signal: AbortSignal,
 ) {
   if (!(await readServiceOfJob(source, move.serviceId)))
@@ -135,7 +135,7 @@ async function copyService(
     signal.throwIfAborted()
     await requireSlot(source, name)
     const now = await readCopyProgress(target, name, counts)
-    telling.onCopied({ ...now, of })
+    reporter.onCopied({ ...now, of })
     if (now.errors) throw new Error(`PostgreSQL of ${move.target} can't copy from the source. Its log has the cause.`)
     if (now.tables && now.ready === now.tables) break
     await delay(pollIntervalMs, undefined, { signal })
@@ -165,15 +165,15 @@ async function switchService(
   places: MoveDatabases,
   move: Move,
   tables: string[],
-  telling: MoveReporter,
+  reporter: MoveReporter,
   signal: AbortSignal,
   onShut: () => void,
 ) {
   const { control, source, target } = places
-  telling.onWaiting('Comparing all rows.')
+  reporter.onWaiting('Comparing all rows.')
   const comparison = await startComparison(places, move, tables, signal)
   failpoint('service_compared')
-  await drainService(places, move, comparison, telling, signal)
+  await drainService(places, move, comparison, reporter, signal)
   await catchUp(comparison, signal)
   failpoint('service_drained')
   onShut()
@@ -235,7 +235,7 @@ async function drainService(
   { source }: MoveDatabases,
   move: Move,
   comparison: Comparison,
-  telling: MoveReporter,
+  reporter: MoveReporter,
   signal: AbortSignal,
 ) {
   for (
@@ -243,7 +243,7 @@ async function drainService(
     files.length;
     files = await listRunningImports(source, move)
   ) {
-    telling.onWaiting(`Waiting for running imports and syncs: ${files.join(', ')}.`)
+    reporter.onWaiting(`Waiting for running imports and syncs: ${files.join(', ')}.`)
     // Keeps the WAL from piling up.
     await comparison.update(signal)
     await delay(2_000, undefined, { signal })
