@@ -170,7 +170,7 @@ export function testWrites(traffic: () => Traffic) {
   })
 
   test('redemptions of rewards match the document', async () => {
-    const { api, get, post, refused: rejected } = traffic()
+    const { api, get, post, rejected } = traffic()
     const account = await api.db.row<{ id: string }>(sql`
       select account_id as id from reward_lot where service_id = ${api.service.id} and kind = 'points' and total > redeemed + consumed + pending
          and (expiry_date is null or expiry_date > now() + interval '2 days') limit 1`)
