@@ -61,8 +61,8 @@ function servedPaths() {
 }
 
 test('every served path is documented, and no other', () => {
-  // The docs page and its assets are not operations, and neither is the console.
-  const served = servedPaths().filter(path => path !== '/' && !/^\/(docs\/|console)/.test(path))
+  // The pages of the documentation and their assets are not operations, and neither is the console.
+  const served = servedPaths().filter(path => path !== '/' && !/^\/(docs[/*]|llms|console)/.test(path))
   const documented = Object.keys(document.paths).map(path => path.replace(/\{(\w+)\}/g, ':$1'))
   assert.deepEqual(served.sort(), documented.sort())
 })
@@ -104,7 +104,7 @@ const resolved = (node: Node): Node =>
     : node
 
 const verbs =
-  /^(list|search|find|get|read|look|check|explain|create|update|place|quote|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|reserve|release|receive|refund|apply|start|undo|cancel)[A-Z][A-Za-z]+$/
+  /^(list|search|find|get|read|look|check|explain|create|update|place|quote|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|reserve|release|receive|refund|apply|start|undo|cancel|redeem|confirm)[A-Z][A-Za-z]+$/
 
 test('each operation has its own name that starts with a verb', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)
