@@ -28,4 +28,4 @@ export interface RewardWrites {
   ): Promise<CommitPhase<RedemptionResult>>
 }
 
-export type RedemptionResult = RewardRedemption | ApiError
+type RedemptionResult = RewardRedemption | ApiError

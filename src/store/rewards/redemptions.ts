@@ -15,7 +15,7 @@ import { reservedOfLot } from './reservations.ts'
 import { lockRewardAccounts } from './rewards.ts'
 
 /** A stored redemption. A pending one past its end is `expired`. */
-export interface StoredRedemption extends Redemption {
+interface StoredRedemption extends Redemption {
   status: RedemptionStatus
 }
 

@@ -52,6 +52,12 @@ import { erase } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
 import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
 import { findRequestRecord, purgeRequestDays, readRequestPage } from '../../../src/store/request-log/requests.ts'
+import {
+  expireRedemptions,
+  listDueRedemptions,
+  listServicesWithDueRedemptions,
+  lockDueRedemption,
+} from '../../../src/store/rewards/redemptions.ts'
 import { deleteService, lockService, startPurge } from '../../../src/store/service-deletion/deletion.ts'
 import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
 import { countRemaining, markRotatedShard, reencrypt } from '../../../src/store/shards/secret-rotation.ts'
@@ -217,10 +223,28 @@ export async function tour(api: TestApi) {
   await Promise.all([findStoredReturn(db, service, { number: '' }), findReturnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
-  const { earn, giveBack, cancelReturn } = await createMember(api)
+  const { earn, giveBack, cancelReturn, ...member } = await createMember(api)
   await earn('order', '400.00')
   await giveBack('order', '100.00')
   await cancelReturn('order')
+  await redeem(api, member)
+}
+
+type Member = Awaited<ReturnType<typeof createMember>>
+
+/** Confirms a redemption, and has another one expire. */
+async function redeem({ db }: TestApi, { shop, service, addLots }: Pick<Member, 'shop' | 'service' | 'addLots'>) {
+  await addLots({ kind: 'reward', lotId: 'r1', total: '10.00' })
+  const path = '/rewards/accounts/a1/redemptions'
+  const [confirmed, expired] = [randomUUID(), randomUUID()]
+  for (const requestId of [confirmed, expired])
+    assert.equal((await post(shop, path, { requestId, amount: '1.00' })).status, 201)
+  assert.equal((await post(shop, `${path}/${confirmed}/confirm`, {})).status, 200)
+  await db.run(sql`update reward_redemption set expires_at = now() where service_id = ${service.id}`)
+  assert.deepEqual(await listServicesWithDueRedemptions(db), [service.id])
+  const due = await listDueRedemptions(db, service)
+  assert.equal(await lockDueRedemption(db, service, expired), 'pending')
+  await db.transaction(tx => expireRedemptions(tx, service, due))
 }
 
 /** Exports and erases a customer who has bought a voucher and goods, some of which were returned. */
