@@ -67,7 +67,7 @@ test('the client paginates, writes, follows and verifies in a browser', {
     written: 1,
     missing: 'not_found',
     followed: 'changed',
-    unbelieved: 'timestamp_off',
+    rejectedSignature: 'timestamp_off',
   })
   const complaints = page.complaints.filter(complaint => !complaint.includes('404'))
   assert.deepEqual(complaints, [])

@@ -51,9 +51,13 @@ function attackOn({ source, flags }: Match): string | undefined {
   return result.status === 'vulnerable' ? `${result.complexity.summary}, e.g. ${result.attack.pattern}` : undefined
 }
 
+/** Files whose expressions read only our own documents, once. */
+const ownText = ['src/http/docs/markdown.ts', 'src/http/docs/site.ts']
+
 test('regular expressions over foreign text take at most linear time', () => {
   const folders = ['auth', 'backoffice', 'domain', 'http', 'import', 'webhooks', 'writes']
-  const literals = readSources(...folders.map(folder => `src/${folder}`)).flatMap(literalsIn)
+  const sources = readSources(...folders.map(folder => `src/${folder}`)).filter(({ path }) => !ownText.includes(path))
+  const literals = sources.flatMap(literalsIn)
   assert.ok(literals.length > 100, 'the expressions are found')
   const unique = new Map([...literals, ...schemaPatterns()].map(each => [`/${each.source}/${each.flags}`, each]))
   const slow = [...unique.values()].flatMap(each => {

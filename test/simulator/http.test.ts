@@ -71,7 +71,7 @@ test('wrong credentials get a 401 page, also at the root', async () => {
 })
 
 test('an unknown path is 404 and an unknown method 405', async () => {
-  for (const path of ['Nothing', 'Carts/1', 'Coupons']) {
+  for (const path of ['Nothing', 'Stores/1/Nothing', 'Coupons/1/2/3']) {
     const { status, text, code } = await ask(path)
     assert.deepEqual([status, code], [404, undefined])
     assert.match(text, /<title>404 - /)

@@ -44,7 +44,12 @@ export const RedemptionInput = Type.Object(
       }),
     ),
   },
-  { $id: 'RedemptionInput', additionalProperties: false },
+  {
+    $id: 'RedemptionInput',
+    additionalProperties: false,
+    // Not both `points` and `amount`.
+    examples: [{ requestId: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91', points: 100, seconds: 600 }],
+  },
 )
 
 /** A reservation of points or rewards that is confirmed or cancelled. */

@@ -43,12 +43,12 @@ export function registerDocsPages(server: FastifyInstance, publicUrl: () => stri
     })
 }
 
-/** Sends a file of the site. Browsers ask each time if it has changed, so that pages and styles of an upgrade match. */
+/** Sends a file of the site. Browsers load each page again and ask if other files have changed, so that they match after an upgrade. */
 function sendSiteFile(request: FastifyRequest, reply: FastifyReply, path: string) {
   const file = findSiteFile(path)
   if (!file) throw new ApiError('not_found', 'Page not found. `/docs` lists all pages.')
-  if (file.type.startsWith('text/html')) reply.headers(pageSecurityHeaders)
-  return sendCompressedFile(request, reply.header('cache-control', 'public, max-age=0'), file)
+  reply.headers(file.type.startsWith('text/html') ? pageSecurityHeaders : { 'cache-control': 'public, max-age=0' })
+  return sendCompressedFile(request, reply, file)
 }
 
 /** Redirects a path with a trailing slash. The pages have relative links, which would break below it. */

@@ -39,7 +39,7 @@ const toProductRows: ToRows = ({ id, colours, currency, ...product }, serviceCur
   const shared = { productId: id, ...product }
   const rows = filterObjects(colours).flatMap(
     ({ id: colourId, code: colourCode, name: colourName, sizes, ...colour }) =>
-      filterObjects(sizes).map(({ ecommerceSku: sku, ...size }) => ({
+      filterObjects(sizes).map(({ ecommerceSku: sku, priceChanges: _, ...size }) => ({
         ...shared,
         colourId,
         colourCode,

@@ -38,22 +38,20 @@ export const translateWithReferences =
   async (db, service, rows) => {
     const values = rows.map(({ references }) =>
       Object.entries((references ?? {}) as Record<string, ReferenceValue>).map(([type, value]) =>
-        typeof value === 'string' ? { type, referenceValueId: value } : { type, ...value },
+        typeof value === 'string' ? { type, value } : { type, value: value.referenceValueId, ...value },
       ),
     )
     if (!values.some(({ length }) => length)) return { inputs: rows.map(translate) }
-    const unknown = await findUnknownReferences(db, service, values.flat())
+    const unknown = new Set((await findUnknownReferences(db, service, values.flat())).map(toReferenceKey))
     const isNamed = (value: object) => 'name' in value
     const named = new Set(values.flat().filter(isNamed).map(toReferenceKey))
     const notes: Notes = {}
     const inputs = rows.map((row, i) => {
       const missing = (values[i] ?? []).filter(value => unknown.has(toReferenceKey(value)))
-      const newReferences = missing.filter(isNamed)
+      const newReferences = missing.filter(isNamed).map(({ value: _, ...reference }) => reference)
       if (newReferences.length) note(notes, addedReference)
       if (missing.some(value => !named.has(toReferenceKey(value)))) note(notes, unknownReference)
-      const references =
-        row.references &&
-        Object.fromEntries((values[i] ?? []).map(({ type, referenceValueId }) => [type, referenceValueId]))
+      const references = row.references && Object.fromEntries((values[i] ?? []).map(({ type, value }) => [type, value]))
       return { ...translate(row.references === undefined ? row : { ...row, references }), newReferences }
     })
     return { inputs, notes }

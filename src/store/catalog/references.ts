@@ -1,4 +1,5 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
+import type { ReferenceKey } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { MappedReferences, SettingsChange } from '../../domain/tenancy/settings-rules.ts'
 import { renderCustomers } from '../customers/customers.ts'
@@ -29,27 +30,13 @@ export const findMappedReferences = (
              as m (channel text, type text, yes text, no text)`)
 }
 
-interface ReferenceKey {
-  type: string
-  referenceValueId: string
-}
+export const toReferenceKey = ({ type, value }: ReferenceKey) => `${type}=${value}`
 
-export const toReferenceKey = ({ type, referenceValueId }: ReferenceKey) => `${type}=${referenceValueId}`
-
-/** Returns the keys of those values that are not in the reference cache. */
-export async function findUnknownReferences(
-  db: Db,
-  service: Service,
-  values: readonly ReferenceKey[],
-): Promise<Set<string>> {
-  const distinct = [...new Map(values.map(value => [toReferenceKey(value), value])).values()]
-  const [types, ids] = [distinct.map(({ type }) => type), distinct.map(value => value.referenceValueId)]
-  const rows = await db.rows<{ key: string }>(sql`
-    select v.type || '=' || v.id as key
-      from unnest(${types}::text[], ${ids}::text[]) as v (type, id)
-     where not exists (select from reference r where r.service_id = ${service.id} and r.type = v.type and r.reference_value_id = v.id)`)
-  return new Set(rows.map(({ key }) => key))
-}
+/** Returns the values that are missing in the reference cache. */
+export const findUnknownReferences = (db: Db, service: Service, keys: readonly ReferenceKey[]) =>
+  db.rows<ReferenceKey>(sql`
+    select distinct k.type, k.value from json_to_recordset(${JSON.stringify(keys)}) as k (type text, value text)
+     where not exists (select from reference r where r.service_id = ${service.id} and r.type = k.type and r.reference_value_id = k.value)`)
 
 /** Returns a page of the reference cache, in the form in which `references` are imported. */
 export const referencePage = (db: Db, service: Service, request: PageRequest) =>
@@ -75,7 +62,7 @@ export const upsertReferences = (db: Database, service: Service, rows: readonly 
 
 /** Like `upsertReferences`, within a transaction. */
 export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const keyedRows = rows as readonly ReferenceKey[]
+  const keyedRows = rows as readonly { type: string; referenceValueId: string }[]
   const keys = keyedRows.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
   await lockRows(tx, lockReferencesSql(service, keys, 'no key update'))
   const written = await tx.rows<Merged<'type' | 'reference_value_id'>>(upsertMerged(service, references, rows))

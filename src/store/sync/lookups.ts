@@ -1,12 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
-import type { ReferenceKey, SyncStockRow } from '../../domain/sync/port.ts'
+import type { SyncStockRow } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-
-/** Returns the values that are missing in the reference cache. */
-export const findUnknownReferences = (db: Db, service: Service, keys: readonly ReferenceKey[]) =>
-  db.rows<ReferenceKey>(sql`
-    select distinct k.type, k.value from json_to_recordset(${JSON.stringify(keys)}) as k (type text, value text)
-     where not exists (select from reference r where r.service_id = ${service.id} and r.type = k.type and r.reference_value_id = k.value)`)
 
 /** Finds stores by number, or else by code, because receipts can have either. */
 export async function findStoresByNumberOrCode(db: Db, service: Service, names: readonly string[]) {

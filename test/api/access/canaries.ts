@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Db, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
@@ -11,6 +12,18 @@ import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
 import type { Caller, TestApi } from '../../support/service.ts'
+
+/** The path of a record of each kind, as the OpenAPI document writes it, with an identifier that `fillWithCanaries` has given. */
+export const toCanaryPath = (documented: string, id: string) =>
+  documented
+    .replace('{requestId}', toRequestId(id))
+    .replace(/\{\w+\}/, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
+
+/** The request ID of a redemption, which has to be a UUID. */
+function toRequestId(id: string) {
+  const hex = createHash('sha256').update(id).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
 
 /** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
 export async function fillWithCanaries(api: TestApi, { service: tenant }: Caller, canary: string) {
@@ -40,6 +53,9 @@ export async function fillWithCanaries(api: TestApi, { service: tenant }: Caller
       },
     ])
     await upsertRewardAccounts(db, tenant, [{ id, customerId: id, programId: id, tierId: id }])
+    await db.run(sql`
+      insert into reward_redemption (service_id, request_id, account_id, lot_kind, amount, status, username, expires_at)
+      values (${tenant.id}, ${toRequestId(id)}, ${id}, 'points', 1, 'confirmed', ${`${canary}user`}, now())`)
     await placeOrder(db, tenant, id, `${canary}product`)
     await db.run(sql`
       insert into webhook (service_id, webhook_id, url, kinds, state, cursor, secret)

@@ -6,7 +6,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { assertProblem, withoutRequestData } from '../../support/problem.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
-import { fillWithCanaries } from './canaries.ts'
+import { fillWithCanaries, toCanaryPath } from './canaries.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 let shops: Caller[]
@@ -15,10 +15,6 @@ before(async () => {
   for (const [i, caller] of shops.entries()) await fillWithCanaries(api, caller, `canary-${i}-`)
 })
 after(() => api.stop())
-
-/** Paths of one record, by how the OpenAPI document writes them. Stock goes by its store and its SKU. */
-const pathOf = (documented: string, id: string) =>
-  documented.replace(/\{\w+\}/, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
 
 test("reading another service's record returns the same 404 as an unknown record", async () => {
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
@@ -29,10 +25,13 @@ test("reading another service's record returns the same 404 as an unknown record
   )
   assert.ok(paths.length >= 12, paths.join())
   for (const path of paths) {
-    assert.equal((await shops[1]?.get(pathOf(path, foreign)))?.status, 200, `${path} is there for its owner`)
-    const [other, unknown] = [await own?.get(pathOf(path, foreign)), await own?.get(pathOf(path, 'no-such-id'))]
+    assert.equal((await shops[1]?.get(toCanaryPath(path, foreign)))?.status, 200, `${path} is there for its owner`)
+    const [other, unknown] = [
+      await own?.get(toCanaryPath(path, foreign)),
+      await own?.get(toCanaryPath(path, 'no-such-id')),
+    ]
     assert.ok(other && unknown)
-    assertProblem(other, 'not_found', api.baseUrl, pathOf(path, foreign))
+    assertProblem(other, 'not_found', api.baseUrl, toCanaryPath(path, foreign))
     assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
   }
 })
@@ -55,10 +54,10 @@ test("writing another service's record returns the same 404 as an unknown record
     [post, '/vouchers/{id}/resend', {}],
   ] as const) {
     const [other, unknown] = [
-      await write(own, pathOf(path, foreign), body),
-      await write(own, pathOf(path, 'no-such-id'), body),
+      await write(own, toCanaryPath(path, foreign), body),
+      await write(own, toCanaryPath(path, 'no-such-id'), body),
     ]
-    assertProblem(other, 'not_found', api.baseUrl, pathOf(path, foreign))
+    assertProblem(other, 'not_found', api.baseUrl, toCanaryPath(path, foreign))
     assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
   }
 })

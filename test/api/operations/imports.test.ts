@@ -74,7 +74,7 @@ test('rejected lines are grouped by reason with line numbers but without content
     json.data.map(({ column, reason, lines }: Record<string, unknown>) => [column, reason, lines]),
     [
       ['storeNumber', 'must be an existing store', 120],
-      ['freeStock', 'must be an integer', 1],
+      ['freeStock', 'must be a number: only digits, with a point before the decimals', 1],
     ],
   )
   assert.deepEqual(
