@@ -104,11 +104,13 @@ async function readPage(query: Parameters<typeof api.customers.search>[0], curso
   return outcome.data
 }
 
-/** Polls the list of customers by `asOf`. */
+let isWritten = false
+
+/** Polls the list of customers by `asOf`, the last time after the last write. */
 async function poll() {
   let asOf: string | undefined
   for (let isLast = false; !isLast; ) {
-    isLast = phase === 'over'
+    isLast = isWritten
     let cursor: string | undefined
     do {
       const page = await readPage(asOf ? { updatedAfter: asOf } : { limit: 100 }, cursor)
@@ -135,11 +137,11 @@ const failuresIn = (inPhase: Phase) => failures.filter(failure => failure.phase 
 
 try {
   await haproxy.untilAllAreUp()
-  const working = [
+  const working = Promise.all([
     ...Array.from({ length: clients }, (_, i) => create(i)),
     ...Array.from({ length: clients }, () => read()),
-    poll(),
-  ]
+  ])
+  const polling = poll()
   await delay(1_000)
   phase = 'restarting'
   for (let round = 0; round < rounds; round++)
@@ -156,7 +158,10 @@ try {
   phase = 'reconnected'
   await delay(2_000)
   phase = 'over'
-  await Promise.all(working)
+  await working.finally(() => {
+    isWritten = true
+  })
+  await polling
   const { stored, lost, duplicates, unexpected } = await compareCustomers(db, acknowledged)
   const overdue = await db.row<{ seconds: number }>(
     sql`select coalesce(max(extract(epoch from now() - due_at)), 0)::float8 as seconds from job where leased_until is null or leased_until < now()`,
