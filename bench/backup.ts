@@ -11,7 +11,7 @@ import { scenariosOf } from './rig/scenarios.ts'
 
 /** Pages per second that other clients request during the backup. */
 const pagesPerSecond = 20
-const mostMegabytes = 400
+const maxMegabytes = 400
 const copyName = 'bench_restored'
 
 /** A backup while pages are served, and its restore into an empty database. */
@@ -47,13 +47,13 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
   const peak = Math.max(fastest.peak, ...samples.map(sample => sample.peak), restored.peak)
   const megabytes = Number(/([\d.,]+) MB/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
-  const line = (label: string, elapsed: number, maximum: number) => [
+  const line = (label: string, elapsed: number, peakMegabytes: number) => [
     label,
     whole(elapsed),
     whole(rows / elapsed),
     tenths(megabytes / elapsed),
     tenths((1e7 / rows) * (elapsed / 60)),
-    whole(maximum),
+    whole(peakMegabytes),
   ]
   const tail = median(tails)
   return {
@@ -81,9 +81,9 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
       { label: 'p99 of pages during a backup', expected: '≤ 1.5 ×', actual: `${tenths(tail)} ×`, met: tail <= 1.5 },
       {
         label: 'memory, at most',
-        expected: `≤ ${mostMegabytes} MB`,
+        expected: `≤ ${maxMegabytes} MB`,
         actual: `${whole(peak)} MB`,
-        met: peak <= mostMegabytes,
+        met: peak <= maxMegabytes,
       },
     ],
   }

@@ -15,7 +15,7 @@ const name = 'bench-breaker'
 /** Requests a second: of the one whose back office dies, and of the other. */
 const rates = { writes: 40, reads: 200 }
 /** Limit: the slowest response of the neighbour may take this many times as long. */
-const maximum = 1.2
+const maxRatio = 1.2
 /**
  * Minimum seconds of a measurement. Unanswered calls time out after ten seconds, and the circuit opens only after
  * that.
@@ -55,7 +55,7 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
         samples.get(state)?.push(await ask(bench, service, scenario, { connections: 32, rate: rates.reads, seconds }))
         await neighbour.stop()
         await simulator.remote.clearFaults()
-        await waitUntilSettled(service, password)
+        await waitUntilClosed(service, password)
       }
   } finally {
     await service.stop()
@@ -80,9 +80,9 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
     ],
     targets: medians.slice(1).map(({ state, p99 }) => ({
       label: `p99 of reads, the neighbour's back office ${state}`,
-      expected: `at most ${percent(maximum)} of alive`,
+      expected: `at most ${percent(maxRatio)} of alive`,
       actual: percent(p99 / (alive?.p99 ?? Number.NaN)),
-      met: p99 <= maximum * (alive?.p99 ?? Number.NaN),
+      met: p99 <= maxRatio * (alive?.p99 ?? Number.NaN),
     })),
   }
 }
@@ -110,25 +110,25 @@ function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<
 /** Looks up at a steady rate, and counts the answers by their status. */
 function lookUpVouchers(service: Running, password: string, counts: Map<number, number>) {
   const agent = new Agent({ keepAlive: true })
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
   const timer = setInterval(() => {
     const one = lookUp(service, password, agent).then(status => {
       counts.set(status, (counts.get(status) ?? 0) + 1)
-      underWay.delete(one)
+      pending.delete(one)
     })
-    underWay.add(one)
+    pending.add(one)
   }, 1_000 / rates.writes)
   return {
     async stop() {
       clearInterval(timer)
-      await Promise.all(underWay)
+      await Promise.all(pending)
       agent.destroy()
     },
   }
 }
 
-/** Until the breaker has found out that all is well. */
-async function waitUntilSettled(service: Running, password: string) {
+/** Waits until the circuit breaker is closed again. */
+async function waitUntilClosed(service: Running, password: string) {
   const agent = new Agent()
   for (let good = 0; good < 3; ) {
     good = (await lookUp(service, password, agent)) === 200 ? good + 1 : 0

@@ -7,7 +7,7 @@ import { type Running, startService } from './rig/processes.ts'
 import { median, percent, type Section, tenths, whole } from './rig/report.ts'
 import { scenariosOf } from './rig/scenarios.ts'
 
-const mostMegabytes = 200
+const maxMegabytes = 200
 /** Pages per second that other clients request during the export. */
 const pagesPerSecond = 20
 
@@ -23,12 +23,17 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   const scenarios = await scenariosOf(loaded)
   const page = scenarios.find(({ name }) => name === 'customers, deepest page')
   if (!page) throw new Error('the bench has a deepest page')
-  const tell = (encoding?: string) => timeExport(service, loaded, encoding)
+  const runExport = (encoding?: string) => timeExport(service, loaded, encoding)
   const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', ExportResult>[] = []
-  const pages: Record<'alone' | 'beside', Sample>[] = []
+  const pages: Record<'alone' | 'concurrent', Sample>[] = []
   for (let round = 0; round < bench.rounds; round++) {
     bench.say(`  round ${round + 1}`)
-    rounds.push({ copy: await copied(loaded), plain: await tell(), zstd: await tell('zstd'), gzip: await tell('gzip') })
+    rounds.push({
+      copy: await copied(loaded),
+      plain: await runExport(),
+      zstd: await runExport('zstd'),
+      gzip: await runExport('gzip'),
+    })
   }
   const peak = memory(service.pid).peak
   bench.say('  pages, alone and during a bulk export')
@@ -37,21 +42,21 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
     const alone = await ask(bench, service, page, load)
     let over = false
     const listing = (async () => {
-      while (!over) await tell()
+      while (!over) await runExport()
     })()
     const concurrent = await ask(bench, service, page, load)
     over = true
     await listing
-    pages.push({ alone, beside: concurrent })
+    pages.push({ alone, concurrent })
   }
   await service.stop()
 
-  const of = (way: keyof (typeof rounds)[number], label: keyof ExportResult) =>
-    median(rounds.map(round => round[way][label]))
+  const of = (way: keyof (typeof rounds)[number], metric: keyof ExportResult) =>
+    median(rounds.map(round => round[way][metric]))
   const share = median(rounds.map(({ copy, plain }) => copy.seconds / plain.seconds))
-  const tail = median(pages.map(({ alone, beside }) => beside.p99 / alone.p99))
-  const ofPages = (when: keyof (typeof pages)[number], label: 'p50' | 'p99') =>
-    tenths(median(pages.map(round => round[when][label])))
+  const tail = median(pages.map(({ alone, concurrent }) => concurrent.p99 / alone.p99))
+  const ofPages = (when: keyof (typeof pages)[number], metric: 'p50' | 'p99') =>
+    tenths(median(pages.map(round => round[when][metric])))
   return {
     title: 'Bulk export',
     about:
@@ -74,7 +79,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
         head: ['during', 'p50 ms', 'p99 ms'],
         rows: [
           ['nothing', ofPages('alone', 'p50'), ofPages('alone', 'p99')],
-          ['a bulk export, repeated', ofPages('beside', 'p50'), ofPages('beside', 'p99')],
+          ['a bulk export, repeated', ofPages('concurrent', 'p50'), ofPages('concurrent', 'p99')],
         ],
       },
     ],
@@ -82,9 +87,9 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
       { label: 'rate, of COPY', expected: '≥ 50 %', actual: percent(share), met: share >= 0.5 },
       {
         label: 'memory of the service, at most',
-        expected: `≤ ${mostMegabytes} MB`,
+        expected: `≤ ${maxMegabytes} MB`,
         actual: `${whole(peak)} MB`,
-        met: peak <= mostMegabytes,
+        met: peak <= maxMegabytes,
       },
       { label: 'p99 of pages during an export', expected: '≤ 2 ×', actual: `${tenths(tail)} ×`, met: tail <= 2 },
     ],

@@ -111,12 +111,12 @@ function worst(
   of: (pagination: PaginationResult[]) => Pair,
 ) {
   const ratios = paginations.map(of).flatMap(([now = 0, before = 0]) => (now > negligible ? [now / before] : []))
-  const maximum = Math.max(0, ...ratios)
+  const worstRatio = Math.max(0, ...ratios)
   return {
     label,
     expected: `at most 2 times ${than}, or ${negligible} ms`,
-    actual: `${tenths(maximum)} ×`,
-    met: maximum <= 2,
+    actual: `${tenths(worstRatio)} ×`,
+    met: worstRatio <= 2,
   }
 }
 

@@ -13,19 +13,19 @@ import { requestFor, type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
 /** Limit: the share by which the CPU per response may grow, for the service and for PostgreSQL. */
-const maximum = 0.03
-/** Turns of a round; those before the first one count for nothing: what runs in them is compiled. */
-const turnsOfRound = 6
-const turnsToWarm = 4
-const secondsOfTurn = 1.5
-/** Milliseconds by which what a turn leaves to be written is written. */
+const maxIncrease = 0.03
+/** Each pair measures both services. Warm-up pairs do not count, because the code is compiled while they run. */
+const pairsPerRound = 6
+const warmUpPairs = 4
+const secondsPerMeasurement = 1.5
+/** Milliseconds after which all writes that follow a measurement are finished. */
 const untilWrittenMs = 1_200
-/** Customers of each of the two services. */
+/** Number of customers of each of the two services. */
 const copied = 1_000
 
-/** `each`: microseconds of CPU for each answer, of the service and of PostgreSQL, until all of it was written. */
-interface Turn extends Sample {
-  each: number
+/** `cpuPerRequest`: microseconds of CPU of the service and of PostgreSQL per request, until all writes are finished. */
+interface Measurement extends Sample {
+  cpuPerRequest: number
 }
 
 /**
@@ -36,31 +36,31 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   const [logged, unlogged] = [await shopWith(loaded, 7), await shopWith(loaded, 0)]
   const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const used = () => cpuSeconds(served.pid) + cpuSeconds(bench.postgresPid)
-  /** Measures one turn, including the writes that follow it. */
-  const turnOf = async (scenario: Scenario) => {
-    const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsOfTurn })
+  /** Measures one service, including the writes that follow. */
+  const measure = async (scenario: Scenario) => {
+    const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsPerMeasurement })
     const before = used()
     await delay(untilWrittenMs)
-    const rest = ((used() - before) * 1e6) / (sample.answersPerSecond * secondsOfTurn)
-    return { ...sample, each: sample.cpu.service + sample.cpu.postgres + rest }
+    const rest = ((used() - before) * 1e6) / (sample.answersPerSecond * secondsPerMeasurement)
+    return { ...sample, cpuPerRequest: sample.cpu.service + sample.cpu.postgres + rest }
   }
-  const matches: { name: string; without: Turn[]; with: Turn[] }[] = []
+  const results: { name: string; without: Measurement[]; with: Measurement[] }[] = []
   try {
     for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
       bench.say(`  ${scenario.name}`)
-      const samples = { name: scenario.name, without: [] as Turn[], with: [] as Turn[] }
-      for (let round = -turnsToWarm; round < bench.rounds * turnsOfRound; round++) {
+      const samples = { name: scenario.name, without: [] as Measurement[], with: [] as Measurement[] }
+      for (let pair = -warmUpPairs; pair < bench.rounds * pairsPerRound; pair++) {
         const both = [
           [unlogged, samples.without],
           [logged, samples.with],
         ] as const
-        // Each time in the other order: what comes first has another machine than what comes second.
-        for (const [shop, into] of round % 2 ? both : both.toReversed()) {
-          const sample = await turnOf(shop.asking(scenario))
-          if (round >= 0) into.push(sample)
+        // The order alternates, because the state of the machine changes between the two measurements.
+        for (const [shop, measurements] of pair % 2 ? both : both.toReversed()) {
+          const sample = await measure(shop.toScenario(scenario))
+          if (pair >= 0) measurements.push(sample)
         }
       }
-      matches.push(samples)
+      results.push(samples)
     }
   } finally {
     await served.stop()
@@ -70,25 +70,25 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       await loaded.db.run(sql`delete from account where username = ${name}`)
     }
   }
-  const grown = matches.map(({ name, without, with: own }) => {
-    const by = own.map((sample, round) => sample.each / (without[round]?.each ?? Number.NaN) - 1)
+  const grown = results.map(({ name, without, with: own }) => {
+    const by = own.map((sample, pair) => sample.cpuPerRequest / (without[pair]?.cpuPerRequest ?? Number.NaN) - 1)
     return { name, by: median(by), error: standardError(by) }
   })
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
     title: 'The cost of the request log',
-    about: `The same requests in turn for two services of one process. One service keeps a request log. Each service has ${whole(copied)} customers. There are ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections send the next request as soon as they have a response. CPU is microseconds per response, of the service and of PostgreSQL, until all writes of a turn are finished. The increase over the adjacent turn without the log is the median of all turns, with the standard error of the mean.`,
+    about: `The same requests in turn for two services of one process. One service keeps a request log. Each service has ${whole(copied)} customers. There are ${bench.rounds * pairsPerRound} measurements of ${secondsPerMeasurement} s for each service, in which 32 connections send the next request as soon as they have a response. CPU is microseconds per response, of the service and of PostgreSQL, until all writes of a measurement are finished. The increase over the adjacent measurement without the log is the median of all pairs, with the standard error of the mean.`,
     tables: [
       {
         caption: 'At full load',
         head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'increase', 'standard error'],
-        rows: matches.flatMap(({ name, without, with: own }, i) =>
+        rows: results.flatMap(({ name, without, with: own }, i) =>
           [without, own].map((samples, on) => {
-            const middle = (value: (sample: Turn) => number) => median(samples.map(value))
+            const middle = (value: (sample: Measurement) => number) => median(samples.map(value))
             return [
               ...[name, on ? 'on' : 'off', whole(middle(sample => sample.answersPerSecond))],
               tenths(middle(sample => sample.p99)),
-              tenths(middle(sample => sample.each)),
+              tenths(middle(sample => sample.cpuPerRequest)),
               ...(on ? [shown(grown[i]?.by ?? Number.NaN), shown(grown[i]?.error ?? Number.NaN)] : ['', '']),
             ]
           }),
@@ -99,7 +99,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       label: `${name}: CPU with the log`,
       expected: '≤ 3 % more',
       actual: shown(by),
-      met: by <= maximum,
+      met: by <= maxIncrease,
     })),
   }
 }
@@ -127,8 +127,8 @@ async function shopWith({ db, keys, service: of }: Loaded, requestLogRetentionDa
   return {
     id: service.id,
     name,
-    /** Has a scenario ask this service. */
-    asking: (scenario: Scenario): Scenario => {
+    /** Sends the request of a scenario to this service. */
+    toScenario: (scenario: Scenario): Scenario => {
       const path = scenario.path.replace(/^\/customers\/\d+$/, `/customers/${one}`)
       return { ...scenario, path, request: requestFor({ name, password }, path) }
     },

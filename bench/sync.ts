@@ -8,7 +8,7 @@ import type { Loaded } from './rig/database.ts'
 import { type Section, tenths, whole } from './rig/report.ts'
 
 const name = 'bench-sync'
-const mostMegabytes = 400
+const maxMegabytes = 400
 
 /** How large the back office's stock is. */
 export interface StockSize {
@@ -63,9 +63,9 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
       targets: [
         {
           label: 'memory of a full pull',
-          expected: `less than ${mostMegabytes} MB`,
+          expected: `less than ${maxMegabytes} MB`,
           actual: `${whole(peak)} MB`,
-          met: peak < mostMegabytes,
+          met: peak < maxMegabytes,
         },
         {
           label: 'a pull without changes writes no row',

@@ -7,11 +7,11 @@ import { median, type Section, tenths, whole } from './rig/report.ts'
 import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
-const turnsToWarm = 4
-/** Rounds are long enough that one round differs from another by less than the limit. */
-const turnsOfRound = 4
+const warmUpPairs = 4
+/** Enough pairs that two rounds differ by less than the limit. */
+const pairsPerRound = 4
 /** Limit: the share by which the CPU per response may grow. */
-const maximum = 0.03
+const maxIncrease = 0.03
 
 /** The header of a caller that wants no trace. */
 const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
@@ -25,7 +25,7 @@ const ways = [
   },
 ] as const
 
-const saying = (traceparent: string, { request, ...scenario }: Scenario): Scenario => ({
+const withTraceparent = (traceparent: string, { request, ...scenario }: Scenario): Scenario => ({
   ...scenario,
   request: request.replace('\r\n\r\n', `\r\ntraceparent: ${traceparent}\r\n\r\n`),
 })
@@ -51,17 +51,17 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
     for (const { way, traceparent, isTarget } of ways) {
       const untraced: Sample[] = []
       const traced: Sample[] = []
-      const turns = bench.rounds * (isTarget ? turnsOfRound : 1)
-      for (let round = -turnsToWarm; round < turns; round++) {
+      const pairs = bench.rounds * (isTarget ? pairsPerRound : 1)
+      for (let pair = -warmUpPairs; pair < pairs; pair++) {
         const both: [string, Sample[]][] = [
           [none, untraced],
           [traceparent, traced],
         ]
         // The order alternates, because the spans of the first group are sent while the second one runs.
-        for (const [output, samples] of round % 2 ? both.reverse() : both) {
-          const sample = await ask(bench, service, saying(output, scenario), { connections: 32 })
-          // Before anything counts, it has compiled what it runs.
-          if (round >= 0) samples.push(sample)
+        for (const [header, samples] of pair % 2 ? both.reverse() : both) {
+          const sample = await ask(bench, service, withTraceparent(header, scenario), { connections: 32 })
+          // Warm-up pairs don't count, because the code is compiled while they run.
+          if (pair >= 0) samples.push(sample)
         }
       }
       const by = median(traced.map(({ cpu }, i) => cpu.service / (untraced[i]?.cpu.service ?? Number.NaN) - 1))
@@ -83,7 +83,7 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
   return {
     title: 'The cost of traces',
     about:
-      'The same load on one process, in turn without traces and with a trace for every request. Then in turn without traces and with the default rate of about a hundred traces a second. The header `traceparent` selects the requests. 32 connections, each sending the next request as soon as it has a response. CPU is microseconds of the service per response, including the export to a collector. The increase over the same turn without traces is the median of all turns.',
+      'The same load on one process, in turn without traces and with a trace for every request. Then in turn without traces and with the default rate of about a hundred traces a second. The header `traceparent` selects the requests. 32 connections, each sending the next request as soon as it has a response. CPU is microseconds of the service per response, including the export to a collector. The increase over the adjacent measurement without traces is the median of all pairs.',
     tables: [
       {
         caption: 'At full load',
@@ -97,7 +97,7 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
         label: `${name}: CPU`,
         expected: '≤ 3 % more',
         actual: shown(by),
-        met: by <= maximum,
+        met: by <= maxIncrease,
       })),
   }
 }

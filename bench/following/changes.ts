@@ -48,14 +48,14 @@ export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Sect
   const followers = startChild<CrowdCommand, Heard>('../following/crowd.ts')
   const rig = { bench, service, followers, accounts, update }
   try {
-    const matches = []
-    for (const crowd of crowds) matches.push(await followed(rig, crowd))
+    const results = []
+    for (const crowd of crowds) results.push(await followed(rig, crowd))
     bench.say('  writers')
     const cost = await writers(rig)
     bench.say('  all changes')
     const reader = { username: serviceName, password: loaded.password, serviceName }
     const pages = await bootstrapped(service, reader)
-    return sectionOf(loaded, matches, cost, pages)
+    return sectionOf(loaded, results, cost, pages)
   } finally {
     followers.end()
     await service.stop()
@@ -169,13 +169,13 @@ async function bootstrapped(service: Running, account: Account) {
 
 function sectionOf(
   { size }: Loaded,
-  matches: readonly FollowResult[],
+  results: readonly FollowResult[],
   cost: { rate: number; more: number },
   pages: readonly number[],
 ): Section {
-  const crowd = matches.at(-1)
+  const crowd = results.at(-1)
   const lag = (one: FollowResult, way: keyof FollowResult['lags'], share: number) => quantile(one.lags[way], share)
-  const slowest = Math.max(...matches.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
+  const slowest = Math.max(...results.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
   // A tenth takes some ten seconds, in which the machine may have something else to do.
   const flat = median(pages.slice(5)) / median(pages.slice(0, 5))
   return {
@@ -196,7 +196,7 @@ function sectionOf(
           'CPU ms of followers',
           'not sent',
         ],
-        rows: matches.map(one => [
+        rows: results.map(one => [
           String(one.crowd),
           ...(['stream', 'poll'] as const).flatMap(way => [whole(lag(one, way, 0.5)), whole(lag(one, way, 0.99))]),
           ...[

@@ -17,13 +17,13 @@ interface Transaction {
 
 const clients = [new pg.Client(url), new pg.Client(url)]
 await Promise.all(clients.map(client => client.connect()))
-const underWay: Promise<unknown>[] = []
-let round = 0
+const pending: Promise<unknown>[] = []
+let next = 0
 
 async function put(transactions: readonly Transaction[]) {
-  const at = round++ % clients.length
-  await underWay[at]
-  underWay[at] = clients[at]?.query({
+  const at = next++ % clients.length
+  await pending[at]
+  pending[at] = clients[at]?.query({
     name: 'put',
     text: `
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
@@ -47,9 +47,9 @@ const recordOf = (cells: readonly string[]): Transaction => {
 
 const lineOf = (cells: readonly string[]) => {
   const [id, sequence, sku, productCode, productName, quantity, price] = cells.slice(5)
-  const products = { sku, productCode, productName, colourCode: null, colourName: null, sizeCode: null }
+  const product = { sku, productCode, productName, colourCode: null, colourName: null, sizeCode: null }
   const paid = { quantity: Number(quantity), price, value: price, taxPercent: null, discounts: [] }
-  return { id, sequence: Number(sequence), ...products, ...paid }
+  return { id, sequence: Number(sequence), ...product, ...paid }
 }
 
 let coming = new Map<string, Transaction>()
@@ -72,5 +72,5 @@ for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMa
   }
 }
 await put([...coming.values()])
-await Promise.all(underWay)
+await Promise.all(pending)
 await Promise.all(clients.map(client => client.end()))

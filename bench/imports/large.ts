@@ -23,7 +23,7 @@ export async function measureLarge(
   lines: number,
 ): Promise<{ table: Table; target: Target }> {
   const runs: Run[] = []
-  const put = (file: File, maximum: number) => imported(bench, loaded, file, maximum, 1)
+  const put = (file: File, count: number) => imported(bench, loaded, file, count, 1)
   for (let round = 0; round < bench.rounds; round++) {
     const service = await emptyService(loaded)
     for (const file of files) {
@@ -37,18 +37,18 @@ export async function measureLarge(
         runs.push({ kind: bare, ...(await importedBarely(bench, loaded, service)), copied })
     }
   }
-  const matches = [...large, bare].map(kind => {
+  const results = [...large, bare].map(kind => {
     const of = runs.filter(run => run.kind === kind)
     const middle = (value: (run: Run) => number) => median(of.map(value))
     const seconds = middle(run => run.seconds)
     return { kind, seconds, share: middle(run => run.copied) / seconds, peak: Math.max(...of.map(({ peak }) => peak)) }
   })
-  const least = Math.min(...matches.filter(({ kind }) => kind !== bare).map(({ share }) => share))
+  const least = Math.min(...results.filter(({ kind }) => kind !== bare).map(({ share }) => share))
   return {
     table: {
       caption: `${whole(lines)} lines into empty lists`,
       head: ['kind', 'seconds', 'lines/s', 'share of COPY', 'peak MB'],
-      rows: matches.map(({ kind, seconds, share, peak }) => [
+      rows: results.map(({ kind, seconds, share, peak }) => [
         ...[kind, tenths(seconds), whole(lines / seconds), percent(share), whole(peak)],
       ]),
     },

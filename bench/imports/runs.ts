@@ -31,7 +31,7 @@ export async function remove({ db }: Loaded) {
   await db.run(raw('vacuum (analyze)'))
 }
 
-/** Imports a file of so many lines by the command; `turn` makes it say something else. Seconds, its peak of memory in MB, and the seconds of the job behind it. */
+/** Imports a file of `lines` lines by the command. The values depend on `round`. Returns seconds, peak memory in MB, and seconds of the job that follows. */
 export async function imported(bench: Bench, loaded: Loaded, { kind, head, line }: File, lines: number, round: number) {
   const file = join(bench.directory, `${kind}.csv`)
   await writeFile(file, [head, ...Array.from({ length: lines }, (_, i) => line(i, round)), ''].join('\n'))
@@ -63,7 +63,7 @@ export interface Disk {
   row: number
   text: number
   indexes: number
-  integer: number
+  total: number
 }
 
 /** COPY of a service's rows into an empty table that has the indexes of theirs. */
@@ -80,16 +80,16 @@ async function copied({ db }: Loaded, service: number, table: string) {
   const began = performance.now()
   await db.run(raw(`copy copied (${columns?.names}) from '${file}'`))
   const seconds = (performance.now() - began) / 1_000
-  const found = await db.row<Omit<Disk, 'table'>>(
+  const sizes = await db.row<Omit<Disk, 'table'>>(
     raw(`
     select n::integer as rows, (pg_table_size('copied') / n)::float as row, text::float, (pg_indexes_size('copied') / n)::float as indexes,
-           (pg_total_relation_size('copied') / n)::float as whole
+           (pg_total_relation_size('copied') / n)::float as total
       from (select greatest(count(*), 1) as n, ${record} as text from copied) c`),
   )
   await db.run(raw('drop table copied'))
   await rm(file)
-  if (!found) throw new Error('an aggregate has a row')
-  return { seconds, table, ...found }
+  if (!sizes) throw new Error('an aggregate has a row')
+  return { seconds, table, ...sizes }
 }
 
 /** COPY of all that an import has made of a file. */

@@ -43,18 +43,23 @@ export interface Sample extends Measured {
   memory: { service: number; peak: number; postgres: number }
 }
 
-interface Asking {
+interface LoadOptions {
   connections: number
   rate?: number
   seconds?: number
 }
 
 /** Loads the service with one request. */
-export async function ask(bench: Bench, service: Running, { request }: Scenario, asking: Asking): Promise<Sample> {
+export async function ask(
+  bench: Bench,
+  service: Running,
+  { request }: Scenario,
+  options: LoadOptions,
+): Promise<Sample> {
   const { generator, postgresPid, seconds } = bench
   const used = () => [service.pid, postgresPid, generator.pid].map(cpuSeconds)
   let before: number[] = []
-  const load = { port: service.port, ca: service.ca, request, seconds, ...asking }
+  const load = { port: service.port, ca: service.ca, request, seconds, ...options }
   const measured = await generator.ask(load, () => {
     before = used()
   })
@@ -71,9 +76,9 @@ export async function ask(bench: Bench, service: Running, { request }: Scenario,
 }
 
 /** Loads a bare server with one request. */
-export const askBare = (bench: Bench, port: number, request: string, options: Asking & { ca?: string }) =>
+export const askBare = (bench: Bench, port: number, request: string, options: LoadOptions & { ca?: string }) =>
   bench.generator.ask({ port, request, seconds: bench.seconds, ...options })
 
 /** Runs a request's statement alone. */
 export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, connections: number) =>
-  (await bench.sql.ask({ connection, query, connections: connections, seconds: bench.seconds })).statementsPerSecond
+  (await bench.sql.ask({ connection, query, connections, seconds: bench.seconds })).statementsPerSecond

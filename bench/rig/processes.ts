@@ -29,8 +29,8 @@ export async function startService(directory: string, environment: Record<string
     let output = ''
     child.stdout.on('data', chunk => {
       output += chunk
-      const match = /serves https:\/\/localhost:(\d+)/.exec(output)?.[1]
-      if (match) resolve(Number(match))
+      const servedPort = /serves https:\/\/localhost:(\d+)/.exec(output)?.[1]
+      if (servedPort) resolve(Number(servedPort))
     })
     ended.then(([code]) => reject(new Error(`The service ended with code ${code}.`)))
   })

@@ -84,7 +84,7 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
         if (bought[number]?.remaining) return
         const sku = skuOf(number)
         const remaining = 10
-        bought[number] = { id: (await place(by, orderOf([sku], remaining))).id, sku, remaining: remaining }
+        bought[number] = { id: (await place(by, orderOf([sku], remaining))).id, sku, remaining }
       },
       async write(by, number) {
         const order = bought[number]

@@ -126,7 +126,7 @@ const mediansOf = ({ alone, concurrent }: { alone: number[]; concurrent: number[
 })
 
 function ofOrders({ clients, perSecond, limit, p99, rejected, other }: RemoteResult): Target[] {
-  const maximum = 2 * delaySeconds * 1_000 + 300
+  const maxMs = 2 * delaySeconds * 1_000 + 300
   const rate = {
     label: `orders of ${clients} clients`,
     expected: 'at least 75 % of the limit',
@@ -141,7 +141,7 @@ function ofOrders({ clients, perSecond, limit, p99, rejected, other }: RemoteRes
   return [
     rate,
     { label: 'rejected', expected: 'none', actual: String(rejected + other), met: rejected + other === 0 },
-    { label: 'p99', expected: `at most ${maximum} ms`, actual: `${whole(p99)} ms`, met: p99 <= maximum },
+    { label: 'p99', expected: `at most ${maxMs} ms`, actual: `${whole(p99)} ms`, met: p99 <= maxMs },
   ]
 }
 

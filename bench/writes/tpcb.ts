@@ -25,7 +25,7 @@ const scale = 50
 
 /** Undefined where the machine has no `pgbench`: the bundled PostgreSQL brings none. */
 export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | undefined> {
-  const program = programOf()
+  const program = findProgram()
   if (!program) return
   const database = 'tpcb'
   const { host = '', port = 0, user = '' } = connection
@@ -64,12 +64,12 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
   }
 }
 
-function programOf() {
-  const [match] = [
+function findProgram() {
+  const [path] = [
     ...(process.env.PATH ?? '').split(':').flatMap(folder => globSync(join(folder, 'pgbench'))),
     ...globSync('/usr/lib/postgresql/*/bin/pgbench'),
   ]
-  return match
+  return path
 }
 
 /** Creates the database if it doesn't exist or is incomplete. */

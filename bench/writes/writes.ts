@@ -174,14 +174,14 @@ function section(
       ...[whole(limit.perSecond), tenths(limit.p99), Number.isNaN(share) ? '-' : percent(share)],
       ...[tenths(service), tenths(postgres), String(waits), whole(two.perSecond)],
     ])
-    const maximum = expected[kind.name]
+    const target = expected[kind.name]
     const buildLabel = (of: string) => `${kind.name}: ${of}`
-    if (maximum?.share !== undefined)
+    if (target?.share !== undefined)
       targets.push({
         label: buildLabel(kind.clients === contenders ? 'share of updates of one row' : 'share of TPC-B'),
-        expected: `at least ${percent(maximum.share)}`,
+        expected: `at least ${percent(target.share)}`,
         actual: Number.isNaN(share) ? 'no pgbench here' : percent(share),
-        met: share >= maximum.share,
+        met: share >= target.share,
       })
     if (kind.clients === contenders)
       targets.push({
@@ -190,19 +190,19 @@ function section(
         actual: `${(served.p99 / limit.p99).toFixed(1)} x`,
         met: served.p99 <= 2 * limit.p99,
       })
-    if (maximum?.cpu !== undefined)
+    if (target?.cpu !== undefined)
       targets.push({
         label: buildLabel('CPU of service and PostgreSQL'),
-        expected: `at most ${maximum.cpu} ms`,
+        expected: `at most ${target.cpu} ms`,
         actual: `${tenths(service + postgres)} ms`,
-        met: service + postgres <= maximum.cpu,
+        met: service + postgres <= target.cpu,
       })
-    if (maximum?.trips !== undefined)
+    if (target?.trips !== undefined)
       targets.push({
         label: buildLabel('waits for the database'),
-        expected: `at most ${maximum.trips}`,
+        expected: `at most ${target.trips}`,
         actual: String(waits),
-        met: waits <= maximum.trips,
+        met: waits <= target.trips,
       })
   }
   return {
