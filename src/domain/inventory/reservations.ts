@@ -1,3 +1,4 @@
+import { createAccountLimit } from '../../errors/account-limit.ts'
 import { ApiError, type FieldError } from '../../errors/api-error.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { Flag, Id, LocalTime, Nullable, Optional, Text } from '../values/fields.ts'
@@ -100,16 +101,8 @@ interface ReservedStock {
 export const releaseMoves = (reserved: readonly ReservedStock[]) =>
   reserved.map(({ storeId, skuId, quantity }) => ({ storeId, skuId, reserved: -quantity }))
 
-/** Maximum number of reservations that an account can have. */
-const maxReservations = 1_000
-
-/** Returns an error if the account has too many reservations. `seconds`: until its first one expires. */
-export const checkAccountReservations = (account: { count: number; seconds: number }): ApiError | undefined =>
-  account.count >= maxReservations
-    ? new ApiError('rate_limited', `An account can have at most ${maxReservations} reservations at a time.`, {
-        retryAfter: Math.max(1, account.seconds),
-      })
-    : undefined
+/** Returns `rate_limited` if the account has too many reservations. */
+export const checkAccountReservations = createAccountLimit('have', 'reservations')
 
 export function reservationExpired(): ApiError {
   const detail = 'The reservation has expired, was released, or was used by another order.'

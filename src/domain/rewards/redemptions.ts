@@ -1,3 +1,4 @@
+import { createAccountLimit } from '../../errors/account-limit.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
@@ -187,19 +188,5 @@ export function redemptionEnded(action: RedemptionAction, status: RedemptionStat
   )
 }
 
-/** The maximum number of pending redemptions of an account of the API. */
-const maxRedemptions = 1_000
-
-/** Returns an error if the account of the API has too many pending redemptions. `seconds`: until its first one expires. */
-export const checkAccountRedemptions = ({
-  count,
-  seconds,
-}: {
-  count: number
-  seconds: number
-}): ApiError | undefined =>
-  count >= maxRedemptions
-    ? new ApiError('rate_limited', `An account can have at most ${maxRedemptions} pending redemptions at a time.`, {
-        retryAfter: Math.max(1, seconds),
-      })
-    : undefined
+/** Returns `rate_limited` if the account of the API has too many pending redemptions. */
+export const checkAccountRedemptions = createAccountLimit('have', 'pending redemptions')

@@ -1,3 +1,4 @@
+import { createAccountLimit } from '../../errors/account-limit.ts'
 import { ApiError, type ProblemMembers } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { formatAmount, getDecimals, parseAmount } from '../values/money.ts'
@@ -111,22 +112,8 @@ function checkAmount(
 }
 
 /** The vouchers that an account has locked. */
-export interface AccountLocks {
-  count: number
-  /** Seconds until the first of these locks expires. */
-  seconds: number
-}
-
-/** The maximum number of vouchers that an account can lock at a time. */
-const maxLocks = 1_000
-
 /** Returns `rate_limited` if the account can't lock another voucher. */
-export const checkAccountLocks = ({ count, seconds }: AccountLocks): ApiError | undefined =>
-  count >= maxLocks
-    ? new ApiError('rate_limited', `An account can lock at most ${maxLocks} vouchers at a time.`, {
-        retryAfter: Math.max(1, seconds),
-      })
-    : undefined
+export const checkAccountLocks = createAccountLimit('lock', 'vouchers')
 
 /** Returns the error as a field error with this pointer. */
 export const withPointer = (pointer: string, { code, message, members, headers, cause }: ApiError): ApiError =>

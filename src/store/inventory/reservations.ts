@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Reservation } from '../../domain/inventory/reservations.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { OpenRecords } from '../../errors/account-limit.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 
 /** Reserved units of one stock level. */
@@ -76,7 +77,7 @@ export const findReservation = (db: Db, service: Service, id: string): Promise<R
 
 /** Counts the reservations of an account. Returns also the seconds until its first one expires. */
 export async function countReservations(tx: Db, service: Service, account: string) {
-  const row = await tx.row<{ count: number; seconds: number }>(sql`
+  const row = await tx.row<OpenRecords>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(expires_at) - clock_timestamp())), 0)::integer as seconds
       from stock_reservation where service_id = ${service.id} and account = ${account} and expires_at > clock_timestamp()`)
   if (!row) throw new Error('count of reservations returned no row')

@@ -9,6 +9,7 @@ import {
 import type { Lot } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount, parseStoredAmount } from '../../domain/values/money.ts'
+import type { OpenRecords } from '../../errors/account-limit.ts'
 import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import type { LockedRewardAccount } from './ledger.ts'
 import { reservedOfLot } from './reservations.ts'
@@ -180,7 +181,7 @@ const isOpen = sql`status not in ('confirmed', 'cancelled', 'expired')`
 
 /** Counts the redemptions of an account of the API that can still expire. Returns also the seconds until the first one expires. */
 export async function countRedemptions(tx: Db, service: Service, username: string) {
-  const row = await tx.row<{ count: number; seconds: number }>(sql`
+  const row = await tx.row<OpenRecords>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(expires_at) - clock_timestamp())), 0)::integer as seconds
       from reward_redemption where service_id = ${service.id} and username = ${username} and ${isOpen} and expires_at > clock_timestamp()`)
   if (!row) throw new Error('count of redemptions returned no row')

@@ -1,9 +1,9 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
-import type { AccountLocks } from '../../domain/vouchers/redemption.ts'
 import type { VoucherAction, VoucherState } from '../../domain/vouchers/states.ts'
 import type { VoucherLockState } from '../../domain/vouchers/validations.ts'
+import type { OpenRecords } from '../../errors/account-limit.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
 import { type EmailStatus, selectNewestEmailStatus, selectVoucherEmails } from '../mail/emails.ts'
@@ -104,8 +104,8 @@ export const countAccountLocks = (tx: Db, service: Service, username: string) =>
   countLocks(tx, sql`(select * from voucher where state = 'locked')`, service, username)
 
 /** Like `countAccountLocks`, for a table of vouchers. */
-export async function countLocks(tx: Db, vouchers: Sql, service: Service, username: string): Promise<AccountLocks> {
-  const locks = await tx.row<AccountLocks>(sql`
+export async function countLocks(tx: Db, vouchers: Sql, service: Service, username: string): Promise<OpenRecords> {
+  const locks = await tx.row<OpenRecords>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
       from ${vouchers} v where service_id = ${service.id} and locked_by = ${username} and locked_until > statement_timestamp()`)
   if (!locks) throw new Error('count of voucher locks returned no row')
