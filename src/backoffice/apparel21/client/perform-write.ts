@@ -13,25 +13,21 @@ export async function performWrite(
   write: Pick<Write, 'recordEffect' | 'isDryRun' | 'reference'>,
   request: WriteRequest,
 ) {
-  if (write.isDryRun) return { id: write.reference }
-  write.recordEffect('pending')
-  failpoint('before_upstream')
-  const result = await client.write(request)
-  failpoint('after_upstream')
-  write.recordEffect('applied')
-  return result
+  return write.isDryRun ? { id: write.reference } : recordEffects(write, () => client.write(request))
 }
 
 /** Like `performWrite`, for a write whose response is a document. Not for dry runs. */
-export async function performWriteForDocument(
+export const performWriteForDocument = (
   client: Client,
   write: Pick<Write, 'recordEffect'>,
   request: WriteRequest & ExpectedDocument,
-) {
+) => recordEffects(write, () => client.writeForDocument(request))
+
+async function recordEffects<T>(write: Pick<Write, 'recordEffect'>, send: () => Promise<T>): Promise<T> {
   write.recordEffect('pending')
   failpoint('before_upstream')
-  const root = await client.writeForDocument(request)
+  const result = await send()
   failpoint('after_upstream')
   write.recordEffect('applied')
-  return root
+  return result
 }
