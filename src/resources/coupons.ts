@@ -3,10 +3,11 @@ import {
   CouponReservation,
   CouponReservationInput,
   CouponValidation,
+  exampleReservationId,
   ReleasedCoupon,
 } from '../domain/orders/coupons.ts'
 import { NoBody } from '../http/body/body.ts'
-import { del, post } from '../http/routing/route-definitions.ts'
+import { calculation, del, post } from '../http/routing/route-definitions.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 
 const tag = 'Orders'
@@ -20,11 +21,7 @@ export const coupons = [
     {
       operationId: 'validateCoupon',
       tag,
-      role: 'visitor',
-      policy: 'read',
-      status: 200,
-      isAudited: false,
-      repeatable: false,
+      ...calculation,
       summary: 'Validate a coupon',
       description: 'Checks if the shopper can use the coupon now. Nothing is reserved.',
       body: CouponValidation,
@@ -61,12 +58,7 @@ export const coupons = [
       tag,
       summary: 'Release a coupon',
       description: 'Other sales can use the coupon at once. A reservation that has already ended is no error.',
-      params: {
-        id: {
-          description: 'The reservation.',
-          example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91-4f1c9a526a0e4c579d0f2b7d3c1a8e44',
-        },
-      },
+      params: { id: { description: 'The reservation.', example: exampleReservationId } },
       body: NoBody,
       response: ReleasedCoupon,
       errors: [...errors, 'not_found'],

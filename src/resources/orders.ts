@@ -3,7 +3,7 @@ import { Order, OrderInput } from '../domain/orders/orders.ts'
 import { OrderQuote, OrderQuoteInput } from '../domain/orders/quotes.ts'
 import { type FieldError, notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
-import { get, list, post } from '../http/routing/route-definitions.ts'
+import { calculation, get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findCustomer } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
@@ -57,11 +57,7 @@ export const orders = [
     {
       operationId: 'quoteOrder',
       tag,
-      role: 'visitor',
-      policy: 'read',
-      status: 200,
-      isAudited: false,
-      repeatable: false,
+      ...calculation,
       summary: 'Quote an order',
       description:
         "Prices a cart: current prices, your discounts, and the back office's promotions, loyalty discounts and freight options. Nothing is stored or reserved. `POST /orders` with the `quoteId` places the order at these prices.",

@@ -8,10 +8,8 @@ import { OrderQuote } from './quotes.ts'
 
 const code = Id('The code of the coupon.', 'BLACK21')
 const customerId = Id('The shopper.', '65432')
-const reservationId = Id(
-  'The reservation of the coupon.',
-  '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91-4f1c9a526a0e4c579d0f2b7d3c1a8e44',
-)
+export const exampleReservationId = '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91-4f1c9a526a0e4c579d0f2b7d3c1a8e44'
+const reservationId = Id('The reservation of the coupon.', exampleReservationId)
 const shown = {
   code,
   name: Nullable(Text('The name of the campaign.', 'Black Friday')),

@@ -221,6 +221,15 @@ export const post = write('POST')
 export const put = write('PUT')
 export const del = write('DELETE')
 
+/** Options of a POST that computes a response and changes nothing: it has no audit entry, and can be repeated without a key. */
+export const calculation = {
+  role: 'visitor',
+  policy: 'read',
+  status: 200,
+  isAudited: false,
+  repeatable: false,
+} as const
+
 /** Defines a POST whose body is a file. Its work continues after the response. */
 export const upload = <Q extends TObject, P extends Params>(
   path: string,
