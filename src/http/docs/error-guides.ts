@@ -36,6 +36,9 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
     codes: [
       'order_number_taken',
       'reservation_expired',
+      'quote_expired',
+      'coupon_locked',
+      'coupon_unusable',
       'unknown_sku',
       'unknown_gateway',
       'payment_total_mismatch',
@@ -48,6 +51,7 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
     title: 'Show orders and create returns',
     codes: ['quantity_exceeds_returnable', 'sku_not_on_order', 'invalid_transition'],
   },
+  { path: 'shop/rewards', title: 'Show and redeem reward points', codes: ['insufficient_rewards'] },
   { path: 'shop/customers-and-consent', title: 'Create customers and record consent', codes: ['email_taken'] },
   {
     path: 'shop/keep-in-sync',
