@@ -76,7 +76,7 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
 
 /** Computes the lines of an order or a quote from the current prices, or from the prices of the lines if they are quoted. */
 export function priceLines(
-  lines: OrderInput['lines'],
+  lines: readonly OrderInput['lines'][number][],
   { variants, giftCardSkuId, isQuoted = false }: Pick<OrderFacts, 'variants' | 'giftCardSkuId' | 'isQuoted'>,
   currency: string,
   decimals: number,

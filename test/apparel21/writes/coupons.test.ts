@@ -82,6 +82,15 @@ test('a reserved coupon is locked until its own service releases it', async () =
   assert.equal((await reserve(code)).status, 201)
 })
 
+test('a reservation with an invalid discount is released', async () => {
+  const code = newCoupon('NEGATIVE')
+  Object.assign(simulator.state.coupons.get(code) ?? {}, { percentage: -20 })
+  const response = await reserve(code, withKey())
+  assertProblem(response, 'back_office_error', api.baseUrl, '/coupons/reservations')
+  assert.equal(simulator.ledger.effectsOf('coupon reserved', code).length, 1)
+  assert.equal(simulator.state.coupons.get(code)?.lockedBy, '')
+})
+
 test('a dry run of a reservation reserves nothing', async () => {
   const code = newCoupon('DRY')
   const { status, json } = await reserve(code, { prefer: 'tx=rollback' })

@@ -108,8 +108,8 @@ function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Fie
 type ResolvedDiscount = NonNullable<ResolvedOrder['lines'][number]['discounts']>[number]
 
 /**
- * Builds a discount of an order or a cart. A discount without a source is a manual one (type 1). All other types refer to a promotion (2)
- * a loyalty (3) or a reserved coupon (5) of the back office, which a quote names.
+ * Builds a discount of an order or a cart. A discount without a source is a manual one (type 1). All other types refer to a promotion (2),
+ * a loyalty discount (3) or a reserved coupon (5) of the back office, which a quote names.
  */
 export const buildDiscount = ({ type, reason, amount, source }: ResolvedDiscount): Field => [
   'Discount',

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type CouponReservationInput, parseReservationId, toReservationId } from '../../../domain/orders/coupons.ts'
-import { customerNotFound, priceLines, sortErrors } from '../../../domain/orders/order-rules.ts'
-import { createQuote } from '../../../domain/orders/quotes.ts'
+import { sortErrors } from '../../../domain/orders/order-rules.ts'
+import { createQuote, type QuotedLine } from '../../../domain/orders/quotes.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { ApiError, notFound } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
-import { findCustomer } from '../../../store/customers/customers.ts'
-import { findVariants } from '../../../store/orders/place.ts'
 import { NotApplied, type Write } from '../../../writes/write.ts'
+import { loadCart, toSkuIds } from '../../orders/cart.ts'
 import type { CouponWrites } from '../../port/coupons.ts'
 import type { Client } from '../client/client.ts'
 import { performWrite, performWriteForDocument } from '../client/perform-write.ts'
@@ -41,7 +40,9 @@ export const createCouponWrites = ({ client, release }: Upstream): CouponWrites 
     await requireCoupons(release)
     const { keys, service } = write
     const decimals = getDecimals(service.settings.currency)
-    const { lines, skuIds } = await validateReservation(write, input, decimals)
+    const variants = await validateReservation(write, input)
+    const skuIds = toSkuIds(variants)
+    const lines = input.lines.map(line => ({ ...line, price: variants.get(line.sku)?.price ?? '' }))
     const requestId = write.reference.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     if (write.previouslyInDoubt()) await releaseRequest(client, requestId)
     const payload = { requestId, customerId: input.customerId, code: input.code, lines }
@@ -50,14 +51,18 @@ export const createCouponWrites = ({ client, release }: Upstream): CouponWrites 
       ? await client.document({ ...redemptions, method: 'POST', body, roots })
       : await performWriteForDocument(client, write, { ...redemptions, method: 'POST', body, roots })
     if (!root) throw new ApiError('back_office_error')
-    if (!appliesToLines(root)) {
+    let quoted: QuotedLine[]
+    try {
+      if (!appliesToLines(root)) throw new ApiError('coupon_unusable', "The coupon doesn't apply to these items.")
+      quoted = parseOrThrow(client, () => parseCouponLines(root, input, skuIds, decimals))
+    } catch (error) {
+      // The coupon is reserved, but no order could use it.
       if (!write.isDryRun) {
         await releaseRequest(client, requestId)
         write.recordEffect('not_applied')
       }
-      throw new ApiError('coupon_unusable', "The coupon doesn't apply to these items.")
+      throw error
     }
-    const quoted = parseOrThrow(client, () => parseCouponLines(root, input, skuIds, decimals))
     const freight = input.freight ?? formatAmount(0n, decimals)
     const quote = createQuote(keys, service, { customerId: input.customerId, lines: quoted, freight }, [])
     return async () => ({
@@ -98,20 +103,10 @@ async function ignoreUnknownRequest(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Validates a reservation against our tables. Throws all its errors at once. */
-const validateReservation = ({ stage, service }: Write, input: CouponReservationInput, decimals: number) =>
+/** Validates a reservation against our tables, and returns its SKUs. Throws all its errors at once. */
+const validateReservation = ({ stage, service }: Write, input: CouponReservationInput) =>
   stage(async tx => {
-    const skus = input.lines.map(({ sku }) => sku)
-    const [variants, customer, giftCardSkuId] = await Promise.all([
-      findVariants(tx, service, skus, decimals),
-      findCustomer(tx, service, input.customerId),
-      resolveGiftCardSkuId(tx, service),
-    ])
-    const bySku = new Map(variants.map(variant => [variant.sku, variant]))
-    const { errors } = priceLines(input.lines, { variants: bySku, giftCardSkuId }, service.settings.currency, decimals)
-    throwIfAny(sortErrors([...(customer ? [] : [customerNotFound(input.customerId)]), ...errors]))
-    return {
-      lines: input.lines.map(line => ({ ...line, price: bySku.get(line.sku)?.price ?? '' })),
-      skuIds: new Map(variants.map(({ sku, skuId }) => [sku, skuId])),
-    }
+    const { variants, errors } = await loadCart(tx, service, input, resolveGiftCardSkuId)
+    throwIfAny(sortErrors(errors))
+    return variants
   })

@@ -24,6 +24,7 @@ import {
 } from '../../../store/orders/place.ts'
 import { ignoreError } from '../../../telemetry/ignored-errors.ts'
 import { isRejection, NotApplied, type Write } from '../../../writes/write.ts'
+import { toSkuIds } from '../../orders/cart.ts'
 import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
 import { deriveNumber } from '../mapping/numbers.ts'
@@ -169,7 +170,7 @@ async function validateOrder(
     contact,
     number,
     personId: input.customerId,
-    skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
+    skuIds: toSkuIds(variants),
     pickupStoreId: await findStoreId(tx, service, input),
     freightOption,
     payments: await buildPayments(tx, client, write, input, decimals),

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { customerNotFound, priceLines, sortErrors } from '../../../domain/orders/order-rules.ts'
+import { sortErrors } from '../../../domain/orders/order-rules.ts'
 import { createQuote } from '../../../domain/orders/quotes.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
-import { ApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
+import { ApiError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
-import { findCustomer } from '../../../store/customers/customers.ts'
-import { findVariants } from '../../../store/orders/place.ts'
+import { loadCart, toSkuIds } from '../../orders/cart.ts'
 import type { QuoteReads } from '../../port/quotes.ts'
 import { buildCartPayload, parseCart, parseFreightOptions } from '../mapping/carts.ts'
 import { parseOrThrow } from '../queries/adopted-orders.ts'
@@ -18,29 +17,18 @@ import { resolveGiftCardSkuId } from './voucher-sale.ts'
  */
 export const createQuoteReads = ({ client, release }: Upstream): QuoteReads => ({
   async quoteOrder({ read, keys, service }, input) {
-    const { currency } = service.settings
-    const decimals = getDecimals(currency)
-    const skus = input.lines.map(line => line.sku)
-    const [variants, customer, giftCardSkuId] = await read(db =>
-      Promise.all([
-        findVariants(db, service, skus, decimals),
-        input.customerId ? findCustomer(db, service, input.customerId) : undefined,
-        resolveGiftCardSkuId(db, service),
-      ]),
-    )
-    const variantsBySku = new Map(variants.map(variant => [variant.sku, variant]))
-    const { errors } = priceLines(input.lines, { variants: variantsBySku, giftCardSkuId }, currency, decimals)
+    const decimals = getDecimals(service.settings.currency)
+    const cart = await read(db => loadCart(db, service, input, resolveGiftCardSkuId))
     // A stored price can be some minutes old, so only the back office decides if a discount exceeds it.
-    const known = errors.filter(({ pointer }) => !pointer?.endsWith('/discounts'))
-    const missing: FieldError[] = input.customerId && !customer ? [customerNotFound(input.customerId)] : []
+    const errors = cart.errors.filter(({ pointer }) => !pointer?.endsWith('/discounts'))
     if (input.freight && input.freightOptionId)
-      missing.push({
+      errors.push({
         pointer: '/freight',
         code: 'invalid_field',
         detail: "`freight` can't be sent with `freightOptionId`: the back office sets the price of the option.",
       })
-    throwIfAny(sortErrors([...missing, ...known]))
-    const skuIds = new Map(variants.map(({ sku, skuId }) => [sku, skuId]))
+    throwIfAny(sortErrors(errors))
+    const skuIds = toSkuIds(cart.variants)
     const root = await client.document({
       endpoint: 'carts',
       method: 'PUT',
@@ -49,24 +37,24 @@ export const createQuoteReads = ({ client, release }: Upstream): QuoteReads => (
       roots: ['Cart'],
     })
     if (!root) throw new ApiError('back_office_error')
-    const cart = parseOrThrow(client, () => parseCart(root, input, skuIds, decimals))
+    const priced = parseOrThrow(client, () => parseCart(root, input, skuIds, decimals))
     const { freightOptionId } = input
-    if (freightOptionId && cart.freightOption?.id !== freightOptionId)
+    if (freightOptionId && priced.freightOption?.id !== freightOptionId)
       throw toApiError([
         {
           pointer: '/freightOptionId',
           code: 'invalid_field',
-          detail: `Freight option ${freightOptionId} not found; use one of ${cart.freightOptions.map(({ id }) => id).join(', ') || 'none'}.`,
+          detail: `Freight option ${freightOptionId} not found; use one of ${priced.freightOptions.map(({ id }) => id).join(', ') || 'none'}.`,
         },
       ])
-    const freightOption = freightOptionId ? cart.freightOption : undefined
+    const freightOption = freightOptionId ? priced.freightOption : undefined
     const content = {
       customerId: input.customerId ?? null,
-      lines: cart.lines,
+      lines: priced.lines,
       freight: freightOption?.amount ?? input.freight ?? formatAmount(0n, decimals),
       ...(freightOption && { freightOption: { id: freightOption.id, name: freightOption.name } }),
     }
-    return createQuote(keys, service, content, cart.freightOptions)
+    return createQuote(keys, service, content, priced.freightOptions)
   },
 
   async listFreightOptions() {
