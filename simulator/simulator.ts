@@ -125,7 +125,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clock,
     set: changes => changeSettings(settings, changes),
     change: change => applyChange(world, change),
-    async refuse(seconds) {
+    async stopAccepting(seconds) {
       await closed(server, connections)
       if (seconds === undefined) return
       // Pending timers keep the process alive.

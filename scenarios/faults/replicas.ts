@@ -59,7 +59,7 @@ let isHalted = false
 const statuses = new Map<number, number>()
 let isOver = false
 /** True when nothing is written any more. */
-let isSettled = false
+let isAllWritten = false
 
 const read: Read = async call => {
   const [begun, wasHalted] = [performance.now(), isHalted]
@@ -159,15 +159,15 @@ try {
   // Some scans take longer than a replica is late.
   const pauseOf = (i: number) => (i % 2 ? () => random.integer(0, 20) : () => random.integer(100, 150 * late))
   const pollers: Poller[] = Array.from({ length: clients }, (_, i) => [
-    pollList(read, pauseOf(i), () => isSettled),
-    pollChanges(read, pauseOf(i), () => isSettled),
+    pollList(read, pauseOf(i), () => isAllWritten),
+    pollChanges(read, pauseOf(i), () => isAllWritten),
   ]).flat()
   const polling = Promise.all(pollers.map(({ done }) => done))
   const writing = Promise.all([write(), write(), write(), writeAndRead(), disturb()])
   await Promise.race([delay(seconds * 1_000).then(untilAllReplicasRead), writing, polling])
   isOver = true
   await writing
-  isSettled = true
+  isAllWritten = true
   await polling
   const rows = await db.rows<{ id: string; firstname: string }>(sql`select id, firstname from customer`)
   const stored = new Map(rows.map(({ id, firstname }) => [id, firstname]))
@@ -214,7 +214,7 @@ try {
   })
 } finally {
   isOver = true
-  isSettled = true
+  isAllWritten = true
   await installation.close()
   for (const server of [delayed, unsteady, primary]) await server.stop()
   await rm(home, { recursive: true, force: true })

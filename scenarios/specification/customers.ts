@@ -86,9 +86,10 @@ export const customers = section(
       assert.ok('ecommerceAdminId' in customer && 'ecommerceLegacyId' in customer)
   }),
   says('... omitted when updated_after is used on the customer list', async ({ api }) => {
-    const found = dataOf(await api.get(paths.customers, { updated_after: '2000-01-01' }))
-    assert.ok(found.length > 0)
-    for (const customer of found) assert.ok(!('ecommerceAdminId' in customer || 'ecommerceLegacyId' in customer))
+    const customersOfPage = dataOf(await api.get(paths.customers, { updated_after: '2000-01-01' }))
+    assert.ok(customersOfPage.length > 0)
+    for (const customer of customersOfPage)
+      assert.ok(!('ecommerceAdminId' in customer || 'ecommerceLegacyId' in customer))
   }),
   says('addressLine2, state, city, postcode, country: in camel-case form', trial =>
     posted(trial, { address: { ...addressLines, addressLine2: 'Level 5' } }, customer =>
@@ -96,11 +97,11 @@ export const customers = section(
     ),
   ),
   says('sign-up store code, loyalty program code and name: in customers/search', async ({ shop }) => {
-    const matches = await shop.customers()
-    for (const customer of matches)
+    const customersOfList = await shop.customers()
+    for (const customer of customersOfList)
       for (const name of [fields.signUpStore, ...fields.loyalty]) assert.ok(name in customer)
     requireValue(
-      matches.find(customer => customer[fields.loyalty[1] ?? '']),
+      customersOfList.find(customer => customer[fields.loyalty[1] ?? '']),
       'no customer is in a loyalty programme',
     )
   }),
@@ -125,8 +126,8 @@ export const customerRequests = [
     const { id } = await shop.newCustomer(names())
     const { updateTimeStamp } = dataOf(await api.get(paths.customer(id)))
     const before = new Date(Date.parse(`${updateTimeStamp.replace(' ', 'T')}Z`) - 2_000).toISOString().slice(0, 19)
-    const found = dataOf(await api.get(paths.customers, { updated_after: before }))
-    assert.ok(found.some((each: { id: string }) => each.id === id))
-    for (const each of found) assert.ok(each.updateTimeStamp >= before.replace('T', ' '))
+    const customersOfPage = dataOf(await api.get(paths.customers, { updated_after: before }))
+    assert.ok(customersOfPage.some((each: { id: string }) => each.id === id))
+    for (const each of customersOfPage) assert.ok(each.updateTimeStamp >= before.replace('T', ' '))
   }),
 ]

@@ -22,9 +22,9 @@ export const endpoints = section(
       'there is no staff',
     )
     for (const name of ['email', 'code']) {
-      const found = dataOf(await api.get('/staff', { [name]: one[name] }))
-      assert.ok(found.length > 0)
-      for (const each of found) assert.equal(each[name], one[name])
+      const filteredStaff = dataOf(await api.get('/staff', { [name]: one[name] }))
+      assert.ok(filteredStaff.length > 0)
+      for (const each of filteredStaff) assert.equal(each[name], one[name])
     }
     assert.deepEqual(dataOf(await api.get('/staff', { code: 'no such code' })), [])
   }),
@@ -41,14 +41,14 @@ export const endpoints = section(
   says('GET /customers/search: timestamp filter updated_after', async ({ api, shop }) => {
     const [first, ...others] = await shop.customers()
     const last = others.at(-1)?.updateTimeStamp
-    const found = dataOf(await api.get('/customers/search', { updated_after: last }))
-    for (const { updateTimeStamp } of found) assert.ok(updateTimeStamp >= last)
-    assert.ok(last > first.updateTimeStamp ? !found.some(({ id }: { id: string }) => id === first.id) : true)
+    const customers = dataOf(await api.get('/customers/search', { updated_after: last }))
+    for (const { updateTimeStamp } of customers) assert.ok(updateTimeStamp >= last)
+    assert.ok(last > first.updateTimeStamp ? !customers.some(({ id }: { id: string }) => id === first.id) : true)
   }),
   says(`GET ${sales}: cursor-based pagination`, ({ api }) => isPaged(api, sales, { asc: 'true' })),
   says(`GET ${sales}: updated_after, updated_before filter by date`, async ({ api }) => {
-    const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
-    const timestamp = requireValue(found.at(-1)?.updateTimeStamp, 'there are no transactions')
+    const transactions = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
+    const timestamp = requireValue(transactions.at(-1)?.updateTimeStamp, 'there are no transactions')
     const later = dataOf(await api.get(sales, { updated_after: timestamp }))
     const earlier = dataOf(await api.get(sales, { updated_before: timestamp }))
     for (const { updateTimeStamp } of later) assert.ok(updateTimeStamp >= timestamp)

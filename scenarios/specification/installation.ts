@@ -65,15 +65,15 @@ async function filesIn(folder: string) {
   return (await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))).join('\n')
 }
 
-/** Starts the simulator, and says what a service in front of it needs. */
+/** Starts the simulator. Returns the settings of a service that uses it, and functions that change its records. */
 async function startSimulator(running: Running[]) {
   const simulator = await start('simulator/main.ts', ['--port', '0'], {}, 'Press Ctrl-C to stop.')
   running.push(simulator)
-  const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.output())?.[1] ?? ''
-  const control = /^Look: +(\S+?)\/?$/m.exec(simulator.output())?.[1] ?? ''
-  async function change(label: object) {
+  const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.readOutput())?.[1] ?? ''
+  const control = /^Look: +(\S+?)\/?$/m.exec(simulator.readOutput())?.[1] ?? ''
+  async function sendChange(change: object) {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(label) })
+    const response = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(change) })
     if (!response.ok) throw new Error(`the simulator: ${response.status} ${await response.text()}`)
   }
   return {
@@ -94,9 +94,9 @@ async function startSimulator(running: Running[]) {
     old: ['driver=apparel21', `url=${url}`, 'country=AU', `version=${oldRelease}`],
     voucher: { number: '6000001', pin: '1234' },
     mails: async () => {
-      await change({ kind: 'allot-vouchers' })
+      await sendChange({ kind: 'allot-vouchers' })
       return (await fetch(`${control}/mail`)).text()
     },
-    ship: (orderId: string) => change({ kind: 'despatch-order', id: Number(orderId) }),
+    ship: (orderId: string) => sendChange({ kind: 'despatch-order', id: Number(orderId) }),
   }
 }

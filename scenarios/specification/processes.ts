@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A program that goes on, and what it has said so far. */
+/** A running program and its output so far. */
 export interface Running {
-  output(): string
+  readOutput(): string
   stop(): Promise<void>
 }
 
@@ -23,30 +23,30 @@ function begin(path: string, args: readonly string[], environment: Environment) 
     stream.setEncoding('utf8').on('data', text => {
       output += text
     })
-  return { child, said: () => output }
+  return { child, readOutput: () => output }
 }
 
-/** Runs a program of the checkout to its end; returns what it says. */
+/** Runs a program of the checkout until it ends. Returns its output. */
 export async function run(path: string, args: readonly string[], environment: Environment): Promise<string> {
-  const { child, said } = begin(path, args, environment)
+  const { child, readOutput } = begin(path, args, environment)
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${path} ${args.join(' ')}: ${said()}`)
-  return said()
+  if (code !== 0) throw new Error(`${path} ${args.join(' ')}: ${readOutput()}`)
+  return readOutput()
 }
 
-/** Starts a program of the checkout, and waits until it says that it is ready. */
+/** Starts a program of the checkout, and waits until it prints `ready`. */
 export async function start(
   path: string,
   args: readonly string[],
   environment: Environment,
   ready: string,
 ): Promise<Running> {
-  const { child, said } = begin(path, args, environment)
+  const { child, readOutput } = begin(path, args, environment)
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', () => said().includes(ready) && resolve())
-    child.once('close', () => reject(new Error(`${path} has ended: ${said()}`)))
+    child.stdout.on('data', () => readOutput().includes(ready) && resolve())
+    child.once('close', () => reject(new Error(`${path} has ended: ${readOutput()}`)))
   })
-  return { output: said, stop: () => end(child) }
+  return { readOutput, stop: () => end(child) }
 }
 
 async function end(child: ChildProcess) {

@@ -13,12 +13,12 @@ export const purpose = section(
     assert.match(headers.get('content-type') ?? '', /^application\/json/)
   }),
   says('Retail history: store sales, head-office telephone/mail sales, web sales', async ({ api }) => {
-    const matches = new Set(
+    const channels = new Set(
       (await pagination(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel),
     )
     for (const channel of ['store', 'headOffice', 'web'])
-      if (!matches.delete(channel)) throw new NotTried(`there is no sale whose channel is ${channel}`)
-    assert.deepEqual([...matches], [])
+      if (!channels.delete(channel)) throw new NotTried(`there is no sale whose channel is ${channel}`)
+    assert.deepEqual([...channels], [])
   }),
 )
 

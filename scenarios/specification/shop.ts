@@ -6,7 +6,7 @@ import { NotTried } from './not-tried.ts'
 import { pagination } from './paginate.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
-type Found = any
+type Data = any
 
 export interface Voucher {
   number: string
@@ -16,17 +16,17 @@ export interface Voucher {
 /** Records that statements need. They are found or created at the first request. */
 export interface Shop {
   /** Customers of the list, the first thousand. */
-  customers(): Promise<Found[]>
+  customers(): Promise<Data[]>
   /** Makes a customer. */
-  newCustomer(more?: object): Promise<Found>
+  newCustomer(more?: object): Promise<Data>
   /** An order that was placed, and shipped. */
-  order(): Promise<Found>
+  order(): Promise<Data>
   gateway(): Promise<string>
   returnReason(): Promise<string>
   /** A SKU with a price that no order of ours has. */
   otherSku(): Promise<string>
   /** The reward account of some customer. */
-  rewards(): Promise<Found | undefined>
+  rewards(): Promise<Data | undefined>
   /** A voucher that opens with its PIN. */
   voucher(): Promise<Voucher>
 }
@@ -47,16 +47,16 @@ export const names = () => ({
 
 export function shopOf(api: Api, { writes, voucher, ship }: Means): Shop {
   const once = <T>(find: () => Promise<T>) => {
-    let found: Promise<T> | undefined
+    let result: Promise<T> | undefined
     return () => {
-      found ??= find()
-      return found
+      result ??= find()
+      return result
     }
   }
   const customers = once(() => pagination(api, '/customers/search', {}, 10))
   const sold = once(async () => {
-    const products: Found[] = dataOf(await api.get(paths.products))
-    const sizes = products.flatMap(({ colours }) => colours.flatMap((colour: Found) => colour.sizes.slice(0, 1)))
+    const products: Data[] = dataOf(await api.get(paths.products))
+    const sizes = products.flatMap(({ colours }) => colours.flatMap((colour: Data) => colour.sizes.slice(0, 1)))
     const priced = sizes.filter(({ price }) => Number(price) > 0)
     assert.ok(priced.length > 1, 'there are products with a price')
     return priced

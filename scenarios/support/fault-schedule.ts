@@ -76,7 +76,7 @@ export type FaultSchedule = 'all' | 'slow'
 
 /** Starts and ends faults, one or two at a time, until `isOver`; then ends all. Returns how many requests met each kind. */
 export async function runFaultSchedule(
-  { faults, refuse, accept }: Simulator,
+  { faults, stopAccepting, accept }: Simulator,
   schedule: FaultSchedule,
   random: Random,
   isOver: () => boolean,
@@ -88,7 +88,7 @@ export async function runFaultSchedule(
   while (!isOver()) {
     await delay(random.integer(100, 900))
     if (schedule === 'all' && random.chance(0.08)) {
-      await refuse()
+      await stopAccepting()
       count('rejected connections', 1)
       await delay(random.integer(100, 1_500))
       await accept()

@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { isoText } from '../shop/clock.ts'
 import type { Person, Sku } from '../shop/records.ts'
@@ -67,7 +67,7 @@ const manualDiscount = (payload: Payload): CartDiscount[] =>
       ]
     : []
 
-function lineFrom(payload: Payload, person: Person | undefined, { country }: Asking, { shop }: World): CartLine {
+function lineFrom(payload: Payload, person: Person | undefined, { country }: ApiRequest, { shop }: World): CartLine {
   const skuId = textAt(payload, 'SkuId') ?? ''
   const sku = shop.skus.get(whole(skuId) ?? 0)
   // The guide lists no error for a SKU that isn't there. An order has this one.

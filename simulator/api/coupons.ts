@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { dateText, day } from '../shop/clock.ts'
 import type { Coupon } from '../shop/records.ts'
@@ -58,9 +58,9 @@ function detailElement(detail: Payload, coupon: Coupon, requestId: string, { sho
 }
 
 /** Checks a coupon, or reserves a unique one for 24 hours. The same request can reserve it again. */
-export const redeemCoupon: Handler = (asking, world) => {
+export const redeemCoupon: Handler = (request, world) => {
   const { shop, clock } = world
-  const payload = posted(asking, world, 'CouponRedemption', redemptionShape)
+  const payload = posted(request, world, 'CouponRedemption', redemptionShape)
   const requestId = (textAt(payload, 'RequestId') ?? '').toLowerCase()
   if (!/^[0-9a-f-]{32,}$/.test(requestId)) throw createRejection(5234, { detail: requestId })
   if (shop.finalisedCouponRequests.has(requestId)) throw createRejection(5233, { detail: requestId })

@@ -1,13 +1,13 @@
 import { ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
 import { fromOne, paged } from '../http/paging.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import type { Colour, Sku, Store, Style } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
 import { type Element, el } from '../xml/element.ts'
 
-function index(request: Asking): number {
+function index(request: ApiRequest): number {
   const id = whole(request.parameters[0])
   if (id === undefined) throw createRejection(5081)
   return id
@@ -15,13 +15,13 @@ function index(request: Asking): number {
 
 /** True if there is any stock: stores with zero or negative stock aren't shown. */
 function storesWith({ shop }: World, sku: Sku, stores: Iterable<Store>): Element[] {
-  const document: Element[] = []
+  const elements: Element[] = []
   for (const { id, column, number, name } of stores) {
     const free = shop.stock.at(sku.row, column)
     if (free > 0)
-      document.push(el('Store', undefined, { Name: name, StoreId: id, StoreNumber: number, FreeStock: free }))
+      elements.push(el('Store', undefined, { Name: name, StoreId: id, StoreNumber: number, FreeStock: free }))
   }
-  return document
+  return elements
 }
 
 const partName = (part: string) => (part === '-' ? '' : part)

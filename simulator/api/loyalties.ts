@@ -1,5 +1,5 @@
-import { whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { Loyalty, Person } from '../shop/records.ts'
 import { next } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
@@ -21,32 +21,33 @@ function typeIdOf(payload: Payload, { shop }: World): number {
   return id
 }
 
-function cardNumberOf(payload: Payload, mine: Loyalty | undefined, world: World): string {
+function cardNumberOf(payload: Payload, existing: Loyalty | undefined, world: World): string {
   const sent = textAt(payload, 'CardNo')
-  if (sent === undefined) return mine?.cardNumber ?? `L1${String(next(world.shop, 'loyalty')).padStart(8, '0')}`
+  if (sent === undefined) return existing?.cardNumber ?? `L1${String(next(world.shop, 'loyalty')).padStart(8, '0')}`
   if (sent === '') throw createRejection(5105)
   if (!/^(LM|L1)/.test(sent)) throw createRejection(5104)
   for (const person of world.shop.persons.values())
     for (const card of person.loyalties)
-      if (card.active && card.id !== mine?.id && card.cardNumber === sent) throw createRejection(5102)
+      if (card.active && card.id !== existing?.id && card.cardNumber === sent) throw createRejection(5102)
   return text(payload, 'CardNo', 250)
 }
 
 function readLoyalty(payload: Payload, holder: Holder, world: World): Loyalty {
   const id = whole(textAt(payload, 'Id'))
-  const mine = id === undefined ? undefined : holder.loyalties.find(card => card.id === id)
-  if (id !== undefined && !mine) throw createRejection(5106, { detail: `loyalty ${id}` })
+  const existing = id === undefined ? undefined : holder.loyalties.find(card => card.id === id)
+  if (id !== undefined && !existing) throw createRejection(5106, { detail: `loyalty ${id}` })
   const typeId = typeIdOf(payload, world)
-  if (holder.loyalties.some(card => card.active && card !== mine && card.typeId === typeId)) throw createRejection(5103)
+  if (holder.loyalties.some(card => card.active && card !== existing && card.typeId === typeId))
+    throw createRejection(5103)
   return {
-    id: mine?.id ?? next(world.shop, 'loyalty'),
+    id: existing?.id ?? next(world.shop, 'loyalty'),
     typeId,
-    cardNumber: cardNumberOf(payload, mine, world),
+    cardNumber: cardNumberOf(payload, existing, world),
     expiry: dayOf(payload, 'Expiry'),
     balance: text(payload, 'Balance', 20),
     creditStatus: text(payload, 'CreditStatus', 30),
     message: text(payload, 'Message', 250),
-    joinDate: dayOf(payload, 'JoinDate') || (mine?.joinDate ?? today(world)),
+    joinDate: dayOf(payload, 'JoinDate') || (existing?.joinDate ?? today(world)),
     statusId: text(payload, 'StatusId', 22),
     active: true,
   }

@@ -1,5 +1,5 @@
-import { whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { LineDiscount, OrderLine } from '../shop/sales.ts'
 import { cents, next, sum } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'

@@ -1,6 +1,6 @@
 import { created } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { readWall, type Wall } from '../shop/clock.ts'
 import type { Freight, Order, OrderLine } from '../shop/sales.ts'
@@ -42,7 +42,7 @@ export const ofVersion2 = new Set(
 )
 
 /** The payload without what this payload version and release do not know. */
-function keepSupported(payload: Payload, { version }: Asking, world: World): Payload {
+function keepSupported(payload: Payload, { version }: ApiRequest, world: World): Payload {
   const children = payload.children.filter(({ name }) => {
     if (ofVersion2.has(name)) return version >= 2
     if (name === 'PartnerOrderId') return has(world, 'partnerOrderId')
@@ -54,8 +54,10 @@ function keepSupported(payload: Payload, { version }: Asking, world: World): Pay
 /** A number that no order and no return has; made up where none is sent. */
 export function freeNumber(payload: Payload, shop: Shop): string {
   const number = text(payload, 'OrderNumber', 30)
-  const isTaken = (expected: string) =>
-    [...shop.orders.values(), ...shop.returns.values()].some(one => one.number.toLowerCase() === expected.toLowerCase())
+  const isTaken = (candidate: string) =>
+    [...shop.orders.values(), ...shop.returns.values()].some(
+      one => one.number.toLowerCase() === candidate.toLowerCase(),
+    )
   if (number && isTaken(number)) throw createRejection(5052, { detail: number })
   if (number) return number
   for (;;) {
@@ -83,8 +85,8 @@ function despatchOf(payload: Payload, world: World): { despatchType: string; pic
   if (despatchType === 'DespatchFromWarehouse' && pickupStoreId) throw createRejection(5120)
   if (pickupStoreId && world.shop.stores.get(whole(pickupStoreId) ?? 0)?.kind !== 'shop') throw createRejection(5082)
   if (collects && at(payload, 'SelectedFreightOption')) throw createRejection(5123)
-  const expected = dayOf(payload, 'ExpectedDeliveryDate', 5189)
-  if (collects && expected) throw createRejection(5190)
+  const expectedDay = dayOf(payload, 'ExpectedDeliveryDate', 5189)
+  if (collects && expectedDay) throw createRejection(5190)
   const unattended = textAt(payload, 'UnattendedDeliveryOption')
   if (unattended && !['AuthorityToLeave', 'None'].includes(unattended)) throw createRejection(5150)
   return { despatchType, pickupStoreId }
@@ -133,7 +135,7 @@ function reserve(order: Order, { shop, clock }: World): void {
   }
 }
 
-function orderFrom(payload: Payload, personId: number, request: Asking, world: World): Order {
+function orderFrom(payload: Payload, personId: number, request: ApiRequest, world: World): Order {
   if (whole(textAt(payload, 'PersonId')) !== personId) throw createRejection(5025)
   const number = freeNumber(payload, world.shop)
   const placed = placedAt(payload, world)

@@ -1,7 +1,7 @@
 import { ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
 import { fromZero, paged } from '../http/paging.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { readWall } from '../shop/clock.ts'
 import type { Order } from '../shop/sales.ts'
@@ -12,7 +12,7 @@ import { orderElement } from './order-xml.ts'
 import { personOf } from './persons.ts'
 
 /** Elements that later releases and payload versions add. */
-function extrasOf(order: Order, { version }: Asking, world: World): Element[] {
+function extrasOf(order: Order, { version }: ApiRequest, world: World): Element[] {
   return [
     ...(has(world, 'partnerOrderId') ? fields({ PartnerOrderId: order.partnerOrderId }) : []),
     ...(has(world, 'review') ? fields({ NeedReview: order.needReview, ReviewNotes: order.reviewNotes }) : []),
@@ -20,14 +20,14 @@ function extrasOf(order: Order, { version }: Asking, world: World): Element[] {
   ]
 }
 
-function shownAs(order: Order, number: number, request: Asking, world: World, asPosted: boolean): Element {
+function shownAs(order: Order, number: number, request: ApiRequest, world: World, asPosted: boolean): Element {
   const lineWarehouse = has(world, 'orderLineWarehouse')
   const element = orderElement(order, number, world.shop, { asPosted, lineWarehouse }, extrasOf(order, request, world))
   if (request.version >= 2 || !Array.isArray(element.content)) return element
   return { ...element, content: element.content.filter((child: Element) => !ofVersion2.has(child.name)) }
 }
 
-function changedSince(request: Asking, world: World): (order: Order) => boolean {
+function changedSince(request: ApiRequest, world: World): (order: Order) => boolean {
   const text = request.query('updatedAfter')
   if (!text) return () => true
   const since = readWall(text)
@@ -35,7 +35,7 @@ function changedSince(request: Asking, world: World): (order: Order) => boolean 
   return order => isAfter(world, order.updated, since)
 }
 
-const list = (request: Asking, world: World, rows: Order[]) => {
+const list = (request: ApiRequest, world: World, rows: Order[]) => {
   const row = (order: Order, number: number) => shownAs(order, number, request, world, false)
   return paged(request, world, { name: 'Orders', rows, row, unpaged: fromZero })
 }

@@ -1,6 +1,6 @@
 import { created, ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { australianText, second, type Wall } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
@@ -85,10 +85,11 @@ function personFrom(payload: Payload, world: World): Written {
 }
 
 function requireOwnEmail({ email }: { email: string }, id: number, { shop }: World): void {
-  const expected = email.toLowerCase()
-  if (expected === '') return
+  const normalized = email.toLowerCase()
+  if (normalized === '') return
   for (const other of shop.persons.values())
-    if (other.id !== id && other.email.trim().toLowerCase() === expected) throw createRejection(5006, { detail: email })
+    if (other.id !== id && other.email.trim().toLowerCase() === normalized)
+      throw createRejection(5006, { detail: email })
 }
 
 /** Four letters of the surname, two of the first name, and a count: `SAMPJO00`. */
@@ -114,7 +115,7 @@ export function nextStamp(world: World, before: Wall): Wall {
 }
 
 /** An unclaimed docket of a till. */
-function unclaimedDocket(payload: Payload, request: Asking, world: World) {
+function unclaimedDocket(payload: Payload, request: ApiRequest, world: World) {
   const number = text(payload, 'DocketNumber', 50)
   if (!number || request.version < 2 || !has(world, 'personDocket')) return
   const docket = world.shop.transactions.find(transaction => transaction.number === number)

@@ -1,7 +1,7 @@
 import { type Answer, ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
 import { paged, wholeList } from '../http/paging.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { dateText, isoText, readWall } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
@@ -11,13 +11,13 @@ import { template } from './custom-data.ts'
 import { personElement } from './person-xml.ts'
 
 /** The person in the path. */
-export function personOf({ parameters }: Asking, { shop }: World): Person {
+export function personOf({ parameters }: ApiRequest, { shop }: World): Person {
   const person = shop.persons.get(whole(parameters[0]) ?? 0)
   if (!person) throw nothing()
   return person
 }
 
-const wantsCustomData = (request: Asking, world: World) =>
+const wantsCustomData = (request: ApiRequest, world: World) =>
   request.version >= 2 && request.query('CustomData')?.toLowerCase() === 'true' && has(world, 'personCustomData')
 
 export const onePerson: Handler = (request, world) =>
@@ -31,22 +31,22 @@ export const personTimeStamp: Handler = (request, world) => {
 
 type Test = (person: Person) => boolean
 
-const isText = (text: string, expected: string) => text.trim().toLowerCase() === expected.trim().toLowerCase()
-const startsWith = (text: string, expected: string) => text.toLowerCase().startsWith(expected.trim().toLowerCase())
+const isText = (text: string, value: string) => text.trim().toLowerCase() === value.trim().toLowerCase()
+const startsWith = (text: string, value: string) => text.toLowerCase().startsWith(value.trim().toLowerCase())
 
 /** How each filter picks persons; beginnings of names, all else whole. */
-const filters: Record<string, (expected: string) => Test> = {
-  surname: expected => person => startsWith(person.surname, expected),
-  firstname: expected => person => startsWith(person.firstname, expected),
-  phone: expected => person => [person.home, person.mobile, person.work].includes(expected),
-  email: expected => person => isText(person.email, expected),
-  code: expected => person => isText(person.code, expected),
-  password: expected => person => person.password === expected,
-  loyaltyonly: expected => person => expected.toLowerCase() !== 'true' || person.loyalties.some(card => card.active),
+const filters: Record<string, (value: string) => Test> = {
+  surname: value => person => startsWith(person.surname, value),
+  firstname: value => person => startsWith(person.firstname, value),
+  phone: value => person => [person.home, person.mobile, person.work].includes(value),
+  email: value => person => isText(person.email, value),
+  code: value => person => isText(person.code, value),
+  password: value => person => person.password === value,
+  loyaltyonly: value => person => value.toLowerCase() !== 'true' || person.loyalties.some(card => card.active),
 }
 
 /** Below 2022.1 `UpdatedAfter` is not known, and so not heeded: the answer has everybody. */
-function changed(request: Asking, world: World): Test {
+function changed(request: ApiRequest, world: World): Test {
   const text = request.query('UpdatedAfter')
   if (text === undefined || !has(world, 'personsUpdatedAfter')) return () => true
   const since = readWall(text)
@@ -58,19 +58,19 @@ function changed(request: Asking, world: World): Test {
 export const findPersons: Handler = (request, world): Answer => {
   const { shop, settings } = world
   const tests = Object.entries(filters).flatMap(([name, test]) => {
-    const expected = request.query(name)
-    return expected ? [test(expected)] : []
+    const value = request.query(name)
+    return value ? [test(value)] : []
   })
   tests.push(changed(request, world))
-  const matches = [...shop.persons.values()].filter(person => tests.every(test => test(person)))
-  const [first] = matches
+  const persons = [...shop.persons.values()].filter(person => tests.every(test => test(person)))
+  const [first] = persons
   if (!first) throw nothing()
-  if (matches.length > 1 && request.query('password')) throw createRejection(5013)
+  if (persons.length > 1 && request.query('password')) throw createRejection(5013)
   const shown = { customData: wantsCustomData(request, world) }
-  if (matches.length === 1 && settings.onePersonRoot === 'Person') return ok(personElement(first, shop, shown))
+  if (persons.length === 1 && settings.onePersonRoot === 'Person') return ok(personElement(first, shop, shown))
   const row = (person: Person) => personElement(person, shop, shown)
-  if (!has(world, 'personsPaging')) return ok(el('Persons', matches.values().map(row)))
-  return paged(request, world, { name: 'Persons', rows: matches, row, unpaged: wholeList })
+  if (!has(world, 'personsPaging')) return ok(el('Persons', persons.values().map(row)))
+  return paged(request, world, { name: 'Persons', rows: persons, row, unpaged: wholeList })
 }
 
 /** The definitions of custom data. */

@@ -1,17 +1,17 @@
-import type { Asking } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import type { ApiRequest } from '../http/request.ts'
 import { readWall } from '../shop/clock.ts'
 import type { Address, Contacts } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
-import { type Shape, settled, shape } from '../xml/order.ts'
+import { keepExpectedElements, type Shape, shape } from '../xml/order.ts'
 import { at, type Payload, textAt } from '../xml/payload.ts'
 
 /** The posted document with its elements in the guide's order. Unknown elements are dropped. */
-export function posted(request: Asking, { settings }: World, root: string, expected: Shape): Payload {
+export function posted(request: ApiRequest, { settings }: World, root: string, expected: Shape): Payload {
   const payload = request.payload()
   if (payload.name !== root)
     throw createRejection(5121, { detail: `<${payload.name}> was not expected, but <${root}>` })
-  return settled(payload, expected, (name, after) => {
+  return keepExpectedElements(payload, expected, (name, after) => {
     if (settings.elementOrder === 'strict')
       throw createRejection(5121, { detail: `element ${name} was not expected after ${after}` })
     return settings.elementOrder === 'any' ? 'keep' : 'drop'
@@ -23,10 +23,10 @@ export const addresses = shape('Billing Delivery', { Billing: address, Delivery:
 export const contacts = shape('Email Phones', { Phones: shape('Home Mobile Work') })
 
 /** A text, no longer than it may be; empty where it is absent. */
-export function text(payload: Payload | undefined, name: string, maximum: number): string {
+export function text(payload: Payload | undefined, name: string, maxLength: number): string {
   const value = textAt(payload, name) ?? ''
-  if (value.length > maximum)
-    throw createRejection(5014, { detail: `${name} has ${value.length} characters, at most ${maximum} are allowed` })
+  if (value.length > maxLength)
+    throw createRejection(5014, { detail: `${name} has ${value.length} characters, at most ${maxLength} are allowed` })
   return value
 }
 

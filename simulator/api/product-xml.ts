@@ -1,4 +1,4 @@
-import type { Asking } from '../http/asking.ts'
+import type { ApiRequest } from '../http/request.ts'
 import { isoText } from '../shop/clock.ts'
 import type { Colour, Sku, Style } from '../shop/records.ts'
 import { cents, type Shop, sum } from '../shop/shop.ts'
@@ -12,7 +12,7 @@ interface Extras {
 }
 
 /** All of these came with payload version 4. */
-export const extrasOf = ({ version, query }: Asking): Extras => {
+export const extrasOf = ({ version, query }: ApiRequest): Extras => {
   const wants = (name: string) => version >= 4 && query(name)?.toLowerCase() === 'true'
   return { images: wants('imageUrls'), customData: wants('CustomData'), colourReferences: wants('clrRefs') }
 }
@@ -51,7 +51,7 @@ const colourElement = (colour: Colour, shop: Shop, factor: number, extras: Extra
   ])
 
 /** A style with its colours and their SKUs. */
-export function productElement(style: Style, number: number, shop: Shop, request: Asking, extras: Extras): Element {
+export function productElement(style: Style, number: number, shop: Shop, request: ApiRequest, extras: Extras): Element {
   const types = [...shop.referenceTypes.values()].filter(type => type.of === 'product')
   const markdown = request.query('markdownStatus')?.toLowerCase()
   const colours = style.colours.filter(colour => !markdown || colour.markdown.toLowerCase() === markdown)
@@ -71,7 +71,7 @@ export function productElement(style: Style, number: number, shop: Shop, request
   ])
 }
 
-export function simpleElement(style: Style, number: number, shop: Shop, { country }: Asking): Element {
+export function simpleElement(style: Style, number: number, shop: Shop, { country }: ApiRequest): Element {
   const skus = style.colours.flatMap(colour => colour.skus)
   const originals = skus.map(sku => cents(sku.originalPrice * country.priceFactor))
   const prices = skus.map(sku => cents(sku.price * country.priceFactor))

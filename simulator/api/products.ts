@@ -1,7 +1,7 @@
 import { type Answer, ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
 import { paged, wholeList } from '../http/paging.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { dateText, readWall } from '../shop/clock.ts'
 import type { Sku, Style } from '../shop/records.ts'
@@ -36,7 +36,7 @@ function inOrder(styles: Style[], order: string): Style[] {
   })
 }
 
-function selected(request: Asking, world: World): Style[] {
+function selected(request: ApiRequest, world: World): Style[] {
   const { query } = request
   const after = query('updatedAfter')
   const since = after && has(world, 'productsUpdatedAfter') ? readWall(after) : Number.NEGATIVE_INFINITY
@@ -72,7 +72,7 @@ const list =
 export const allProducts = list('Products', productElement, { FromCache: 'false' })
 export const allSimpleProducts = list('ProductsSimple', simpleElement, {})
 
-function styleOf(request: Asking, { shop }: World): Style {
+function styleOf(request: ApiRequest, { shop }: World): Style {
   const style = shop.styles.get(whole(request.parameters[0]) ?? 0)
   if (!style || style.special === 'freight') throw nothing()
   return style
@@ -93,15 +93,15 @@ export const productNotes: Handler = (request, world) => {
 }
 
 /** The styles with a price that begins after today, up to `cutOffDate`; the first `numberOfPriceChange` of each SKU. */
-export const futurePrices: Handler = (asking, { shop, clock }) => {
-  const last = asking.query('cutOffDate') ?? '9999-12-31'
+export const futurePrices: Handler = (request, { shop, clock }) => {
+  const last = request.query('cutOffDate') ?? '9999-12-31'
   if (readWall(last) === undefined) throw createRejection(5144, { detail: last })
-  const most = whole(asking.query('numberOfPriceChange')) ?? Number.POSITIVE_INFINITY
+  const maxChanges = whole(request.query('numberOfPriceChange')) ?? Number.POSITIVE_INFINITY
   const changesOf = (sku: Sku) =>
     (shop.futurePrices.get(sku.id) ?? [])
       .filter(({ from }) => from > dateText(clock.wall()) && from <= last)
       .sort((a, b) => a.from.localeCompare(b.from))
-      .slice(0, most)
+      .slice(0, maxChanges)
   const styles = exported(shop).flatMap(style => {
     const colours = style.colours.flatMap(colour => {
       const skus = colour.skus.filter(sku => changesOf(sku).length)
@@ -110,7 +110,7 @@ export const futurePrices: Handler = (asking, { shop, clock }) => {
     return colours.length ? [{ style, colours }] : []
   })
   if (!styles.length) throw nothing()
-  const price = (value: number) => cents(value * asking.country.priceFactor)
+  const price = (value: number) => cents(value * request.country.priceFactor)
   return ok(
     el(
       'FuturePrices',

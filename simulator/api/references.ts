@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { whole } from '../http/asking.ts'
 import { nothing } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import type { ReferenceType } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
@@ -24,9 +24,9 @@ export const oneReferenceType: Handler = ({ parameters }, world) =>
 /** The references of a type, or one of them. The root is written with a small b. */
 export const referencesByType: Handler = ({ parameters }, world) => {
   const type = typeOf(world, parameters[0])
-  const expected = parameters[1]
-  const rows = [...type.references.values()].filter(({ id }) => expected === undefined || id === whole(expected))
-  if (expected !== undefined && !rows.length) throw nothing()
+  const requested = parameters[1]
+  const rows = [...type.references.values()].filter(({ id }) => requested === undefined || id === whole(requested))
+  if (requested !== undefined && !rows.length) throw nothing()
   return ok(
     el('ReferencesbyType', [
       ...fields({ ReferenceTypeId: type.id, ReferenceTypeCode: type.code, ReferenceTypeName: type.name }),

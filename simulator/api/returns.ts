@@ -1,6 +1,6 @@
 import { type Answer, created, ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { isoText } from '../shop/clock.ts'
 import type { Order, OrderLine, Return } from '../shop/sales.ts'
@@ -24,7 +24,7 @@ const returnShape = shape('OrderNumber OrigOrderNum PersonId StockUpdate OrderDe
 })
 
 /** The order in the path, if it is this person's. */
-function originalOf(request: Asking, world: World): Order {
+function originalOf(request: ApiRequest, world: World): Order {
   const person = personOf(request, world)
   const order = world.shop.orders.get(whole(request.parameters[1]) ?? 0)
   if (order?.personId !== person.id) throw nothing()
@@ -108,27 +108,30 @@ export const createReturn: Handler = (request, world): Answer => {
 export const oneReturn: Handler = (request, world) => {
   const { shop } = world
   const order = originalOf(request, world)
-  const found = shop.returns.get(whole(request.parameters[2]) ?? 0)
-  if (found?.orderId !== order.id) throw nothing()
+  const record = shop.returns.get(whole(request.parameters[2]) ?? 0)
+  if (record?.orderId !== order.id) throw nothing()
   const shown = { asPosted: false, lineWarehouse: false }
   return ok(
     el('ReturnOrder', [
-      ...fields({ Id: found.id, OrderNumber: found.number, OrigOrderNum: found.originalNumber }),
-      ...fields({ ReturnAuthorisationNumber: found.authorisation, PersonId: found.personId }),
-      ...fields({ OrderDateTime: isoText(found.created), TotalQuantity: sum(found.lines.map(line => line.quantity)) }),
+      ...fields({ Id: record.id, OrderNumber: record.number, OrigOrderNum: record.originalNumber }),
+      ...fields({ ReturnAuthorisationNumber: record.authorisation, PersonId: record.personId }),
       ...fields({
-        TotalDue: sum(found.lines.map(line => line.value)),
-        StockUpdate: found.stockUpdate ? 'True' : 'False',
+        OrderDateTime: isoText(record.created),
+        TotalQuantity: sum(record.lines.map(line => line.quantity)),
+      }),
+      ...fields({
+        TotalDue: sum(record.lines.map(line => line.value)),
+        StockUpdate: record.stockUpdate ? 'True' : 'False',
       }),
       array(
         'OrderDetails',
-        found.lines.map(line => lineElement(line, shop, shown)),
-        { TotalRows: found.lines.length },
+        record.lines.map(line => lineElement(line, shop, shown)),
+        { TotalRows: record.lines.length },
       ),
       array(
         'Payments',
-        found.payments.map((payment, i) => paymentElement(payment, found.id * 10 + i)),
-        { TotalRows: found.payments.length },
+        record.payments.map((payment, i) => paymentElement(payment, record.id * 10 + i)),
+        { TotalRows: record.payments.length },
       ),
       currencyElement(order.currency),
     ]),
@@ -137,9 +140,9 @@ export const oneReturn: Handler = (request, world) => {
 
 /** Takes a return back that has not been received. */
 export const deleteReturn: Handler = (request, world) => {
-  const found = world.shop.returns.get(whole(request.parameters[0]) ?? 0)
-  if (found?.status !== 9) throw nothing()
-  world.shop.returns.delete(found.id)
-  world.note('return deleted', found.id, { number: found.number })
+  const record = world.shop.returns.get(whole(request.parameters[0]) ?? 0)
+  if (record?.status !== 9) throw nothing()
+  world.shop.returns.delete(record.id)
+  world.note('return deleted', record.id, { number: record.number })
   return ok()
 }

@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import type { Asking } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import type { ApiRequest } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { day } from '../shop/clock.ts'
 import type { Lot, RewardAccount, RewardRedemption } from '../shop/sales.ts'
@@ -104,7 +104,7 @@ function endPending(
 }
 
 /** Returns the pending redemption in the query. */
-function pendingOf(request: Asking, { shop }: World): { redemption: RewardRedemption; account: RewardAccount } {
+function pendingOf(request: ApiRequest, { shop }: World): { redemption: RewardRedemption; account: RewardAccount } {
   const requestId = request.query('requestId')?.toLowerCase()
   if (!requestId) throw createRejection(5158)
   const redemption = shop.redemptions.get(requestId)

@@ -1,6 +1,6 @@
 import { created, ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import type { RewardAccount } from '../shop/sales.ts'
 import { next } from '../shop/shop.ts'
@@ -47,7 +47,7 @@ export function openAccount(
 
 const optional = (payload: Payload, name: string) => whole(textAt(payload, name))
 
-export const createAccount: Handler = (request: Asking, world) => {
+export const createAccount: Handler = (request: ApiRequest, world) => {
   const payload = posted(request, world, 'RewardAccount', accountShape)
   const account = openAccount(world, {
     programId: optional(payload, 'ProgramId') ?? 0,

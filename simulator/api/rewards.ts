@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { isoText, readWall } from '../shop/clock.ts'
 import { rewardReasons } from '../shop/records.ts'
@@ -61,14 +61,14 @@ const programElement = (program: Program, shop: Shop): Element =>
   ])
 
 export const rewardPrograms: Handler = ({ parameters }, { shop }) => {
-  const matches = [...shop.programs.values()].filter(
+  const programs = [...shop.programs.values()].filter(
     ({ id }) => parameters[0] === undefined || id === whole(parameters[0]),
   )
-  if (!matches.length) throw nothing()
+  if (!programs.length) throw nothing()
   return ok(
     el(
       'RewardPrograms',
-      matches.map(program => programElement(program, shop)),
+      programs.map(program => programElement(program, shop)),
     ),
   )
 }
@@ -81,8 +81,8 @@ const lotFields = (lot: Lot): Element[] => [
 ]
 
 function reason(id: string, shop: Shop): Element {
-  const found = shop.referenceTypes.get(rewardReasons)?.references.get(Number(id))
-  return el('IssueReason', fields({ Id: id, Code: found?.code, Name: found?.name }))
+  const reference = shop.referenceTypes.get(rewardReasons)?.references.get(Number(id))
+  return el('IssueReason', fields({ Id: id, Code: reference?.code, Name: reference?.name }))
 }
 
 /** An account; what has expired is not listed and does not count. */
@@ -134,7 +134,7 @@ export function accountElement(account: RewardAccount, world: World): Element {
 }
 
 /** The account in the path. If it doesn't exist, the code differs from "no data". */
-export function accountOf({ parameters }: Asking, { shop }: World): RewardAccount {
+export function accountOf({ parameters }: ApiRequest, { shop }: World): RewardAccount {
   const account = shop.accounts.get(whole(parameters[0]) ?? 0)
   if (!account) throw createRejection(5152)
   return account

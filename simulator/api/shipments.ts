@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { whole } from '../http/asking.ts'
 import { nothing } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { isoText } from '../shop/clock.ts'
 import type { OrderLine } from '../shop/sales.ts'

@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { fractionText, readWall, type Wall } from '../shop/clock.ts'
 import type { Store } from '../shop/records.ts'
@@ -29,9 +29,9 @@ export const stockChanged: Handler = (request, world) => {
   const text = request.query('ChangedSince') ?? ''
   const since = text.length === 19 ? readWall(text) : undefined
   if (since === undefined) throw createRejection(5147, { text: 'Invalid ChangedSince, must be yyyy-MM-ddTHH:MM:SS' })
-  const expected = request.query('StoreId')
-  const store = expected === undefined ? undefined : shop.stores.get(whole(expected) ?? 0)
-  if (expected !== undefined && !store) throw createRejection(5147)
+  const storeId = request.query('StoreId')
+  const store = storeId === undefined ? undefined : shop.stores.get(whole(storeId) ?? 0)
+  if (storeId !== undefined && !store) throw createRejection(5147)
   const skuOf = new Map([...shop.skus.values()].map(sku => [sku.row, sku.id]))
   const stores = (store ? [store] : [...shop.stores.values()])
     .map(one => changesIn(world, one, since, skuOf))

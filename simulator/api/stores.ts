@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { whole } from '../http/asking.ts'
 import { createRejection, nothing } from '../http/errors.ts'
+import { whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import type { Store } from '../shop/records.ts'
 import { el, fields } from '../xml/element.ts'

@@ -1,6 +1,6 @@
 import { ok } from '../http/answers.ts'
-import { type Asking, whole } from '../http/asking.ts'
 import { createRejection } from '../http/errors.ts'
+import { type ApiRequest, whole } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import { dateText, second } from '../shop/clock.ts'
 import type { Voucher } from '../shop/records.ts'
@@ -17,7 +17,7 @@ export const available = (voucher: Voucher, world: World) =>
   isExpired(voucher, world) ? 0 : cents(voucher.original - voucher.used - voucher.writtenOff)
 
 /** The voucher of a number and PIN, if it may be used online at all. */
-function openedBy(request: Asking, world: World): Voucher {
+function openedBy(request: ApiRequest, world: World): Voucher {
   const voucher = world.shop.vouchers.get(request.parameters[0] ?? '')
   if (!voucher) throw createRejection(5056)
   if (!voucher.secure) throw createRejection(5055)

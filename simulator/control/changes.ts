@@ -141,15 +141,15 @@ function despatch(world: World, { id, conNote = `EM${id}`, skuIds }: Of<'despatc
 
 function receive(world: World, id: number): string {
   const { shop, clock, note } = world
-  const found = required(shop.returns.get(id), 'return', id)
-  const order = orderOf(shop, found.orderId)
+  const record = required(shop.returns.get(id), 'return', id)
+  const order = orderOf(shop, record.orderId)
   const warehouse = storeOf(shop, warehouseOf(shop))
-  found.status = 10
-  for (const line of found.lines) {
+  record.status = 10
+  for (const line of record.lines) {
     line.status = 'Returned'
     const sold = order.lines.find(other => other.skuId === line.skuId)
     if (sold) sold.status = 'Returned'
-    if (found.stockUpdate) sell(world, line.skuId, warehouse.id, line.quantity)
+    if (record.stockUpdate) sell(world, line.skuId, warehouse.id, line.quantity)
   }
   order.updated = clock.wall()
   note('return received', id, { order: order.id })
@@ -158,9 +158,9 @@ function receive(world: World, id: number): string {
 
 /** Sets the status of a return that doesn't move stock. */
 function markReturn(world: World, id: number, status: Return['status'], word: string): string {
-  const found = required(world.shop.returns.get(id), 'return', id)
-  found.status = status
-  for (const line of found.lines) line.status = word as LineStatus
+  const record = required(world.shop.returns.get(id), 'return', id)
+  record.status = status
+  for (const line of record.lines) line.status = word as LineStatus
   world.note('return changed', id, { status: word })
   return String(id)
 }

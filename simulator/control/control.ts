@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultInput } from '../faults/fault.ts'
 import { faultKinds } from '../faults/fault.ts'
-import { readQuery } from '../http/asking.ts'
+import { readQuery } from '../http/request.ts'
 import { counts } from '../shop/shop.ts'
 import type { EffectKind } from '../world/ledger.ts'
 import type { World } from '../world/world.ts'
@@ -46,12 +46,12 @@ function setClock({ clock }: Simulator, body: Body): void {
 }
 
 /** The longest time for which a port stays closed, because no request could open it again. */
-const longestRefusal = 3_600
+const maxClosedSeconds = 3_600
 
 function stopAcceptingFor(simulator: Simulator, body: Body): void {
-  const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, longestRefusal)
+  const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, maxClosedSeconds)
   // After the answer to this very request.
-  setTimeout(() => simulator.refuse(seconds), 50)
+  setTimeout(() => simulator.stopAccepting(seconds), 50)
 }
 
 /** The control surface: what each call answers. */
@@ -134,9 +134,9 @@ export async function answerControl(
     response.end(statePage(simulator))
     return
   }
-  const expected = (rest[0] ?? '').replace(/\.csv$/, '')
-  if (method === 'GET' && name === 'export' && isExport(expected)) {
-    const { file, lines } = exportOf(expected, world)
+  const exportName = (rest[0] ?? '').replace(/\.csv$/, '')
+  if (method === 'GET' && name === 'export' && isExport(exportName)) {
+    const { file, lines } = exportOf(exportName, world)
     response.writeHead(200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${file}"`,

@@ -22,11 +22,11 @@ function customers({ persons, stores, referenceTypes }: Shop) {
   const store = (person: Person) => stores.get(person.joinedStoreId)
   const types = [...referenceTypes.values()].filter(type => type.of === 'person')
   const columns = types.flatMap(({ id, references }, i) => {
-    const found = (person: Person) => references.get(person.references.get(id) ?? 0)
+    const referenceOf = (person: Person) => references.get(person.references.get(id) ?? 0)
     return [
       [`REF${i + 1}_GROUP`, () => id],
-      [`REF${i + 1}_ID`, person => found(person)?.id ?? ''],
-      [`REF${i + 1}_CODE`, person => found(person)?.code ?? ''],
+      [`REF${i + 1}_ID`, person => referenceOf(person)?.id ?? ''],
+      [`REF${i + 1}_CODE`, person => referenceOf(person)?.code ?? ''],
     ] satisfies [string, (person: Person) => Cell][]
   })
   return csv<Person>(

@@ -21,7 +21,7 @@ export interface Simulator {
   /** Applies a change in the back office. Returns the ID of the changed record. */
   change(change: Change): string
   /** Closes the port until `accept`, or for a number of seconds, and cuts open connections. */
-  refuse(seconds?: number): Promise<void>
+  stopAccepting(seconds?: number): Promise<void>
   accept(): Promise<void>
   /** The shop, clock, faults and ledger as at the start, perhaps with another seed. Settings stay. */
   reset(seed?: string): void

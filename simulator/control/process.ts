@@ -13,8 +13,8 @@ export async function startSimulatorProcess(args: readonly string[] = []) {
     let output = ''
     child.stdout.on('data', chunk => {
       output += chunk
-      const match = /BACK_OFFICE_URL=(\S+)/.exec(output)?.[1]
-      if (match) resolve(match)
+      const printedUrl = /BACK_OFFICE_URL=(\S+)/.exec(output)?.[1]
+      if (printedUrl) resolve(printedUrl)
     })
     ended.then(([code]) => reject(new Error(`The simulator ended with code ${code}.`)))
   })

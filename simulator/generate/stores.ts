@@ -29,8 +29,8 @@ export function makeStores(count: number, random: Random): Map<number, Store> {
   const add = (kind: Store['kind'], number: string, name: string, email: string) => {
     const column = stores.length
     const id = 7_101 + column
-    const found = someAddress(random)
-    const address = { ...found, city: capital(found.city), country: capital(found.country) }
+    const generated = someAddress(random)
+    const address = { ...generated, city: capital(generated.city), country: capital(generated.country) }
     stores.push({
       id,
       column,

@@ -1,6 +1,6 @@
 import { type Element, el, fields } from '../xml/element.ts'
-import type { Asking } from './asking.ts'
 import type { RejectedRequest } from './errors.ts'
+import type { ApiRequest } from './request.ts'
 
 /** A response. */
 export interface Answer {
@@ -14,7 +14,7 @@ export interface Answer {
 export const ok = (body?: Element): Answer => ({ status: 200, headers: {}, body })
 
 /** 201, and where the new record is. */
-export const created = (request: Asking, path: string): Answer => ({
+export const created = (request: ApiRequest, path: string): Answer => ({
   status: 201,
   headers: { location: `${request.root}${path}?countryCode=${encodeURIComponent(request.country.code)}` },
   body: undefined,

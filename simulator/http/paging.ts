@@ -1,8 +1,8 @@
 import type { World } from '../world/world.ts'
 import { array, type Children } from '../xml/element.ts'
 import { type Answer, ok } from './answers.ts'
-import { type Asking, whole } from './asking.ts'
 import { createRejection, nothing } from './errors.ts'
+import { type ApiRequest, whole } from './request.ts'
 
 /** The attributes of a list that was not paged differ by list. */
 export type Unpaged = (total: number) => { PageStartRow: number; PageRows: number }
@@ -21,15 +21,15 @@ interface Page<T> {
 }
 
 /** A list, or the page of it that `startRow` and `pageRows` ask for. Without any rows: no data found. */
-export function paged<T>(request: Asking, world: World, { name, rows, row, unpaged, attributes }: Page<T>): Answer {
-  const asked = { start: request.query('startRow'), rows: request.query('pageRows') }
-  const start = asked.start ? whole(asked.start) : 1
-  const size = asked.rows ? whole(asked.rows) : Number.MAX_SAFE_INTEGER
+export function paged<T>(request: ApiRequest, world: World, { name, rows, row, unpaged, attributes }: Page<T>): Answer {
+  const parameters = { start: request.query('startRow'), rows: request.query('pageRows') }
+  const start = parameters.start ? whole(parameters.start) : 1
+  const size = parameters.rows ? whole(parameters.rows) : Number.MAX_SAFE_INTEGER
   if (start === undefined || size === undefined || start < 1 || size < 1) throw createRejection(5034)
   const total = rows.length
   if (total === 0) throw nothing()
   const pageSize = size
-  const isPaged = asked.start || asked.rows
+  const isPaged = parameters.start || parameters.rows
   const first = request.paging.samePage ? 1 : start
   if (first > total && world.settings.pastEnd === 'empty') return ok()
   if (first > total && world.settings.pastEnd === '5008') throw nothing()
@@ -38,6 +38,6 @@ export function paged<T>(request: Asking, world: World, { name, rows, row, unpag
     const end = Math.min(total, first - 1 + pageSize)
     for (let i = first - 1; i < end; i++) yield row(ordered[i] as T, i + 1)
   }
-  const shown = isPaged ? { PageStartRow: first, PageRows: asked.rows ? size : total } : unpaged(total)
+  const shown = isPaged ? { PageStartRow: first, PageRows: parameters.rows ? size : total } : unpaged(total)
   return ok(array(name, written(), { TotalRows: total, ...shown, ...attributes }))
 }

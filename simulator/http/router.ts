@@ -1,9 +1,9 @@
 import { atLeast, type Feature, firstReleases } from '../world/release.ts'
 import type { World } from '../world/world.ts'
 import type { Answer } from './answers.ts'
-import type { Asking } from './asking.ts'
+import type { ApiRequest } from './request.ts'
 
-export type Handler = (request: Asking, world: World) => Answer
+export type Handler = (request: ApiRequest, world: World) => Answer
 
 /** One call of the API. */
 export interface Route {
@@ -21,9 +21,9 @@ function parametersOf(pattern: string[], path: string[]): string[] | undefined {
   if (pattern.length !== path.length) return
   const parameters: string[] = []
   for (const [i, expected] of pattern.entries()) {
-    const found = path[i] ?? ''
-    if (expected.startsWith('{')) parameters.push(found)
-    else if (expected.toLowerCase() !== found.toLowerCase()) return
+    const segment = path[i] ?? ''
+    if (expected.startsWith('{')) parameters.push(segment)
+    else if (expected.toLowerCase() !== segment.toLowerCase()) return
   }
   return parameters
 }

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import { rootPage } from '../api/root.ts'
 import { routes } from '../api/routes.ts'
 import { type Answer, failure, rejected } from '../http/answers.ts'
-import { payloadVersion, readQuery } from '../http/asking.ts'
 import { createRejection, RejectedRequest } from '../http/errors.ts'
+import { payloadVersion, readQuery } from '../http/request.ts'
 import { router } from '../http/router.ts'
 import type { Country, Settings } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
@@ -58,16 +58,16 @@ export function respond(received: Received, world: World, paging: { samePage?: b
   if (!mayEnter(settings, headers.authorization)) return failure(401, { 'www-authenticate': 'Basic realm="RetailAPI"' })
   const path = received.path.replace(/\/+$/, '')
   if (path === '') return method === 'GET' ? rootPage(world) : failure(405)
-  const found = route(method, path, settings.release)
-  if (found === 404 || found === 405) return failure(found)
+  const match = route(method, path, settings.release)
+  if (match === 404 || match === 405) return failure(match)
   try {
     const version = payloadVersion(String(headers.accept ?? ''))
     if (version < 1 || version > 4) throw createRejection(5045)
     const query = readQuery(received.search)
     const country = countryOf(settings, query('countryCode'))
-    const parameters = found.parameters
+    const parameters = match.parameters
     const payload = () => payloadOf(received)
-    return found.handle(
+    return match.handle(
       { method, path, query, parameters, version, country, root: received.root, payload, paging },
       world,
     )

@@ -81,7 +81,7 @@ export interface Ledger {
 }
 
 /** Older entries are forgotten, so that a simulator may run for weeks. */
-const maximum = 100_000
+const maxEntries = 100_000
 
 /** `pin=1234` must not be logged. */
 const masked = (path: string) => path.replace(/([?&](?:pin|password)=)[^&]*/gi, '$1***')
@@ -97,7 +97,7 @@ export function makeLedger(): Ledger {
   let seq = 0
   let calls: Call[] = []
   let effects: Effect[] = []
-  const limited = <T>(list: T[]) => (list.length > maximum * 1.1 ? list.slice(-maximum) : list)
+  const limited = <T>(list: T[]) => (list.length > maxEntries * 1.1 ? list.slice(-maxEntries) : list)
   return {
     get calls() {
       return calls

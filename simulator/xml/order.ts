@@ -25,7 +25,7 @@ export function shape(order: string, parts: Readonly<Record<string, Shape>> = {}
  * Returns a payload without unknown or misspelt elements, which are ignored. Calls `misplaced` for elements out of order,
  * which can throw. Otherwise they are dropped.
  */
-export function settled(
+export function keepExpectedElements(
   payload: Payload,
   expected: Shape,
   misplaced: (name: string, after: string) => 'keep' | 'drop',
@@ -38,7 +38,7 @@ export function settled(
     if (rank < reached.rank && misplaced(child.name, reached.name) === 'drop') continue
     if (rank > reached.rank) reached = { rank, name: child.name }
     const part = expected.parts[child.name]
-    children.push(part ? settled(child, part, misplaced) : child)
+    children.push(part ? keepExpectedElements(child, part, misplaced) : child)
   }
   return { ...payload, children }
 }

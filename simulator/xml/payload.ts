@@ -40,9 +40,9 @@ export function readPayload(text: string): Payload {
 
 /** The element at a path below another. */
 export function at(payload: Payload | undefined, ...path: string[]): Payload | undefined {
-  let found = payload
-  for (const name of path) found = found?.children.find(child => child.name === name)
-  return found
+  let element = payload
+  for (const name of path) element = element?.children.find(child => child.name === name)
+  return element
 }
 
 /** The text at a path; undefined where the element is absent, and empty where it is. */

@@ -29,7 +29,7 @@ for (const [path, name] of lists)
   test(`${path} names unsupported fields without a call unless export files add them`, async () => {
     const { capabilities } = (await api.get('/capabilities')).json.data
     const { reason } = capabilities.find((one: { name: string }) => one.name === name)
-    await simulator.refuse()
+    await simulator.stopAccepting()
     const { status, json } = await api.get(path)
     await simulator.accept()
     assert.equal(status, 200)

@@ -211,7 +211,7 @@ test('a person can be edited between a GET and a PUT', async () => {
 })
 
 test('a closed port reopens with the same number', async () => {
-  await simulator.refuse()
+  await simulator.stopAccepting()
   await broken(ask('Stores'))
   await simulator.accept()
   assert.equal((await ask('Stores')).status, 200)

@@ -36,14 +36,14 @@ function filesHere() {
     packages.set(name, `${before}, ${depends}`.match(/(?<=^|[,|] *)[a-z0-9][a-z0-9.+-]+/g) ?? [])
     if (essential === 'yes') all.push(name)
   }
-  const matches = new Set<string>()
+  const names = new Set<string>()
   for (const next = [...all, 'apt', 'passwd']; next.length; ) {
     const name = next.pop() ?? ''
-    if (matches.has(name) || !packages.has(name)) continue
-    matches.add(name)
+    if (names.has(name) || !packages.has(name)) continue
+    names.add(name)
     next.push(...(packages.get(name) ?? []))
   }
-  const { stdout } = spawnSync('dpkg', ['-L', ...matches], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+  const { stdout } = spawnSync('dpkg', ['-L', ...names], { encoding: 'utf8', maxBuffer: 2 ** 26 })
   const files = new Set(['/bin', '/lib', '/lib64', '/sbin', '/opt', '/etc/passwd', '/etc/group', '/etc/shadow'])
   for (const path of stdout.split('\n')) {
     if (!path.startsWith('/') || /^\/usr\/share\/(doc|man|info|locale|lintian)\//.test(path)) continue

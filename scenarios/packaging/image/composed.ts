@@ -38,10 +38,10 @@ const began = Date.now()
 compose('stop', '-t', grace)
 const { ExitCode } = stateOf()
 const inTime = Date.now() - began < Number(grace) * 1000
-const remaining = readdirSync(volume, { recursive: true }).map(String)
+const volumeFiles = readdirSync(volume, { recursive: true }).map(String)
 facts.push([
   'it is stopped in order, within its stop_grace_period',
-  ExitCode === 0 && inTime && !remaining.some(each => each.endsWith('postmaster.pid')),
+  ExitCode === 0 && inTime && !volumeFiles.some(each => each.endsWith('postmaster.pid')),
 ])
 const authority = readFileSync(ca, 'utf8')
 compose('down', '-t', grace)

@@ -25,19 +25,8 @@ export function onMachine(home: string, command: readonly string[], stdio: 'inhe
     })
   } finally {
     // The cgroups are not its own, but empty by now.
-    const remaining = [
-      '/sys/fs/cgroup',
-      '-depth',
-      '-path',
-      '*/libpod_parent*',
-      '-type',
-      'd',
-      '-exec',
-      'rmdir',
-      '{}',
-      '+',
-    ]
-    spawnSync('find', remaining)
+    const args = ['/sys/fs/cgroup', '-depth', '-path', '*/libpod_parent*', '-type', 'd', '-exec', 'rmdir', '{}', '+']
+    spawnSync('find', args)
     rmSync(join(home, 'lib'), { recursive: true, force: true })
   }
 }

@@ -36,10 +36,10 @@ exec chroot "$ROOT" "$@"`
 /** Runs a command as a container would: as the image's user, with no capabilities and none to be had, in its directory. */
 export function runIn({ root, volume, config, environment }: Root, command: readonly string[]): ChildProcess {
   const [uid, gid] = config.User.split(':')
-  const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']
-  const content = ['setpriv', ...as, 'env', '-i', `--chdir=${config.WorkingDir}`, ...config.Env]
-  const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  return spawn('unshare', ['--mount', 'sh', '-euc', mounts, 'sh', ...content, ...set, ...command], {
+  const privileges = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']
+  const launcher = ['setpriv', ...privileges, 'env', '-i', `--chdir=${config.WorkingDir}`, ...config.Env]
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  return spawn('unshare', ['--mount', 'sh', '-euc', mounts, 'sh', ...launcher, ...variables, ...command], {
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ROOT: root, VOLUME: volume },
     stdio: ['ignore', 'inherit', 'inherit'],
   })

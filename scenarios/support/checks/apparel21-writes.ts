@@ -72,10 +72,10 @@ export async function checkApparel21Writes(
   ): CheckResult {
     const operations = history.of(type)
     const wrong = operations.flatMap(operation => {
-      const [theirs, ours] = [upstreamRecords.get(operation.key), ownRecords.get(operation.key)]
-      if (theirs !== ours) return [`${operation.key} is ${theirs} at the back office, ${ours} in our tables`]
-      const isWrong = isAcknowledged(operation) && !(ours && isOfResponse(operation, ours.split(':')[0] ?? ''))
-      return isWrong ? [`${operation.key} is ${ours}; the response was ${operation.outcome.data?.id}`] : []
+      const [upstream, own] = [upstreamRecords.get(operation.key), ownRecords.get(operation.key)]
+      if (upstream !== own) return [`${operation.key} is ${upstream} at the back office, ${own} in our tables`]
+      const isWrong = isAcknowledged(operation) && !(own && isOfResponse(operation, own.split(':')[0] ?? ''))
+      return isWrong ? [`${operation.key} is ${own}; the response was ${operation.outcome.data?.id}`] : []
     })
     return check(`${name}: back office, our tables and responses agree`, wrong, operations.length)
   }
@@ -213,9 +213,9 @@ export async function checkApparel21Writes(
   ]
 }
 
-async function compareCounts(db: Db, serviceId: number, there: number): Promise<string[]> {
-  const isSameRecord = await db.run(sql`select from sales_return where service_id = ${serviceId}`)
-  return isSameRecord === there ? [] : [`${isSameRecord} in our tables, ${there} at the back office`]
+async function compareCounts(db: Db, serviceId: number, upstreamCount: number): Promise<string[]> {
+  const ownCount = await db.run(sql`select from sales_return where service_id = ${serviceId}`)
+  return ownCount === upstreamCount ? [] : [`${ownCount} in our tables, ${upstreamCount} at the back office`]
 }
 
 /** Changes of customers by clients. */

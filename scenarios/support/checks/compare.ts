@@ -5,13 +5,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Lists the paths at which two values differ, with both values. Fields that aren't expected are ignored. */
-export function listDifferences(expected: unknown, found: unknown, path = ''): string[] {
-  if (isObject(expected) && isObject(found))
-    return Object.entries(expected).flatMap(([name, value]) => listDifferences(value, found[name], `${path}/${name}`))
-  if (Array.isArray(expected) && Array.isArray(found) && expected.length === found.length)
-    return sortById(expected).flatMap((value, i) => listDifferences(value, sortById(found)[i], `${path}/${i}`))
-  const [expectedJson, actual] = [expected, found].map(value => JSON.stringify(value))
-  return expectedJson === actual ? [] : [`${path} is ${actual}, not ${expectedJson}`]
+export function listDifferences(expected: unknown, actual: unknown, path = ''): string[] {
+  if (isObject(expected) && isObject(actual))
+    return Object.entries(expected).flatMap(([name, value]) => listDifferences(value, actual[name], `${path}/${name}`))
+  if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length)
+    return sortById(expected).flatMap((value, i) => listDifferences(value, sortById(actual)[i], `${path}/${i}`))
+  const [expectedJson, actualJson] = [expected, actual].map(value => JSON.stringify(value))
+  return expectedJson === actualJson ? [] : [`${path} is ${actualJson}, not ${expectedJson}`]
 }
 
 /** Sorts records by ID: their order isn't compared here. */
@@ -21,8 +21,8 @@ function sortById(list: readonly unknown[]): readonly unknown[] {
 }
 
 /** Checks that a list has the expected records, all of them, and no others. */
-export function checkList(name: string, expected: Expected, matches: readonly object[], id = 'id'): CheckResult {
-  const actual = new Map(matches.map(record => [String((record as Record<string, unknown>)[id]), record]))
+export function checkList(name: string, expected: Expected, records: readonly object[], id = 'id'): CheckResult {
+  const actual = new Map(records.map(record => [String((record as Record<string, unknown>)[id]), record]))
   const wrong = [
     ...[...expected].flatMap(([key, record]) => {
       const match = actual.get(key)
@@ -30,16 +30,16 @@ export function checkList(name: string, expected: Expected, matches: readonly ob
       return listDifferences(record, match).map(difference => `${key}${difference}`)
     }),
     ...[...actual.keys()].filter(key => !expected.has(key)).map(key => `${key} was removed at the back office`),
-    ...(actual.size < matches.length ? ['a record is listed twice'] : []),
+    ...(actual.size < records.length ? ['a record is listed twice'] : []),
   ]
   return check(`${name}: the list equals the back office, record by record`, wrong, expected.size)
 }
 
-/** Lists what is in one of two lists only. */
-export function compareKeys(expected: readonly string[], matches: readonly string[]): string[] {
-  const [wanted, actual] = [new Set(expected), new Set(matches)]
+/** Lists the keys that are in only one of two lists. */
+export function compareKeys(expected: readonly string[], actual: readonly string[]): string[] {
+  const [expectedKeys, actualKeys] = [new Set(expected), new Set(actual)]
   return [
-    ...[...wanted].filter(key => !actual.has(key)).map(key => `${key} is missing`),
-    ...[...actual].filter(key => !wanted.has(key)).map(key => `${key} is unexpected`),
+    ...[...expectedKeys].filter(key => !actualKeys.has(key)).map(key => `${key} is missing`),
+    ...[...actualKeys].filter(key => !expectedKeys.has(key)).map(key => `${key} is unexpected`),
   ]
 }

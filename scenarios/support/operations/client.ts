@@ -1,6 +1,6 @@
 /**
  * Calls the API through the published client, at any of several processes that can die at any moment.
- * `toOutcome` turns one call into a value; `settle` repeats a call until its result is known.
+ * `toOutcome` turns one call into a value; `reconcile` repeats a call until its result is known.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -84,7 +84,7 @@ export async function toOutcome<T>(call: Promise<T>): Promise<Outcome<T>> {
 }
 
 /** True if a repeat can't change the outcome of a call. */
-export const isSettled = ({ status, code }: Outcome<unknown>) =>
+export const isFinal = ({ status, code }: Outcome<unknown>) =>
   status > 0 && status < 500 && status !== 429 && code !== 'idempotency_in_progress' && code !== 'concurrent_update'
 
 /** Status of an operation whose client stopped repeating it, and so never learnt the result. */
@@ -95,7 +95,7 @@ const reconcileTimeoutMs = 90_000
 /** Scenarios wait no longer than this for `Retry-After`. */
 const maxRetryAfterMs = 1_500
 
-export interface Settling {
+export interface ReconcileOptions {
   random: Random
   /** Probability that the client stops after an attempt that left the result open. Default 0. */
   abandonChance?: number
@@ -106,12 +106,12 @@ export interface Settling {
 /** Repeats a call until its outcome is known. Throws after 90 s, which counts as a failed check. */
 export async function reconcile<T>(
   call: () => Promise<T>,
-  { random, abandonChance = 0, onRetry = () => {} }: Settling,
+  { random, abandonChance = 0, onRetry = () => {} }: ReconcileOptions,
 ): Promise<Outcome<T>> {
   let last: Outcome<T> | undefined
   for (const end = performance.now() + reconcileTimeoutMs; performance.now() < end; ) {
     last = await toOutcome(call())
-    if (isSettled(last)) return last
+    if (isFinal(last)) return last
     onRetry(last.status ? `${last.status} ${last.code}` : 'no response')
     if (random.chance(abandonChance)) return { status: abandoned, isReplay: false }
     await delay(random.integer(0, Math.min((last.retryAfter ?? 0) * 1_000, maxRetryAfterMs)) + random.integer(20, 100))

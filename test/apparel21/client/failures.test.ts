@@ -49,7 +49,7 @@ test('a write is never repeated: its outcome is unknown unless never sent', asyn
   }
   simulator.faults.clear()
   await fails(open().write(lock), 'validation_id_incorrect')
-  await simulator.refuse()
+  await simulator.stopAccepting()
   const error = await fails(open().write(lock), 'back_office_unavailable')
   assert.ok(Number(error.headers['retry-after']) >= 1)
   await simulator.accept()
@@ -58,7 +58,7 @@ test('a write is never repeated: its outcome is unknown unless never sent', asyn
 test('a failed connection is 503 with Retry-After', async () => {
   const client = open()
   await client.document(stores)
-  await simulator.refuse()
+  await simulator.stopAccepting()
   const error = await fails(client.document(stores), 'back_office_unavailable')
   assert.ok(Number(error.headers['retry-after']) >= 1)
   assert.doesNotMatch(error.message, /127|ECONN/)
@@ -112,7 +112,7 @@ test('a short Retry-After is waited out and a long one passed on', async () => {
 })
 
 test('the circuit breaker opens after failures, allows one probe and closes', async () => {
-  await simulator.refuse()
+  await simulator.stopAccepting()
   const states: string[] = []
   const onBreaker = (state: string) => states.push(state)
   const client = open({ failureThreshold: 3, openMs: 300, maxOpenMs: 300 }, { onBreaker })

@@ -98,7 +98,7 @@ test('failed connections affect only live requests, and service recovers', async
   await pagination.export().next()
   assert.ok(paged)
   assert.equal(pagination.meta?.syncedAt, paged, 'as a whole')
-  await simulator.refuse()
+  await simulator.stopAccepting()
   for (const [path, was] of shown) {
     const { status, json } = await caller.get(path)
     assert.equal(status, 200, path)

@@ -98,7 +98,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   let whileDown = { asked: 0, upstream: 0 }
   for (let round = 0; round < 4; round++) {
     const began = { asked: requested, upstream: simulator.ledger.calls.length }
-    if (round % 2) await simulator.refuse()
+    if (round % 2) await simulator.stopAccepting()
     else simulator.faults.add({ kind: 'down' })
     await delay(500)
     whileDown = {

@@ -217,7 +217,7 @@ test('interrupted refreshes resume where they stopped', async t => {
 })
 
 test('an outage is recorded and the next run resumes', async () => {
-  await fed.simulator.refuse()
+  await fed.simulator.stopAccepting()
   await assert.rejects(fed.sync('customers'), /./)
   assert.match((await fed.state('customers'))?.error ?? '', /^back_office_unavailable/)
   await fed.simulator.accept()

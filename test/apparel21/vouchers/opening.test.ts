@@ -234,7 +234,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
 
 test('vouchers return 503 during an outage and count no failures', async () => {
   const ownValidationId = await validationOf(api)
-  await simulator.refuse()
+  await simulator.stopAccepting()
   try {
     for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, ownValidationId)]) {
       assertProblem(response, 'back_office_unavailable', api.baseUrl)

@@ -207,7 +207,7 @@ test('a repeat finishes a customer change that was rolled back only here', async
 test('an unavailable back office is 503 with Retry-After and nothing is written', async () => {
   const { id } = await createCustomer(api)
   const rows = await count(api, api, 'customer')
-  await simulator.refuse()
+  await simulator.stopAccepting()
   for (const response of [
     await post(api, '/customers', buildCustomer(), withKey()),
     await put(api, `/customers/${id}`, { title: 'Dr' }),

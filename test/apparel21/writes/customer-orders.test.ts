@@ -37,7 +37,7 @@ test("a customer's list shows orders placed in the back office, newest first", a
   const times = data.map(({ placedAt }) => placedAt)
   assert.deepEqual(times, times.toSorted().reverse())
   assert.deepEqual([meta.warnings, Date.parse(meta.syncedAt) <= Date.now()], [undefined, true])
-  await simulator.refuse()
+  await simulator.stopAccepting()
   const later = await listed(id)
   assert.deepEqual(later.data, data)
   assert.deepEqual([codesOf(later.meta), later.meta.syncedAt], [['back_office_unavailable'], undefined])

@@ -173,7 +173,7 @@ test("a voucher pays once even if the order's response is lost", async () => {
 
 test('an unavailable back office is 503 with Retry-After without an order', async () => {
   const before = await rows()
-  await simulator.refuse()
+  await simulator.stopAccepting()
   const response = await post(api, '/orders', order(), withKey())
   assertProblem(response, 'back_office_unavailable', api.baseUrl, '/orders')
   assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
@@ -230,7 +230,7 @@ test('GET finds earlier upstream orders with one call if not stored', async () =
   }
   const stranger = await api.createService()
   assertProblem(await stranger.get(`/orders/${one.id}`), 'not_found', api.baseUrl)
-  await simulator.refuse()
+  await simulator.stopAccepting()
   assert.equal((await api.get(`/orders/${one.id}`)).status, 200)
   for (const path of ['/orders/4711', '/orders/4711/returnable', '/orders?order_number=4711'])
     assertProblem(await api.get(path), 'back_office_unavailable', api.baseUrl)

@@ -56,6 +56,6 @@ test('return reasons include new ones of the back office', async () => {
 
 test('a known return reason stays valid during an outage', async () => {
   const known = await reasons()
-  await simulator.refuse()
+  await simulator.stopAccepting()
   assert.deepEqual(await reasons(), known)
 })

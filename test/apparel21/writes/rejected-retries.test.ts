@@ -193,7 +193,7 @@ test('a write that never arrived is rejected after a look-up', async () => {
   }
   await withoutPaypal(() =>
     having(noSize, reasons, async () => {
-      await simulator.refuse()
+      await simulator.stopAccepting()
       await are(504)
       assert.equal((await open())[0], 3, 'while it is away nobody knows')
       await simulator.accept()

@@ -212,7 +212,7 @@ test('an unknown order is 404, and unavailable during an outage', async () => {
     assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'not_found', api.baseUrl)
   const order = await bought({ [tee.sku]: 1 })
   const before = await rows()
-  await simulator.refuse()
+  await simulator.stopAccepting()
   for (const id of ['99999998', order.id]) {
     const response = await giveBack(id, { [tee.sku]: 1 })
     assertProblem(response, 'back_office_unavailable', api.baseUrl)

@@ -2,7 +2,7 @@ import type { Country } from '../world/settings.ts'
 import type { Payload } from '../xml/payload.ts'
 
 /** A request, once it has been let in. */
-export interface Asking {
+export interface ApiRequest {
   method: string
   /** Below the base, as sent, without a slash at its end. */
   path: string
