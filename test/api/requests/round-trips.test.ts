@@ -47,3 +47,23 @@ test('locking a voucher takes at most five database round trips', async () => {
   const lock = () => put(far, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, withKey())
   assert.ok((await roundTripsOf(lock, 200)) <= 5)
 })
+
+test('a poll without changes takes at most two database round trips', async () => {
+  await post(api, '/customers', buildCustomer())
+  for (const path of [
+    '/customers/search',
+    '/products',
+    '/inventory',
+    '/inventory?sku=TEE',
+    '/orders/transactions/search',
+  ]) {
+    const pathWith = (query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
+    const { data, meta } = (await api.get(pathWith('updated_after=2000-01-01'))).json
+    assert.ok(data.length > 0, path)
+    const poll = () => far.get(pathWith(`updated_after=${meta.asOf}`))
+    assert.deepEqual((await poll()).json.data, [], path)
+    const trips = await roundTripsOf(poll, 200)
+    // The SKU is looked up by its own statement.
+    assert.ok(trips <= (path.includes('sku=') ? 3 : 2), `${path}: ${trips}`)
+  }
+})
