@@ -86,8 +86,8 @@ test('a new process makes each call once under concurrent requests', async () =>
   const fresh = await shop.secondServer()
   const shoppers = [takeNextPerson(), takeNextPerson(), takeNextPerson()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
-  const asking = Array.from({ length: 90 }, (_, i) => historyOf(shoppers[i % 3] ?? 0, fresh))
-  const responses = await Promise.all(asking)
+  const pending = Array.from({ length: 90 }, (_, i) => historyOf(shoppers[i % 3] ?? 0, fresh))
+  const responses = await Promise.all(pending)
   assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
   const begun = Map.groupBy(simulator.ledger.calls, ({ method, path }) => `${method} ${path}`)
   assert.ok(begun.size >= 3)
@@ -112,12 +112,12 @@ test('a hanging back office delays a list briefly; late responses are stored', a
   const sold = sell(personId)
   simulator.faults.add({ kind: 'latency', seconds: 4.5, path: '/Persons/*/RetailTransactions', times: 1 })
   const began = Date.now()
-  const asking = historyOf(personId, patient)
+  const pending = historyOf(personId, patient)
   await new Promise(resolve => setTimeout(resolve, 1_000))
   const locked = await api.db.row(sql`
     select count(*)::integer as n from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`)
   assert.deepEqual(locked, { n: 0 })
-  const { ids, meta } = await asking
+  const { ids, meta } = await pending
   assert.ok(Date.now() - began < 4_300, 'it is not waited for')
   assert.equal(ids.includes(sold), false)
   assert.deepEqual(codesOf(meta), ['back_office_unavailable'])

@@ -71,9 +71,9 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   const seconds: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
   const sync = async (name: string, { full } = { full: true }) => {
-    const match = syncs.find(one => one.name === name)
-    if (!match) throw new Error(`There is no sync ${name}`)
-    await runSync(api.db, api.service, match, { full })
+    const definition = syncs.find(one => one.name === name)
+    if (!definition) throw new Error(`There is no sync ${name}`)
+    await runSync(api.db, api.service, definition, { full })
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()
@@ -111,24 +111,20 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
         driver: () => ({ isEmbedded: false, syncs, breaker: undefined }),
       })
       const seen = new Set<string>()
-      for (
-        let remaining = await claimInDoubtWrite(db, keys);
-        remaining;
-        remaining = await claimInDoubtWrite(db, keys)
-      ) {
-        seen.add(remaining.id)
+      for (let write = await claimInDoubtWrite(db, keys); write; write = await claimInDoubtWrite(db, keys)) {
+        seen.add(write.id)
         await recoverWrite(
           { context: { db, keys }, registry, log: pino({ level: 'silent' }) },
           { ...service, settings: { ...service.settings, ...changed } },
-          remaining,
+          write,
         )
       }
       return seen.size
     },
     async secondServer(connection = api.database.connection) {
       const ownBackOffices = behind(simulator, { gateways, limits })
-      const beside = { ...api, database: { ...api.database, connection } }
-      const second = await startTestApi({ sharedWith: beside, backOffice: ownBackOffices.backOffice })
+      const withConnection = { ...api, database: { ...api.database, connection } }
+      const second = await startTestApi({ sharedWith: withConnection, backOffice: ownBackOffices.backOffice })
       seconds.push(() => second.stop().then(ownBackOffices.client.close))
       return second
     },

@@ -104,11 +104,11 @@ test('a restore with possible loss rejects old cursors and accepts new ones', as
     const old = await server.ask(`/customers/search?after_cursor=${pagination.json.meta.endCursor}`, { headers })
     assert.equal(old.status, 400)
     assert.match(old.text, /is from before the service was restored from a backup/)
-    const [anew, from] = [
+    const [first, from] = [
       await server.ask('/changes', { headers }),
       await server.ask('/customers/search?limit=1', { headers }),
     ]
-    const on = await server.ask(`/changes?after_cursor=${anew.json.meta.endCursor}`, { headers })
+    const on = await server.ask(`/changes?after_cursor=${first.json.meta.endCursor}`, { headers })
     assert.equal(on.status, 200)
     const further = await server.ask(`/customers/search?limit=1&after_cursor=${from.json.meta.endCursor}`, { headers })
     assert.equal(further.status, 200)
@@ -140,8 +140,8 @@ test('a backup during writes contains every acknowledged customer completely', a
   }
   const target = await empty()
   await runSuccessfully(['restore', join(home, 'busy')], environmentOf(target))
-  const rows = await target.db.rows<{ id: string; told: boolean }>(sql`
-    select id, exists (select from audit a where a.service_id = c.service_id and position('/customers/' || c.id || '"' in a.record) > 0) as told
+  const rows = await target.db.rows<{ id: string; isAudited: boolean }>(sql`
+    select id, exists (select from audit a where a.service_id = c.service_id and position('/customers/' || c.id || '"' in a.record) > 0) as "isAudited"
       from customer c where surname = 'Writing'`)
   const there = new Set(rows.map(({ id }) => id))
   assert.deepEqual(
@@ -149,7 +149,7 @@ test('a backup during writes contains every acknowledged customer completely', a
     [],
   )
   assert.deepEqual(
-    rows.filter(({ told: reported }) => !reported),
+    rows.filter(({ isAudited }) => !isAudited),
     [],
   )
 })
@@ -199,13 +199,13 @@ test('a backup with its own CPU limit is complete', async () => {
 })
 
 test('a backup to standard output is the same file', async () => {
-  const output = join(home, 'said')
-  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, output], environmentOf(api.database), {
+  const written = join(home, 'said')
+  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, written], environmentOf(api.database), {
     program: ['/bin/sh'],
   })
   assert.equal((await backup.ended).code, 0, backup.err)
   const target = await empty()
-  assert.match(await runSuccessfully(['restore', output], environmentOf(target)), /^Restored /)
+  assert.match(await runSuccessfully(['restore', written], environmentOf(target)), /^Restored /)
 })
 
 test('a backup restores into an empty bundled PostgreSQL and can be served', async () => {

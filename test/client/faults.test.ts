@@ -110,8 +110,8 @@ test('a read without a server ends on timeout or abort', async () => {
   const away = await client.customers.get('65432', { retryTimeoutMs: 500 }).catch(error => error)
   assert.ok(away instanceof UnavailableError)
   assert.equal(away.code, 'no_response')
-  const asking = client.customers.get('65432', { signal: AbortSignal.timeout(100) })
-  await assert.rejects(asking, { name: 'TimeoutError' })
+  const pending = client.customers.get('65432', { signal: AbortSignal.timeout(100) })
+  await assert.rejects(pending, { name: 'TimeoutError' })
   network.leadTo(api.baseUrl)
 })
 

@@ -8,7 +8,7 @@ import { clientOf } from './shop.ts'
 
 const shop = await shopOfTests()
 const { api, simulator } = shop
-const { made: created } = personsOf(shop)
+const { created } = personsOf(shop)
 const client = clientOf(api)
 const loseAnswer = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
 

@@ -122,8 +122,8 @@ test('column options override the profile for any option', async () => {
     return { ...(await sale('S1')), changed }
   }
   const others = ['--ignore', '*']
-  const output = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
-  const first = await reported(...output)
+  const mapTimes = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
+  const first = await reported(...mapTimes)
   assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
   assert.equal((await reported('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
   assert.equal(
@@ -212,15 +212,15 @@ test('rejected lines of such a file can be corrected and imported again', async 
 })
 
 test('a UTF-8 byte order mark overrides the encoding option', async () => {
-  const output = ['--encoding', 'windows-1252']
+  const args = ['--encoding', 'windows-1252']
   writeFileSync(at('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
-  assert.equal(run('staff', 'marked.csv', ...output).status, 2)
+  assert.equal(run('staff', 'marked.csv', ...args).status, 2)
   const corrected = readFileSync(at('marked.csv.rejected.csv'), 'utf8').replace('Größe,', 'Größe,M1')
   writeFileSync(at('mended.csv'), `\ufeff${corrected}`)
-  const again = run('staff', 'mended.csv', ...output)
+  const again = run('staff', 'mended.csv', ...args)
   assert.deepEqual([again.status, again.err], [0, ''])
   writeFileSync(at('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
-  assert.equal(run('staff', 'whole.csv', ...output).status, 0)
+  assert.equal(run('staff', 'whole.csv', ...args).status, 0)
   assert.deepEqual(
     (await shop.rows(`select surname from staff where id like 'm%' order by id`)).map(({ surname }) => surname),
     ['Größe', 'Käse', 'Grün'],

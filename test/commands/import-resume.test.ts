@@ -98,9 +98,9 @@ test('a stopped import explains --resume, which requires the same file', async (
   assert.match(other.stdout, /^stopped\.csv +2,000 /m)
 
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
-  const anew = run('stopped.csv', '--stop-after', '1')
+  const again = run('stopped.csv', '--stop-after', '1')
   assert.match(
-    anew.stderr,
+    again.stderr,
     new RegExp(`after line ${line.toLocaleString('en')}\\. Starting at the first line\\. To resume, use --resume\\.`),
   )
   const rest = run('stopped.csv', '--resume')

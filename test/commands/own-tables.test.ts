@@ -42,8 +42,8 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     assert.deepEqual([code, out], [1, ''], err)
     return err
   }
-  const kept = (label: string, doing: string) =>
-    `tillbridge: ${label} of ${service.name} belong to its back office (apparel21): ${doing}.\n`
+  const kept = (records: string, doing: string) =>
+    `tillbridge: ${records} of ${service.name} belong to its back office (apparel21): ${doing}.\n`
   for (const command of [
     ['ship', waiting.orderNumber],
     ['cancel', waiting.orderNumber],

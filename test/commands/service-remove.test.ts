@@ -171,7 +171,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     db,
     `select from tombstone where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
   )
-  const remaining = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
+  const countTombstones = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
   try {
     const killed = startCommand(remove(name, '--backup', file, '--yes', name), environment)
     await waitUntil(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
@@ -182,7 +182,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     )
     await waitUntil(() => isBrokenOff, 'the job is broken off', 20_000)
     await waitUntil(
-      async () => (await remaining()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
+      async () => (await countTombstones()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
       'two portions of the table are gone for good',
       60_000,
     )
@@ -192,7 +192,7 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     await waitUntil(() => ran.length, "the neighbour's job is done", 20_000)
     process.kill(-killed.pid, 'SIGKILL')
     await killed.ended
-    assert.equal(await remaining(), 500)
+    assert.equal(await countTombstones(), 500)
   } finally {
     letGo()
   }

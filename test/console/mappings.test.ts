@@ -66,14 +66,16 @@ test('the page shows the progress of a check that another client started', {
   )
   assert.equal((await post(caller, '/mappings/check', {})).status, 202)
   await page.waitForText('Queued. The check starts when a worker is free.')
-  const isOurs = sql`service_id = ${caller.service.id}`
-  await api.db.run(sql`update mapping_check set (checked, to_check) = row(1, 1000) where ${isOurs}`)
+  const ofService = sql`service_id = ${caller.service.id}`
+  await api.db.run(sql`update mapping_check set (checked, to_check) = row(1, 1000) where ${ofService}`)
   await page.waitForText('1 of 1,000 records')
   await assertAccessible(page, 'a running check')
   worker = startTestWorker()
   await page.waitForText('different case')
   assert.doesNotMatch(await page.evaluate<string>('document.body.innerText'), /Checking…/)
-  const jobs = await api.db.rows(sql`select from job where ${isOurs} and name = ${mappingCheckJob} and due_at <= now()`)
+  const jobs = await api.db.rows(
+    sql`select from job where ${ofService} and name = ${mappingCheckJob} and due_at <= now()`,
+  )
   assert.equal(jobs.length, 0)
 })
 

@@ -52,10 +52,10 @@ test('the database contains nothing that could open a session or link', async ()
   const token = getCookie(await signIn(api)).split('=')[1] ?? ''
   const link = (await createLink(api.db, api.keys, api.username)) ?? ''
   for (const secret of [token, link]) {
-    const [match] = await api.db.rows<{ text: string }>(sql`
+    const [row] = await api.db.rows<{ text: string }>(sql`
       select (select string_agg(s::text, '') from console_session s) || (select string_agg(l::text, '') from console_link l) as text`)
     for (const form of [secret, Buffer.from(secret, 'base64url').toString('hex'), Buffer.from(secret).toString('hex')])
-      assert.equal(match?.text.includes(form), false)
+      assert.equal(row?.text.includes(form), false)
   }
 })
 

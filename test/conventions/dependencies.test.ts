@@ -24,10 +24,10 @@ test('each installed package is pinned by its hash', () => {
 })
 
 test('each direct dependency has an exact version', () => {
-  const ours = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(each =>
+  const direct = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(each =>
     Object.entries<string>(each),
   )
-  for (const [name, version] of ours) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$|^file:$/, name)
+  for (const [name, version] of direct) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$|^file:$/, name)
 })
 
 test('only listed packages run scripts when they are installed', () => {

@@ -56,9 +56,9 @@ test('descriptions of commands, arguments and options state no rule as a fact', 
   const messages: [string, string][] = []
   const visit = (command: Command, path: string) => {
     messages.push([path, command.description()])
-    for (const { name, description } of command.registeredArguments.map(registeredArgument => ({
-      name: registeredArgument.name(),
-      description: registeredArgument.description,
+    for (const { name, description } of command.registeredArguments.map(argument => ({
+      name: argument.name(),
+      description: argument.description,
     })))
       messages.push([`${path} <${name}>`, description])
     for (const { flags, description } of command.options) messages.push([`${path} ${flags}`, description])

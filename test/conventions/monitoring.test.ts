@@ -41,9 +41,9 @@ test('rules and dashboard name only exported metrics', () => {
 
 test('each metric is on the dashboard unless a standard name covers it', () => {
   const shown = queries.map(({ expr }) => expr).join('\n')
-  const ours = ['tillbridge_http_requests_total', 'tillbridge_http_request_duration_seconds']
+  const embeddedOnly = ['tillbridge_http_requests_total', 'tillbridge_http_request_duration_seconds']
   const missing = Object.keys(metrics).filter(name => !shown.includes(name))
-  assert.deepEqual(missing, ours)
+  assert.deepEqual(missing, embeddedOnly)
 })
 
 test('a metric has no label that Prometheus adds', () => {

@@ -5,7 +5,7 @@ import { type Database, sql } from '../../src/database/db.ts'
 import { checkMappings } from '../../src/store/mappings/check-all.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
-import { type Asked, documentOf } from './plans/document.ts'
+import { documentOf, type PlannedRequest } from './plans/document.ts'
 import { type Explainer, openExplainer, type Plan, type Step, statementsOf } from './plans/explain.ts'
 import { type ListRequest, lists, requestsFor } from './plans/requests.ts'
 import { fill } from './plans/shop.ts'
@@ -102,7 +102,7 @@ const exceptions: Exception[] = [
 suite('plans', { skip: await otherPostgres() }, () => {
   let api: TestApi
   let explainer: Explainer
-  const requested: Asked[] = []
+  const requested: PlannedRequest[] = []
 
   before(async () => {
     api = await startTestApi({ settings: { readsPerMinute: 'off' } })
@@ -118,9 +118,9 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   /** Requests the first page and one after the first record. Returns no pages if the filters are rejected. */
-  async function pagesOf(request: ListRequest): Promise<Asked[]> {
-    const ask = async (page: Asked['page'], url: string) => {
-      const { answer: response, statements } = await statementsOf(() => api.get(url))
+  async function pagesOf(request: ListRequest): Promise<PlannedRequest[]> {
+    const ask = async (page: PlannedRequest['page'], url: string) => {
+      const { result: response, statements } = await statementsOf(() => api.get(url))
       const plans: Plan[] = []
       // Statements without a service belong to the process: accounts, back offices, the watermark.
       for (const statement of statements)
@@ -155,12 +155,12 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('each exception is still necessary', () => {
-    const corrected = exceptions.flatMap(exception =>
+    const obsolete = exceptions.flatMap(exception =>
       exception.faults
         .filter(fault => !requested.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)))
         .map(fault => `${exception.list}?${exception.filters.join('&')}: ${fault}`),
     )
-    assert.deepEqual(corrected, [])
+    assert.deepEqual(obsolete, [])
   })
 
   test('two combined ranges read at most the rows a page allows', () => {
@@ -168,10 +168,10 @@ suite('plans', { skip: await otherPostgres() }, () => {
       const bounds = exceptions.flatMap(exception =>
         exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
       )
-      const maximum = Math.max(...each.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
+      const mostRows = Math.max(...each.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
       // A first page without a record continues once with four times the rows, so that it is empty only if the list is.
       const growth = each.page === 'first page' ? 4 : 1
-      return bounds.length && maximum > Math.max(...bounds) * growth ? [`${each.url}, ${each.page}: ${maximum}`] : []
+      return bounds.length && mostRows > Math.max(...bounds) * growth ? [`${each.url}, ${each.page}: ${mostRows}`] : []
     })
     assert.deepEqual(costly, [])
   })
@@ -221,9 +221,9 @@ async function analyze(db: Database) {
 const withParameter = ({ url, filters }: ListRequest, parameter: string) =>
   `${url}${filters.length ? '&' : '?'}${parameter}`
 
-function faultsOf({ records, plans }: Pick<Asked, 'records' | 'plans'>): Fault[] {
-  const errors = plans.flatMap(({ steps }) => steps.flatMap(step => faultsOfStep(step, Math.max(100, records))))
-  return [...new Set(errors)]
+function faultsOf({ records, plans }: Pick<PlannedRequest, 'records' | 'plans'>): Fault[] {
+  const faults = plans.flatMap(({ steps }) => steps.flatMap(step => faultsOfStep(step, Math.max(100, records))))
+  return [...new Set(faults)]
 }
 
 const faultsOfStep = ({ does, rows }: Step, page: number): Fault[] => [
@@ -232,5 +232,5 @@ const faultsOfStep = ({ does, rows }: Step, page: number): Fault[] => [
   ...(rows > page + 1 ? ['more rows than a page' as const] : []),
 ]
 
-const covers = ({ list, filters, faults: errors }: Exception, requested: ListRequest, fault: Fault) =>
-  list === requested.list && errors.includes(fault) && filters.every(name => requested.filters.includes(name))
+const covers = ({ list, filters, faults }: Exception, requested: ListRequest, fault: Fault) =>
+  list === requested.list && faults.includes(fault) && filters.every(name => requested.filters.includes(name))

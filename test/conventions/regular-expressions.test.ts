@@ -18,25 +18,25 @@ const exceptions = new Map([
   ['\\/+$', 'addresses of the configuration and of settings, at most 500 characters'],
 ])
 
-interface Match {
+interface Pattern {
   source: string
   flags: string
   place: string
 }
 
 /** Returns the regular expressions of a file. */
-function literalsIn({ path, text }: { path: string; text: string }): Match[] {
-  const matches: Match[] = []
+function literalsIn({ path, text }: { path: string; text: string }): Pattern[] {
+  const patterns: Pattern[] = []
   JSON.stringify(parseSync(path, text).program, (_, node) => {
     if (node?.type === 'Literal' && node.regex)
-      matches.push({ source: node.regex.pattern, flags: node.regex.flags, place: path })
+      patterns.push({ source: node.regex.pattern, flags: node.regex.flags, place: path })
     return typeof node === 'bigint' || node instanceof RegExp ? null : node
   })
-  return matches
+  return patterns
 }
 
 /** Returns the patterns of the schemas that requests are validated with. */
-function schemaPatterns(): Match[] {
+function schemaPatterns(): Pattern[] {
   const sources = new Set<string>()
   JSON.stringify(openapi, (key, value) => {
     if (key === 'pattern' && typeof value === 'string') sources.add(value)
@@ -46,7 +46,7 @@ function schemaPatterns(): Match[] {
 }
 
 /** Returns the attack that recheck's exact checker finds. Returns undefined if it finds no attack or can't decide. */
-function attackOn({ source, flags }: Match): string | undefined {
+function attackOn({ source, flags }: Pattern): string | undefined {
   const result = checkSync(source, flags, { checker: 'automaton', timeout: 2_000 })
   return result.status === 'vulnerable' ? `${result.complexity.summary}, e.g. ${result.attack.pattern}` : undefined
 }

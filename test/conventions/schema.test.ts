@@ -69,8 +69,8 @@ test('a database with different migration text is rejected and unchanged', async
     await appendFile(changed, '-- An afterthought.\n')
     const rejection = { message: new RegExp(`^Migration ${second} has changed since this database applied it: .+\\.$`) }
     await assert.rejects(migrated(), rejection)
-    const matches = await fresh.db.rows(sql`select from pg_tables where tablename = 'next'`)
-    assert.equal(matches.length, 0)
+    const tables = await fresh.db.rows(sql`select from pg_tables where tablename = 'next'`)
+    assert.equal(tables.length, 0)
 
     await writeFile(changed, original)
     assert.deepEqual(await migrated(), [next])

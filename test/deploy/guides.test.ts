@@ -32,13 +32,13 @@ test('the upgrade commands can be repeated and install the new release', () => {
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
 
 test('systemd accepts the commands for files elsewhere', needsAnalyze, () => {
-  const output = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(
+  const sections = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(
     ([, lines]) => lines,
   )
-  assert.equal(output.length, 2)
+  assert.equal(sections.length, 2)
   const file = join(createDirectory(), 'tillbridge.service')
   const unit = read('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')
-  writeFileSync(file, unit.replace('[Install]', `${output.join('')}[Install]`))
+  writeFileSync(file, unit.replace('[Install]', `${sections.join('')}[Install]`))
   const { status, stdout, stderr } = spawnSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8' })
   assert.deepEqual([status, stdout, stderr], [0, '', ''])
 })

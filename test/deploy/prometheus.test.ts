@@ -12,7 +12,7 @@ let prometheus: Prometheus
 before(async () => {
   if (skip) return
   monitored = await startMonitoredServer()
-  assert.equal((await sendGet(monitored.service, '/stores', monitored.access)).status, 200)
+  assert.equal((await sendGet(monitored.server, '/stores', monitored.access)).status, 200)
   await monitored.simulator.close()
   // As a run of the sync leaves it where the back office cannot say what has changed.
   await monitored.db.run(sql`update sync_state set full_only_interval = 86400 where sync = 'customers'`)
@@ -25,18 +25,18 @@ after(async () => {
 
 /** Requests that are answered, and that are not. */
 async function live() {
-  const { service, access } = monitored
-  assert.equal((await sendGet(service, '/stores', access)).status, 200)
-  assert.equal((await sendGet(service, '/rewards/accounts/7', access)).status, 503)
+  const { server, access } = monitored
+  assert.equal((await sendGet(server, '/stores', access)).status, 200)
+  assert.equal((await sendGet(server, '/rewards/accounts/7', access)).status, 503)
 }
 
 test('each series is exported once, including the effective sync schedule', {
   skip,
 }, async () => {
-  const isTold = async () =>
-    /^tillbridge_sync_schedule_seconds\{.*sync="customers".*\} 86400$/m.test(await monitored.told())
-  await waitUntil(isTold, 'it is told', timeoutMs)
-  const lines = (await monitored.told()).trim().split('\n')
+  const isExported = async () =>
+    /^tillbridge_sync_schedule_seconds\{.*sync="customers".*\} 86400$/m.test(await monitored.readMetrics())
+  await waitUntil(isExported, 'it is told', timeoutMs)
+  const lines = (await monitored.readMetrics()).trim().split('\n')
   const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))
   assert.ok(series.length > 100)
   assert.deepEqual(

@@ -47,9 +47,9 @@ after(() => api.stop())
 
 /** The file of deploy/ with this machine's ports and files in the places of those that it names. */
 function configured(name: string, port: number, more: [from: string, to: string][]) {
-  const theirs = new URL(api.baseUrl).port
+  const apiPort = new URL(api.baseUrl).port
   const places: [string, string][] = [
-    ['127.0.0.1:8443', `127.0.0.1:${theirs}`],
+    ['127.0.0.1:8443', `127.0.0.1:${apiPort}`],
     ['/var/lib/tillbridge/tls/ca.pem', join(home, 'ca.pem')],
     ...more,
   ]

@@ -190,12 +190,12 @@ export function customerContract(shop: () => Shop) {
   test('privacy ends both subscriptions and their reference unless the request subscribes', async () => {
     const { api } = shop()
     const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
-    const unchanged = await put(api, `/customers/${id}`, { privacy: true })
-    assert.equal(unchanged.status, 200, unchanged.text)
-    const { data } = unchanged.json
+    const response = await put(api, `/customers/${id}`, { privacy: true })
+    assert.equal(response.status, 200, response.text)
+    const { data } = response.json
     assert.deepEqual([data.privacy, data.emailSubscription, data.smsSubscription], [true, false, false])
     assert.equal(data.references.eMailOptIn.referenceValueId, '4422')
-    assert.deepEqual(getWarningCodes(unchanged.json), ['subscriptions_ended'])
+    assert.deepEqual(getWarningCodes(response.json), ['subscriptions_ended'])
     assert.deepEqual((await api.get(`/customers/${id}`)).json.data, data)
     const again = await put(api, `/customers/${id}`, { privacy: true })
     assert.deepEqual([again.status, getWarningCodes(again.json)], [200, []])

@@ -60,11 +60,14 @@ export function orderNameContract(shop: () => Shop) {
     }
     assert.equal((await post(api, '/vouchers', gift)).status, driver === 'embedded' ? 201 : 202)
     if (driver === 'embedded') return
-    const upstream = simulator.state.orders.get(Number(id))
-    assert.deepEqual([upstream?.billing.contactName, upstream?.billing.companyName], ['Jane Smith', 'Luma & Sons'])
+    const upstreamOrder = simulator.state.orders.get(Number(id))
+    assert.deepEqual(
+      [upstreamOrder?.billing.contactName, upstreamOrder?.billing.companyName],
+      ['Jane Smith', 'Luma & Sons'],
+    )
     // The recipient defaults to the customer.
-    assert.ok(upstream?.delivery.contactName)
-    assert.equal(upstream?.delivery.companyName.length, 50)
+    assert.ok(upstreamOrder?.delivery.contactName)
+    assert.equal(upstreamOrder?.delivery.companyName.length, 50)
   })
 
   test('a returned line needs only its SKU and returns everything left', async () => {

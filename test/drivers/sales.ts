@@ -86,8 +86,8 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual([line.sku, line.quantity, line.price], [items[0].sku, 2, items[0].price])
     assert.equal(line.value, due([{ ...items[0], quantity: 2 }]))
     assert.deepEqual((await api.get(`/orders/${data.id}`)).json.data.orderNumber, orderNumber)
-    const mine = (await api.get(`/customers/${customerId}/orders`)).json.data
-    assert.ok(mine.some(({ id }: { id: string }) => id === data.id))
+    const orders = (await api.get(`/customers/${customerId}/orders`)).json.data
+    assert.ok(orders.some(({ id }: { id: string }) => id === data.id))
     const again = await place(shop(), 1, { orderNumber })
     assertProblem(again, 'order_number_taken', api.baseUrl, '/orders')
     assert.deepEqual(codesOf(again), [['/orderNumber', 'order_number_taken']])
@@ -231,9 +231,9 @@ export function saleContract(shop: () => Shop) {
     assert.equal(data.total, items[0].price)
     assert.ok(data.returnAuthorisationNumber)
     assert.deepEqual((await api.get(`/returns/${data.id}`)).json.data, data)
-    const [remaining] = (await api.get(`/orders/${order.id}/returnable`)).json.data
-    assert.deepEqual([remaining.sold, remaining.returned, remaining.returnable], [2, 1, 1])
-    assertProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
+    const [returnableLine] = (await api.get(`/orders/${order.id}/returnable`)).json.data
+    assert.deepEqual([returnableLine.sold, returnableLine.returned, returnableLine.returnable], [2, 1, 1])
+    assertProblem(await post(api, '/orders/999999/returns', { lines: [returnableLine] }), 'not_found', api.baseUrl)
   })
 
   test('concurrent returns never exceed the quantity sold', async () => {

@@ -121,9 +121,9 @@ export function voucherContract(shop: () => Shop) {
       assert.ok(renewed.json.data.lockedUntil > voucher.lockedUntil, 'the holder renews with it')
       assert.equal('validationId' in renewed.json.data, false)
       assert.equal((await lock(api, { validationId, lockSeconds: 0 })).json.data.status, 'active')
-      const completeList = await lock(other, { pin: pinOfUsable })
-      assert.equal(completeList.status, 200, 'an amount need not be named')
-      await lock(other, { validationId: completeList.json.data.validationId, lockSeconds: 0 })
+      const withoutAmount = await lock(other, { pin: pinOfUsable })
+      assert.equal(withoutAmount.status, 200, 'an amount need not be named')
+      await lock(other, { validationId: withoutAmount.json.data.validationId, lockSeconds: 0 })
     }
   })
 

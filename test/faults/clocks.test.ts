@@ -69,20 +69,20 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
       }
       await waitUntil(isShifted, 'its clock is wrong')
 
-      const [theirs, ours, last] = [`theirs ${offset}`, `ours ${offset}`, `last day ${offset}`]
+      const [otherVoucher, ownVoucher, lastDayVoucher] = [`theirs ${offset}`, `ours ${offset}`, `last day ${offset}`]
       const today = Temporal.Now.plainDateISO(voucherSettings.timeZone).toString()
-      await addVouchers(right, right, { [theirs]: {}, [ours]: {}, [last]: { expiryDate: today } })
+      await addVouchers(right, right, { [otherVoucher]: {}, [ownVoucher]: {}, [lastDayVoucher]: { expiryDate: today } })
       const validate = (number: string) =>
         ask({ method: 'POST', path: '/vouchers/validate', body: { number, pin, amount: '1.00' } })
-      assert.equal((await lockVoucher(right, ours, await getValidationId(right, ours), 600)).status, 200)
-      assert.equal((await validate(ours)).body.code, 'voucher_locked')
-      const validationId = await getValidationId(right, theirs)
-      const path = `/vouchers/${encodeURIComponent(theirs)}/lock`
+      assert.equal((await lockVoucher(right, ownVoucher, await getValidationId(right, ownVoucher), 600)).status, 200)
+      assert.equal((await validate(ownVoucher)).body.code, 'voucher_locked')
+      const validationId = await getValidationId(right, otherVoucher)
+      const path = `/vouchers/${encodeURIComponent(otherVoucher)}/lock`
       const locked = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
       assert.equal(locked.status, 200, locked.text)
-      const rejected = await post(right, '/vouchers/validate', { number: theirs, pin, amount: '1.00' })
+      const rejected = await post(right, '/vouchers/validate', { number: otherVoucher, pin, amount: '1.00' })
       assert.equal(rejected.json.code, 'voucher_locked')
-      assert.equal((await validate(last)).status, 200, 'it is still the last day of the voucher')
+      assert.equal((await validate(lastDayVoucher)).status, 200, 'it is still the last day of the voucher')
 
       const body = buildCustomer()
       const created = await ask({ method: 'POST', path: '/customers', body, key: `key ${offset}` })

@@ -73,8 +73,8 @@ async function whileShopping<T>(work: () => Promise<T>): Promise<T> {
 
 const contradicted = async (db: Db) => {
   const facts = Object.entries({ ...orderInvariants(api.service.id), ...embeddedInvariants(api.service.id) })
-  const matches = await Promise.all(facts.map(async ([fact, query]) => ({ fact, rows: await db.rows(query) })))
-  return matches.filter(({ rows }) => rows.length)
+  const results = await Promise.all(facts.map(async ([fact, query]) => ({ fact, rows: await db.rows(query) })))
+  return results.filter(({ rows }) => rows.length)
 }
 
 /** Serves a copy and asserts that it has every acknowledged write from before it was started, and no partial write. */

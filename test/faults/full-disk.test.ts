@@ -18,7 +18,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   const captured = captureLog('error')
   const acknowledged: {
     body: ReturnType<typeof buildCustomer>
-    answer: TestResponse
+    response: TestResponse
     key: ReturnType<typeof withKey>
   }[] = []
   let database: OwnDatabase
@@ -36,12 +36,12 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   })
 
   /** Creates at most this many customers until one is rejected. Returns the rejection. */
-  async function create(maximum: number): Promise<TestResponse | undefined> {
-    for (let i = 0; i < maximum; i++) {
+  async function create(maxCount: number): Promise<TestResponse | undefined> {
+    for (let i = 0; i < maxCount; i++) {
       const [body, key] = [buildCustomer({ address: { addressLine1: '1 Long Street '.repeat(3) } }), withKey()]
       const response = await post(api, '/customers', body, key)
       if (response.status !== 201) return response
-      acknowledged.push({ body, answer: response, key })
+      acknowledged.push({ body, response, key })
     }
     return
   }
@@ -65,7 +65,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     assert.doesNotMatch(captured.text, /Long Street/)
 
     assert.equal((await api.get('/customers/search')).status, 200)
-    for (const { answer: response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
+    for (const { response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
     assert.equal((await api.sendRaw('/health/live')).status, 200)
   })
 
@@ -87,7 +87,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     )
     const [first] = acknowledged
     assert.ok(first)
-    assertReplay(await post(api, '/customers', first.body, first.key), first.answer)
+    assertReplay(await post(api, '/customers', first.body, first.key), first.response)
   })
 
   test('PostgreSQL recovers after stopping for lack of WAL space', async () => {
@@ -112,6 +112,6 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
       'it takes writes again',
       40_000,
     )
-    for (const { answer: response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
+    for (const { response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
   })
 })

@@ -62,7 +62,7 @@ export function smallDisk(mebibytes: number): SmallDisk | string {
     return `a small disk cannot be mounted here: ${stderr?.trim()}`
   }
   const ballast = join(directory, 'ballast')
-  const remaining = () => {
+  const freeBytes = () => {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize
   }
@@ -70,7 +70,7 @@ export function smallDisk(mebibytes: number): SmallDisk | string {
     directory,
     fill() {
       try {
-        while (remaining() > 0) writeFileSync(ballast, Buffer.alloc(remaining()), { flag: 'a' })
+        while (freeBytes() > 0) writeFileSync(ballast, Buffer.alloc(freeBytes()), { flag: 'a' })
       } catch (error) {
         // PostgreSQL has used the remaining space.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error

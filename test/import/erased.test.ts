@@ -52,7 +52,7 @@ test('concurrent imports cannot restore an erased customer', async () => {
       eraseOne(String(id)),
     ])
     await eraseRemainingData(shop.db, keys, shop.service, String(id))
-    const remaining = `select id from customer where id = '${id}' union all select id from retail_transaction where customer_id = '${id}'`
-    assert.deepEqual(await shop.rows(remaining), [])
+    const remainingRows = `select id from customer where id = '${id}' union all select id from retail_transaction where customer_id = '${id}'`
+    assert.deepEqual(await shop.rows(remainingRows), [])
   }
 })

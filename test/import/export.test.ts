@@ -37,7 +37,7 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
   const cache = await importFile(api.db, other.service, 'references', await openSource(at('references.ndjson')))
   assert.ok(cache.inserted > 0)
   assert.deepEqual([cache.rejected, cache.inserted], [0, cache.read])
-  for (const [kind, path, encoding] of [
+  for (const [kind, path, suffix] of [
     ['stores', '/stores', ''],
     ['staff', '/staff', '.gz'],
     ['products', '/products', '.zst'],
@@ -45,10 +45,10 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     ['customers', '/customers/search', '.zst'],
     ['transactions', '/orders/transactions/search', ''],
   ] as const) {
-    const file = `${kind}.ndjson${encoding}`
+    const file = `${kind}.ndjson${suffix}`
     const { code, out, err } = await exporting(api, kind, file)
     assert.deepEqual([code, out], [0, ''], err)
-    const lines = sorted(unpacked[encoding](await readFile(at(file))).toString())
+    const lines = sorted(unpacked[suffix](await readFile(at(file))).toString())
     assert.ok(lines === (await reported(api, path)), `${kind} are what the API tells`)
     const rejectedFile = at(`${file}.rejected.ndjson`)
     const source = await openSource(at(file))
@@ -190,13 +190,13 @@ test('an interrupted or killed export keeps the existing file', async () => {
     one.child.kill(signal)
     return (await one.ended).code !== 0
   }
-  for (const [signal, remaining] of [
+  for (const [signal, partCount] of [
     ['SIGINT', 0],
     ['SIGKILL', 1],
   ] as const) {
     await waitUntil(() => endsBy(signal), `it is ended by ${signal}`, 60_000)
     assert.equal(await readFile(file, 'utf8'), 'before\n', signal)
-    assert.equal((await parts()).length, remaining, signal)
+    assert.equal((await parts()).length, partCount, signal)
   }
   const [draft = ''] = await parts()
   assert.ok(draft.startsWith(`.large.ndjson.${hostname()}.`), draft)

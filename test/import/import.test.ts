@@ -187,15 +187,15 @@ test('a second import of a type reports that it waits', async () => {
 })
 
 test("imports, even waiting ones, leave the pool's connections to others", async () => {
-  const maximum = shop.db.pool.options.max
+  const poolSize = shop.db.pool.options.max
   const ends = await Promise.all(
-    Array.from({ length: maximum }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
+    Array.from({ length: poolSize }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
   )
   try {
     const [locked] = await shop.rows(`
       select count(*)::integer as locks from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
-    assert.equal(locked.locks, maximum)
+    assert.equal(locked.locks, poolSize)
   } finally {
     await Promise.all(ends.map(end => end()))
   }

@@ -150,11 +150,11 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
     let rejected = 0
     await each(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
       const path = `/orders/${ids.get(orderNumber)}/returns`
-      const remaining = (await api.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
-        (line: { sku: string }) => line.sku === sku,
+      const line = (await api.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
+        (one: { sku: string }) => one.sku === sku,
       )
       const response = await post(api, path, {
-        lines: [{ sku, quantity: remaining.returnable + 1, reasonCode: 'FAULTY' }],
+        lines: [{ sku, quantity: line.returnable + 1, reasonCode: 'FAULTY' }],
       })
       assert.equal(response.json.code, 'quantity_exceeds_returnable', response.text)
       rejected++

@@ -17,10 +17,10 @@ const skus = Array.from({ length: 2_100 }, (_, i) => `k${String(i).padStart(4, '
 const lines = (head: string, rows: readonly string[]) => [head, ...rows].join('\n')
 
 /** How many rows of stock show what, and how many of them have changed since a moment. */
-async function shown(label: string, since: string) {
+async function shown(condition: string, since: string) {
   const [row] = await shop.rows(`
-    select count(*) filter (where ${label})::integer as shown, count(*) filter (where ${label} and changed_at > '${since}')::integer as told from stock`)
-  return row as { shown: number; told: number }
+    select count(*) filter (where ${condition})::integer as shown, count(*) filter (where ${condition} and changed_at > '${since}')::integer as changed from stock`)
+  return row as { shown: number; changed: number }
 }
 const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
 const stale = async () =>
@@ -60,7 +60,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
   const victim = startCommand(['worker'], { ...environment, FAILPOINT: 'after_stale_stock' })
   assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
   assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: skus[1_999] }])
-  assert.deepEqual(await shown(mapped, since), { shown: 2_000, told: 2_000 })
+  assert.deepEqual(await shown(mapped, since), { shown: 2_000, changed: 2_000 })
 
   await shop.importFile(
     'sku-mapping',
@@ -77,7 +77,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
       stores.map(store => `${store},k0007,2`),
     ),
   )
-  assert.deepEqual(await shown(`record::json->>'id' = store_id || '-E-k0007'`, since), { shown: 3, told: 3 })
+  assert.deepEqual(await shown(`record::json->>'id' = store_id || '-E-k0007'`, since), { shown: 3, changed: 3 })
 
   // The lease of the killed process would end automatically after twenty seconds.
   await shop.rows(`update job set leased_until = now() where name = 'render-stock'`)
@@ -86,8 +86,8 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
     await waitUntil(async () => !(await stale()).length, 'nothing is stale', 120_000)
     const renamed = `record::json->>'sku' = 'E-' || sku_id and record::json->>'id' = store_id || '-E-' || sku_id`
     const all = stores.length * skus.length
-    assert.deepEqual(await shown(mapped, since), { shown: skus.length, told: skus.length })
-    assert.deepEqual(await shown(renamed, since), { shown: all, told: all })
+    assert.deepEqual(await shown(mapped, since), { shown: skus.length, changed: skus.length })
+    assert.deepEqual(await shown(renamed, since), { shown: all, changed: all })
     const [removed] = await shop.rows(
       `select count(*)::integer as n from tombstone where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
     )

@@ -60,13 +60,13 @@ test('a colour renamed during mapping keeps all mappings without deadlock', asyn
   assert.deepEqual([name, ecommerceProductId, sizes[0].ecommerceSku, sizes[0].price], ['Scarlet', 'E7', 'E1', '2.00'])
 })
 
-for (const label of ['is there', 'is new'] as const)
-  test(`stock that ${label} and is imported during mapping shows both changes`, async () => {
-    if (label === 'is new') await shop.rows('delete from stock')
+for (const state of ['is there', 'is new'] as const)
+  test(`stock that ${state} and is imported during mapping shows both changes`, async () => {
+    if (state === 'is new') await shop.rows('delete from stock')
     const file: [string, string] = ['stock', 'storeNumber,skuId,freeStock\n101,k1,12\n']
     await whileItWaits(tx => mergeStores(tx, shop.service, [{ storeId: 's1', ecommerceLocationId: 'L1' }]), file)
     file[1] = file[1].replace('12', '13')
-    if (label === 'is new') await shop.rows('delete from stock')
+    if (state === 'is new') await shop.rows('delete from stock')
     await whileItWaits(tx => mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' }), file)
     const { freeStock, sku, ecommerceLocationId } = await record('stock')
     assert.deepEqual([freeStock, sku, ecommerceLocationId], [13, 'E1', 'L1'])

@@ -42,8 +42,8 @@ const stock = await records<StockLevel>('stock')
 const customers = await records<Customer>('customer', "record || '}'")
 const transactions = await records<RetailTransaction>('retail_transaction', 'record', 'sale_date, id')
 
-const between = (value: number, least: number, maximum: number) =>
-  assert.ok(value >= least && value <= maximum, `${value} is not within ${least} and ${maximum}`)
+const between = (value: number, min: number, max: number) =>
+  assert.ok(value >= min && value <= max, `${value} is not within ${min} and ${max}`)
 const cents = (amount: string) => Math.round(Number(amount) * 100)
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 const sizes = () => products.flatMap(product => product.colours.flatMap(colour => colour.sizes))

@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => database?.drop())
 
-async function readRejections() {
+async function assertRejected() {
   const DATA_DIR = join(createDirectory(), 'data')
   const environment = { DATABASE_URL: database.connection, DATA_DIR, PORT: '0', SECRET_KEY: 'k'.repeat(64) }
   const started = await runCommand(['start', '--no-demo'], environment)
@@ -46,7 +46,7 @@ test('a database without consistent notifications is rejected by start and docto
     'create or replace function commit_watermarks(service integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
   )
   try {
-    const { started, looked } = await readRejections()
+    const { started, looked } = await assertRejected()
     assert.match(started, /^tillbridge: A lock of one database connection is not visible on another one/m)
     assert.match(looked, /^FAIL {2}Database +A lock of one database connection/m)
   } finally {
@@ -58,7 +58,7 @@ test('a database with the extension citus is rejected by start and doctor', asyn
   await database.db.pool.query(
     `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) values (99999, 'citus', 10, 2200, false, '13')`,
   )
-  const { started, looked } = await readRejections()
+  const { started, looked } = await assertRejected()
   assert.match(started, /^tillbridge: The database has the extension citus/m)
   assert.match(looked, /^FAIL {2}Database +The database has the extension citus/m)
 })

@@ -223,7 +223,7 @@ test('an unexpected error returns only the request ID', async () => {
 
 test('cut connections under load cause at most 503 responses', async () => {
   const statuses = new Set<number>()
-  const asking = Promise.all(
+  const pending = Promise.all(
     Array.from({ length: 6 }, async () => {
       for (let i = 0; i < 25; i++) {
         const { status, headers: reported } = await get('/customers/search')
@@ -238,7 +238,7 @@ test('cut connections under load cause at most 503 responses', async () => {
         sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tillbridge' and pid <> pg_backend_pid()`,
       )
       .catch(() => {})
-  await asking
+  await pending
   assert.ok(statuses.isSubsetOf(new Set([200, 503])), [...statuses].join())
   assert.equal((await get('/customers/search')).status, 200)
 })

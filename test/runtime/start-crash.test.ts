@@ -37,9 +37,9 @@ test('a command after kill -9 needs no start', async () => {
 
 test('a demo killed during creation is completed by the next start', async () => {
   const environment = { DATA_DIR: join(createDirectory(), 'data'), PORT: '0' }
-  for (const instant of ['Customers: ', 'Reward accounts: ']) {
+  for (const stage of ['Customers: ', 'Reward accounts: ']) {
     const killed = startCommand(['start'], environment)
-    await waitUntil(() => killed.out.includes(instant), instant, 30_000)
+    await waitUntil(() => killed.out.includes(stage), stage, 30_000)
     await stopServer(killed, 'SIGKILL')
     assert.doesNotMatch(killed.out, /serves/)
   }

@@ -156,13 +156,13 @@ test('a right secret starts the server, and each process checks it', async () =>
   const environment = { DATA_DIR: join(createDirectory(), 'data'), WEB_CONCURRENCY: '2' }
   const file = join(environment.DATA_DIR, 'secret')
   const server = await serve(['--no-demo'], environment)
-  const mine = await createServiceAccess(environment)
+  const ownAccess = await createServiceAccess(environment)
   const secret = fs.readFileSync(file, 'utf8')
   fs.writeFileSync(file, wrong)
   const [child = 0] = findWorkerPids(server)
   process.kill(child, 'SIGKILL')
   await waitUntil(() => server.err.includes(`${file} ${rejection}`), 'its successor does not serve', 20_000)
-  assert.equal((await sendGet(server, '/stores', mine)).status, 200)
+  assert.equal((await sendGet(server, '/stores', ownAccess)).status, 200)
   fs.writeFileSync(file, secret)
   await stopServer(server)
 
@@ -173,7 +173,7 @@ test('a right secret starts the server, and each process checks it', async () =>
     'the way out that there is',
   )
   const again = await serve(['--no-demo'], environment)
-  assert.equal((await sendGet(again, '/stores', mine)).status, 200)
+  assert.equal((await sendGet(again, '/stores', ownAccess)).status, 200)
   await stopServer(again)
 })
 

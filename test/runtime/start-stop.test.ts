@@ -35,7 +35,7 @@ async function askSlowly(server: RunningServer) {
     async () => (await other.query('select from pg_locks where not granted')).rowCount,
     'the request waits',
   )
-  return { other, answer: response, postgres: findPostgresPid(environment.DATA_DIR) ?? 0 }
+  return { other, response, postgres: findPostgresPid(environment.DATA_DIR) ?? 0 }
 }
 
 test('a second, later signal ends the server immediately', async () => {
@@ -45,7 +45,7 @@ test('a second, later signal ends the server immediately', async () => {
   server.child.kill('SIGINT')
   await delay(1_200)
   assert.deepEqual(await stopServer(server, 'SIGINT'), { code: 1, signal: null })
-  await assert.rejects(slow.answer)
+  await assert.rejects(slow.response)
   await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
@@ -70,7 +70,7 @@ test('closing the terminal finishes requests and stops PostgreSQL', async () => 
   await delay(300)
   await slow.other.query('commit')
   await slow.other.end()
-  assert.equal((await slow.answer).status, 200)
+  assert.equal((await slow.response).status, 200)
   await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
@@ -88,7 +88,7 @@ test('requests still running after DRAIN_SECONDS are cut off', async () => {
   const slow = await askSlowly(server)
   const begun = performance.now()
   const ended = stopServer(server)
-  await assert.rejects(slow.answer)
+  await assert.rejects(slow.response)
   assert.deepEqual(await ended, { code: 0, signal: null })
   assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
   assert.ok(!isRunning(slow.postgres))

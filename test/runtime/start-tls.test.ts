@@ -136,14 +136,14 @@ for (const [title, settings, line] of [
   })
 
 test('a certificate with ten days left is reported at the start', async () => {
-  for (const [days, isTold] of [
+  for (const [days, isLogged] of [
     ['10', true],
     ['365', false],
   ] as const) {
     const certificate = makeCertificate(`ends-in-${days}`, { days })
     const port = pickPort()
     const server = await serve(['--no-demo'], { ...environment, ...certificate, METRICS_PORT: port })
-    assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(server.err), isTold, server.err)
+    assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(server.err), isLogged, server.err)
     const reported = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(reported) ?? []
     const { validToDate } = new X509Certificate(fs.readFileSync(certificate.TLS_CERT_FILE))

@@ -95,7 +95,7 @@ export const followingList = (caller: Caller) =>
         await delay(10)
       }
       if (asOf) instants.push(asOf)
-      if (isLast && count === 0) return { ids, moments: instants }
+      if (isLast && count === 0) return { ids, instants }
       isLast = isOver()
     }
   })

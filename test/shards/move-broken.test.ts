@@ -59,7 +59,7 @@ const abandoned = () =>
   waitUntil(async () => (await listAbandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
 
 /** Asserts that `doctor` reports the move: first in progress, then abandoned. */
-async function isTold() {
+async function assertReported() {
   const reported = async () => {
     const { code, out } = await runCommand(['doctor', '--json'], shop.environment)
     assert.equal(code, 1)
@@ -74,7 +74,7 @@ async function isTold() {
 }
 
 /** Recovers the move once the mover's lease has expired. Until then, `move` is rejected. */
-async function waitUntilSettled() {
+async function recoverMove() {
   const early = await undo()
   if (early.code === 0) return early.out
   assert.match(early.err, /Another process is moving luma/)
@@ -89,8 +89,8 @@ for (const border of ['service_copied', 'service_compared', 'service_drained', '
     await movedTo('west', border)
     await isServed()
     await writes()
-    if (border === 'service_copied') await isTold()
-    assert.match(await waitUntilSettled(), /Interrupted move undone: luma stays in its previous shard/)
+    if (border === 'service_copied') await assertReported()
+    assert.match(await recoverMove(), /Interrupted move undone: luma stays in its previous shard/)
     await writes()
     await isServed()
     await isOnlyAt(servers, 'east', 'west', luma.service)
@@ -101,7 +101,7 @@ for (const border of ['service_moved_away', 'service_switched', 'service_opened'
   test(`a move killed at ${border} keeps reads and is finished afterwards`, async () => {
     await movedTo(other, border)
     await isServed()
-    assert.match(await waitUntilSettled(), /Interrupted move finished: luma is in/)
+    assert.match(await recoverMove(), /Interrupted move finished: luma is in/)
     ;[there, other] = [other, there]
     await writes()
     await isServed()
@@ -148,7 +148,7 @@ test('a command failing after the switch names location and cleanup', async () =
   assert.doesNotMatch(err, /undone/)
   ;[there, other] = [other, there]
   await writes()
-  assert.match(await waitUntilSettled(), /Interrupted move finished: luma is in/)
+  assert.match(await recoverMove(), /Interrupted move finished: luma is in/)
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
 })
@@ -169,9 +169,9 @@ test('a killed target leaves no replication slot at the source', async () => {
   assert.deepEqual(await servers.ask(there, 'select slot_name from pg_replication_slots'), [])
   await writes()
   await shop.add(other, await servers.start(other))
-  for (const label of ['trigger stand_still on customer', 'function stand_still'])
-    await servers.ask(other, `drop ${label}`)
-  await waitUntilSettled()
+  for (const object of ['trigger stand_still on customer', 'function stand_still'])
+    await servers.ask(other, `drop ${object}`)
+  await recoverMove()
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
 })
@@ -190,7 +190,7 @@ test('a killed target is cleaned up once it is back', async () => {
   await abandoned()
   assert.match((await undo()).err, /The partial copy there is deleted once that shard is back\. luma is served/)
   await shop.add(other, await servers.start(other))
-  await waitUntilSettled()
+  await recoverMove()
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
   await shop.move('luma', other)

@@ -55,9 +55,9 @@ describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noF
       assert.deepEqual(reported.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
       const timestamps = reported.map(({ changedAt }) => changedAt)
       assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
-      const { ids: listed, moments } = await list.end()
+      const { ids: listed, instants } = await list.end()
       assert.deepEqual([...listed].toSorted(), ids.toSorted())
-      assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')
+      assert.deepEqual(instants, instants.toSorted(), '`asOf` does not go back')
     })
 
   test('a move is rejected if the target clock is further behind', async () => {

@@ -60,9 +60,9 @@ test('a service moves during writes without loss, repetition or long pauses', as
     const timestamps = reported.map(({ changedAt }) => changedAt)
     assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
   }
-  for (const { ids: listed, moments } of await Promise.all(lists.map(list => list.end()))) {
+  for (const { ids: listed, instants } of await Promise.all(lists.map(list => list.end()))) {
     assert.deepEqual([...listed].toSorted(), ids.toSorted())
-    assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')
+    assert.deepEqual(instants, instants.toSorted(), '`asOf` does not go back')
   }
 
   await stream.ended

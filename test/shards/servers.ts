@@ -39,6 +39,6 @@ export async function isOnlyAt(servers: Servers, there: string, other: string, {
   assert.deepEqual([await found(there, 'service'), await found(other, 'service')], [true, false])
   assert.deepEqual([await found(there, 'customer'), await found(other, 'customer')], [true, false])
   for (const name of [there, other])
-    for (const label of ['pg_publication', 'pg_subscription', 'pg_replication_slots'])
-      assert.deepEqual(await servers.ask(name, `select from ${label}`), [], `${label} of ${name}`)
+    for (const catalog of ['pg_publication', 'pg_subscription', 'pg_replication_slots'])
+      assert.deepEqual(await servers.ask(name, `select from ${catalog}`), [], `${catalog} of ${name}`)
 }

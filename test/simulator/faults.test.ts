@@ -7,7 +7,7 @@ import { at, every, textAt } from '../../simulator/xml/payload.ts'
 const simulator = await startSimulator()
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const { faults: errors, ledger } = simulator
+const { faults, ledger } = simulator
 const ask = askerOf(() => simulator.url)
 
 /** Waits for what is to come about soon. */
@@ -20,20 +20,20 @@ const person = '<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Pers
 const broken = (promise: Promise<unknown>) => assert.rejects(promise, { name: 'TypeError' })
 
 test('a fault applies to the next matching requests', async () => {
-  errors.add({ kind: 'status', method: 'get', path: '/Persons/*', times: 2, retryAfter: 7 })
+  faults.add({ kind: 'status', method: 'get', path: '/Persons/*', times: 2, retryAfter: 7 })
   assert.equal((await ask('Stores')).status, 200)
   for (let i = 0; i < 2; i++) {
     const { status, headers } = await ask('PERSONS/3001')
     assert.deepEqual([status, headers.get('retry-after')], [503, '7'])
   }
   assert.equal((await ask('Persons/3001')).status, 200)
-  assert.equal(errors.list()[0]?.met, 2)
+  assert.equal(faults.list()[0]?.met, 2)
 })
 
 test('a fault with a probability is reproducible by seed', async () => {
   const run = async () => {
     simulator.reset('dice')
-    errors.add({ kind: 'status', status: 429, probability: 0.5 })
+    faults.add({ kind: 'status', status: 429, probability: 0.5 })
     const statuses: number[] = []
     for (let i = 0; i < 20; i++) statuses.push((await ask('Stores')).status)
     return statuses.join(' ')
@@ -44,11 +44,11 @@ test('a fault with a probability is reproducible by seed', async () => {
 })
 
 test('latency delays a response after its effect', async () => {
-  errors.add({ kind: 'latency', seconds: 0.2, times: 1 })
+  faults.add({ kind: 'latency', seconds: 0.2, times: 1 })
   const started = performance.now()
   await ask('Stores')
   assert.ok(performance.now() - started >= 195)
-  errors.add({ kind: 'latency', seconds: 30, applied: true, times: 1 })
+  faults.add({ kind: 'latency', seconds: 30, applied: true, times: 1 })
   const leaving = new AbortController()
   const posted = fetch(`${simulator.url}Persons?countryCode=AU`, {
     method: 'POST',
@@ -62,7 +62,7 @@ test('latency delays a response after its effect', async () => {
 })
 
 test('a hanging server keeps the connection and sends nothing', async () => {
-  errors.add({ kind: 'hang', times: 1 })
+  faults.add({ kind: 'hang', times: 1 })
   const url = `${simulator.url}Stores?countryCode=AU`
   await assert.rejects(fetch(url, { signal: AbortSignal.timeout(200) }), { name: 'TimeoutError' })
   await until(() => ledger.calls.at(-1)?.outcome === 'unanswered')
@@ -70,7 +70,7 @@ test('a hanging server keeps the connection and sends nothing', async () => {
 })
 
 test('a slow response arrives byte by byte', async () => {
-  errors.add({ kind: 'slow', bytesPerSecond: 20, times: 1 })
+  faults.add({ kind: 'slow', bytesPerSecond: 20, times: 1 })
   const leaving = new AbortController()
   const response = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: leaving.signal })
   const started = performance.now()
@@ -84,10 +84,10 @@ test('a slow response arrives byte by byte', async () => {
 })
 
 test('a reset has no effect, a lost response has', async () => {
-  errors.add({ kind: 'reset-before', times: 1 })
+  faults.add({ kind: 'reset-before', times: 1 })
   await broken(ask('Persons', { body: person }))
   assert.equal(ledger.effects.length, 0)
-  errors.add({ kind: 'lost-answer', times: 1 })
+  faults.add({ kind: 'lost-answer', times: 1 })
   await broken(ask('Persons', { body: person }))
   assert.equal(ledger.effectsOf('person created').length, 1)
   assert.deepEqual(
@@ -100,7 +100,7 @@ test('a reset has no effect, a lost response has', async () => {
 })
 
 test('a reset in the middle sends the start of the response', async () => {
-  errors.add({ kind: 'reset-during', times: 1 })
+  faults.add({ kind: 'reset-during', times: 1 })
   const response = await fetch(`${simulator.url}Stores?countryCode=AU`)
   assert.equal(response.status, 200)
   await broken(response.text())
@@ -108,35 +108,35 @@ test('a reset in the middle sends the start of the response', async () => {
 
 test('truncated or malformed XML is sent in complete HTTP', async () => {
   for (const kind of ['truncated', 'malformed'] as const) {
-    errors.add({ kind, times: 1 })
+    faults.add({ kind, times: 1 })
     const { status, text, xml } = await ask('Stores')
     assert.deepEqual([status, xml], [200, undefined], kind)
     assert.match(text, /^<\?xml/)
   }
-  errors.add({ kind: 'truncated', times: 1 })
+  faults.add({ kind: 'truncated', times: 1 })
   assert.equal((await ask('Freestock/AllStyles')).xml, undefined)
 })
 
 test('web pages, errors, redirects and empty bodies replace responses', async () => {
-  errors.add({ kind: 'html', times: 1 })
+  faults.add({ kind: 'html', times: 1 })
   const page = await ask('Persons', { body: person })
   assert.deepEqual([page.status, ledger.effects.length], [500, 0])
   assert.match(page.text, /<title>500 - /)
-  errors.add({ kind: 'html', applied: true, times: 1 })
+  faults.add({ kind: 'html', applied: true, times: 1 })
   assert.equal((await ask('Persons', { body: person })).status, 500)
   assert.equal(ledger.effects.length, 1)
-  errors.add({ kind: 'error', status: 403, code: 5015, description: 'ORA-00600', times: 1 })
+  faults.add({ kind: 'error', status: 403, code: 5015, description: 'ORA-00600', times: 1 })
   assert.equal((await ask('Stores')).code, 5015)
-  errors.add({ kind: 'redirect', times: 1 })
+  faults.add({ kind: 'redirect', times: 1 })
   assert.equal((await ask('Stores')).status, 302)
-  errors.add({ kind: 'empty-body', times: 1 })
+  faults.add({ kind: 'empty-body', times: 1 })
   assert.equal((await ask('Stores')).text, '')
 })
 
 test('a wrong root is a single record or a configured name', async () => {
-  errors.add({ kind: 'wrong-root', times: 1 })
+  faults.add({ kind: 'wrong-root', times: 1 })
   assert.equal((await ask('Persons?surname=s')).xml?.name, 'Person')
-  errors.add({ kind: 'wrong-root', root: 'Customers', times: 1 })
+  faults.add({ kind: 'wrong-root', root: 'Customers', times: 1 })
   assert.equal((await ask('Persons?surname=s')).xml?.name, 'Customers')
 })
 
@@ -147,11 +147,11 @@ test('pages can repeat forever or change their order', async () => {
       .join()
   const [first, second] = [await ids(1), await ids(11)]
   assert.notEqual(first, second)
-  const same = errors.add({ kind: 'same-page' })
+  const same = faults.add({ kind: 'same-page' })
   assert.equal(await ids(11), first)
   assert.equal(await ids(1_001), first)
-  errors.remove(same.id)
-  errors.add({ kind: 'shuffled' })
+  faults.remove(same.id)
+  faults.add({ kind: 'shuffled' })
   assert.notEqual(await ids(1), first)
 })
 
@@ -166,7 +166,7 @@ test('format deviations preserve the data', async () => {
     'bom',
     'no-declaration',
   ] as const) {
-    errors.add({ kind, times: 1 })
+    faults.add({ kind, times: 1 })
     const odd = await ask('Persons/3001')
     assert.notEqual(odd.text, plain.text, kind)
     assert.equal(textAt(odd.xml, 'Surname'), name, kind)
@@ -175,9 +175,9 @@ test('format deviations preserve the data', async () => {
 })
 
 test('a DOCTYPE with entities and an endless body are available', async () => {
-  errors.add({ kind: 'dtd', times: 1 })
+  faults.add({ kind: 'dtd', times: 1 })
   assert.match((await ask('Stores')).text, /<!ENTITY file SYSTEM "file:\/\/\/etc\/passwd">.*&a12;&file;/s)
-  errors.add({ kind: 'endless', times: 1 })
+  faults.add({ kind: 'endless', times: 1 })
   const response = await fetch(`${simulator.url}Stores?countryCode=AU`)
   let bytes = 0
   for await (const part of response.body ?? []) {
@@ -189,7 +189,7 @@ test('a DOCTYPE with entities and an endless body are available', async () => {
 
 test('a wrong clock affects timestamps and the Date header', async () => {
   simulator.clock.freeze('2026-02-03T05:32:15Z')
-  errors.add({ kind: 'wrong-clock', seconds: 3_600, times: 1 })
+  faults.add({ kind: 'wrong-clock', seconds: 3_600, times: 1 })
   const { headers } = await ask('Persons', { body: person })
   assert.equal(headers.get('date'), 'Tue, 03 Feb 2026 06:32:15 GMT')
   const id = Number(ledger.effects[0]?.id)
@@ -198,7 +198,7 @@ test('a wrong clock affects timestamps and the Date header', async () => {
 
 test('a person can be edited between a GET and a PUT', async () => {
   const timestamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
-  errors.add({
+  faults.add({
     kind: 'concurrent-change',
     method: 'PUT',
     path: '/Persons/*',
@@ -224,5 +224,5 @@ test('an invalid fault is rejected', () => {
     { kind: 'html', colour: 'red' },
     { kind: 'concurrent-change' },
   ])
-    assert.throws(() => errors.add(wrong as never), TypeError)
+    assert.throws(() => faults.add(wrong as never), TypeError)
 })

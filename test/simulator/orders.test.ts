@@ -58,8 +58,8 @@ test('an order has a unique number, given or generated', async () => {
   const id = await placed()
   const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
   assert.match(textAt(created, 'OrderNumber') ?? '', /^W\d{7}$/)
-  const mine = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
-  assert.equal(textAt((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(mine))
+  const orderId = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
+  assert.equal(textAt((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(orderId))
   assert.deepEqual(await getRejection({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
   assert.equal(simulator.ledger.effectsOf('order created').length, 2)
 })

@@ -34,11 +34,11 @@ test("the stock root follows the query and the item's depth", async () => {
   }
   for (const depth of ['size', 'colour', 'style'] as const) {
     const { style, colour, sku } = styleOf(depth)
-    const matches = await Promise.all(
+    const responses = await Promise.all(
       [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(one => ask(`Freestock/${one}`)),
     )
     assert.deepEqual(
-      matches.map(({ xml }) => path(xml).join(' ')),
+      responses.map(({ xml }) => path(xml).join(' ')),
       shapes[depth],
       depth,
     )
@@ -114,15 +114,15 @@ test('a large response is streamed with constant memory', async () => {
   try {
     const response = await fetch(`${large.url}Freestock/AllStyles?countryCode=AU`)
     const before = process.memoryUsage().rss
-    let [bytes, maximum, stores] = [0, before, 0]
+    let [bytes, peakBytes, stores] = [0, before, 0]
     for await (const part of response.body ?? []) {
       bytes += part.length
       stores += Buffer.from(part).toString('latin1').split('FreeStock="').length - 1
-      maximum = Math.max(maximum, process.memoryUsage().rss)
+      peakBytes = Math.max(peakBytes, process.memoryUsage().rss)
     }
     assert.ok(bytes > 10_000_000, `${bytes} bytes`)
     assert.ok(Math.abs(stores - large.state.stock.positive()) < 1_000, 'every row with stock is there')
-    assert.ok(maximum - before < 60_000_000, `${(maximum - before) / 1e6} MB more`)
+    assert.ok(peakBytes - before < 60_000_000, `${(peakBytes - before) / 1e6} MB more`)
     assert.equal(response.headers.get('content-length'), null)
   } finally {
     await large.close()

@@ -132,9 +132,9 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
     },
     async click(element) {
       await poll(element, async () => {
-        const document = (await page.evaluateHandle(element)).asElement()
-        await document?.click({ timeout: 5_000 })
-        return document !== null
+        const handle = (await page.evaluateHandle(element)).asElement()
+        await handle?.click({ timeout: 5_000 })
+        return handle !== null
       })
     },
     key: (name, shift) => page.keyboard.press(shift ? `Shift+${name}` : name),

@@ -122,8 +122,8 @@ export function setUpMailing() {
     /** The attempt is over, and the next one has its time. */
     untilAttempted: (attempts: number) =>
       until(async () => {
-        const { attempts: created, wait } = await getMail()
-        return created === attempts && wait !== null && wait > 1
+        const { attempts: attemptCount, wait } = await getMail()
+        return attemptCount === attempts && wait !== null && wait > 1
       }, `attempt ${attempts}`),
     makeDue: () => database.db.run(sql`update job set due_at = now() where name = 'send-email'`),
   }

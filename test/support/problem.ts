@@ -64,6 +64,6 @@ export function assertCommonHeaders({ headers }: Pick<TestResponse, 'headers'>) 
 
 /** An answer without what is of its request alone. */
 export const withoutRequestData = ({ status, headers, json }: TestResponse) => {
-  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...reported } = headers
-  return { status, told: reported, json: { ...json, instance: '', requestId: '' } }
+  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...otherHeaders } = headers
+  return { status, headers: otherHeaders, json: { ...json, instance: '', requestId: '' } }
 }

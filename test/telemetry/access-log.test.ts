@@ -41,9 +41,9 @@ const linesOf = ({ err }: RunningServer): Line[] =>
 
 /** The lines about a request, once there is one. */
 async function linesAbout(requestId: string) {
-  const matches = () => linesOf(server).filter(line => line.requestId === requestId)
-  await waitUntil(() => matches().length > 0, `a line about ${requestId}`)
-  return matches()
+  const findLines = () => linesOf(server).filter(line => line.requestId === requestId)
+  await waitUntil(() => findLines().length > 0, `a line about ${requestId}`)
+  return findLines()
 }
 
 test('each request has one info line with caller, result and duration', async () => {

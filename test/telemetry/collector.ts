@@ -83,12 +83,12 @@ export async function startCollector(port = 0) {
   const errors: string[] = []
   const bodies: string[] = []
   const seen: Record<string, string | string[] | undefined>[] = []
-  const responses: number[] = []
+  const statuses: number[] = []
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
     bodies.push(body.toString())
     seen.push(request.headers)
-    const status = responses.shift() ?? 200
+    const status = statuses.shift() ?? 200
     if (status === 200) {
       const isRight = request.method === 'POST' && request.url === '/v1/traces'
       if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
@@ -109,12 +109,12 @@ export async function startCollector(port = 0) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     /** Requests that are not OTLP. */
-    faults: errors,
+    errors,
     bodies,
     /** The headers of each request. */
     seen,
     /** Responses to the next requests; later ones are accepted. */
-    answers: responses,
+    statuses,
     close: () =>
       new Promise<void>(resolve => {
         server.close(() => resolve())

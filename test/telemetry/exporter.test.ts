@@ -35,10 +35,10 @@ test('spans are exported in batches and once each', async () => {
   }
   await exporter.close(10_000)
   assert.deepEqual(exporter.counts(), { sent: spans.length, lost: 0 })
-  assert.deepEqual(collector.faults, [])
+  assert.deepEqual(collector.errors, [])
   const ids = (some: readonly { spanId: string }[]) => some.map(({ spanId }) => spanId).sort()
   assert.deepEqual(ids(collector.spans), ids(spans))
   // Two are full; once a second goes what there is, and at the end the rest.
-  const maximum = 4 + (performance.now() - began) / 1_000
-  assert.ok(collector.bodies.length <= maximum, `${collector.bodies.length} requests`)
+  const maxRequests = 4 + (performance.now() - began) / 1_000
+  assert.ok(collector.bodies.length <= maxRequests, `${collector.bodies.length} requests`)
 })

@@ -50,8 +50,8 @@ test('requests are counted across processes by route', async () => {
   assert.equal(values.get('tillbridge_http_requests_total{route="/stores",method="GET",status="200"}'), 6)
   assert.equal(values.get('tillbridge_http_requests_total{route="/customers/:id",method="GET",status="404"}'), 3)
   assert.doesNotMatch(text, /canary/)
-  const bucket = (maximum: string) =>
-    values.get(`tillbridge_http_request_duration_seconds_bucket{route="/stores",method="GET",le="${maximum}"}`) ??
+  const bucket = (upperBound: string) =>
+    values.get(`tillbridge_http_request_duration_seconds_bucket{route="/stores",method="GET",le="${upperBound}"}`) ??
     Number.NaN
   assert.equal(bucket('+Inf'), 6)
   assert.ok(bucket('0.005') <= bucket('0.1') && bucket('0.1') <= bucket('10'))
@@ -76,7 +76,7 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
 })
 
 /** Returns the names and labels of all metrics, each once, without the suffixes of histograms. */
-const toldBy = (values: ReadonlyMap<string, number>) =>
+const readSeries = (values: ReadonlyMap<string, number>) =>
   [...values.keys()].map(key => {
     const [, name = '', labels = ''] = /^([a-z_]+)(?:\{(.*)\})?$/.exec(key) ?? []
     return { name, labels: [...labels.matchAll(/([a-z_]+)="/g)].map(([, label = '']) => label) }
@@ -84,7 +84,7 @@ const toldBy = (values: ReadonlyMap<string, number>) =>
 
 test('exported metrics are in the list with their labels', async () => {
   const { values } = await figures()
-  const reported = toldBy(values)
+  const reported = readSeries(values)
   assert.ok(reported.length > 200)
   for (const { name, labels } of reported) {
     const base = name.replace(/_(bucket|sum|count)$/, '')

@@ -75,10 +75,10 @@ after(async () => {
 
 /** The spans of one trace, once the last of them is there. */
 async function traceOf(traceId: string, last: string): Promise<Received[]> {
-  const matches = () => collector.spans.filter(span => span.traceId === traceId)
-  await waitUntil(() => matches().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
-  assert.deepEqual(collector.faults, [])
-  return matches()
+  const findSpans = () => collector.spans.filter(span => span.traceId === traceId)
+  await waitUntil(() => findSpans().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
+  assert.deepEqual(collector.errors, [])
+  return findSpans()
 }
 
 const one = (spans: readonly Received[], name: string) =>
@@ -194,24 +194,24 @@ test('a sampler without parent uses the trace ID alone', async () => {
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
   // The last 56 bits of an identifier say: those of the highest quarter are recorded.
   const recorded = ['0af7651916cd43dd84c0000000000000', '0af7651916cd43dd84ffffffffffffff']
-  const remaining = ['0af7651916cd43dd84bfffffffffffff', '0af7651916cd43dd8400000000000001']
-  for (const traceId of [...remaining, ...recorded])
+  const unrecorded = ['0af7651916cd43dd84bfffffffffffff', '0af7651916cd43dd8400000000000001']
+  for (const traceId of [...unrecorded, ...recorded])
     for (const flags of ['00', '01'])
       assert.equal((await api.get('/stores', { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` })).status, 200)
   const requests = (traceId: string) =>
     collector.spans.filter(span => span.traceId === traceId && span.name === 'GET /stores')
   for (const traceId of recorded) await waitUntil(() => requests(traceId).length === 2, `both of ${traceId}`)
-  assert.deepEqual(remaining.flatMap(requests), [])
+  assert.deepEqual(unrecorded.flatMap(requests), [])
   await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
-  await api.get('/stores', { traceparent: `00-${remaining[0]}-b7ad6b7169203331-00` })
-  await waitUntil(() => requests(remaining[0] ?? '').length === 1, 'one that its caller has not recorded')
+  await api.get('/stores', { traceparent: `00-${unrecorded[0]}-b7ad6b7169203331-00` })
+  await waitUntil(() => requests(unrecorded[0] ?? '').length === 1, 'one that its caller has not recorded')
 })
 
 test('spans wait for a busy collector, and rejected ones count lost', async () => {
   await close?.()
   close = await tracesTo(collector.url)
-  collector.answers.push(503, 429)
+  collector.statuses.push(503, 429)
   const bodies = collector.bodies.length
   const requestId = 'comes-late'
   await api.get('/stores', { 'x-request-id': requestId })
@@ -220,7 +220,7 @@ test('spans wait for a busy collector, and rejected ones count lost', async () =
   assert.ok(collector.bodies.length >= bodies + 3)
   assert.equal(reported().length, 1)
   assert.equal(spanCounts().lost, 0)
-  collector.answers.push(400)
+  collector.statuses.push(400)
   await api.get('/stores')
   await waitUntil(() => (spanCounts().lost ?? 0) > 0, 'rejected spans are counted')
   await api.get('/stores')

@@ -183,8 +183,8 @@ test('two passwords stay valid after a rotation; the next ends the oldest', asyn
   const caller = await api.createService()
   const first = await createAccount(caller, 'visitor')
   const { username } = first
-  const rotate = async (asking: object) => {
-    const response = await caller.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
+  const rotate = async (options: object) => {
+    const response = await caller.request(`/accounts/${username}/rotate`, { method: 'POST', ...options })
     assert.equal(response.status, 200, response.text)
     assert.equal(response.json.data.apiKey, toApiKey(username, response.json.data.password))
     assert.equal(response.json.data.passwords, 2)

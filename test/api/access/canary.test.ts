@@ -52,15 +52,15 @@ test('secrets appear only in the responses they belong to, never in logs', async
   assert.ok(logged.text.split('\n').length > 12, 'there are log lines')
   assert.ok(logged.text.includes('/vouchers/lookup'))
   const lonely = (text: string) => new RegExp(`(?<![\\w.])${text}(?!\\w)`)
-  for (const [label, text] of [
+  for (const [place, text] of [
     ['the logs', logged.text],
     ['the answers', responses.map(response => `${JSON.stringify(response.headers)} ${response.text}`).join('\n')],
   ] as const) {
     // A field may be named by who asks: that name is given back.
-    const seen = label === 'the answers' ? text.replaceAll(`\`${pin}\``, '').replaceAll(`/${pin}"`, '"') : text
-    assert.doesNotMatch(seen, lonely(pin), `the PIN is in ${label}`)
-    assert.ok(!seen.includes(validationId), `the validation is in ${label}`)
-    assert.ok(!seen.includes(secretPhrase), `the message, or the password, is in ${label}`)
-    assert.ok(!seen.includes(api.password), `the password is in ${label}`)
+    const seen = place === 'the answers' ? text.replaceAll(`\`${pin}\``, '').replaceAll(`/${pin}"`, '"') : text
+    assert.doesNotMatch(seen, lonely(pin), `the PIN is in ${place}`)
+    assert.ok(!seen.includes(validationId), `the validation is in ${place}`)
+    assert.ok(!seen.includes(secretPhrase), `the message, or the password, is in ${place}`)
+    assert.ok(!seen.includes(api.password), `the password is in ${place}`)
   }
 })

@@ -97,9 +97,9 @@ test('a dump of all tables contains no secret in any encoding', async () => {
   }
   const dumped = await dump()
   assert.ok(dumped.includes('canary-account') && dumped.includes('held'))
-  for (const [label, each] of Object.entries(secrets)) {
-    assert.ok(each.length >= 14, label)
-    assert.deepEqual(encodingsIn(dumped, each), [], label)
+  for (const [name, each] of Object.entries(secrets)) {
+    assert.ok(each.length >= 14, name)
+    assert.deepEqual(encodingsIn(dumped, each), [], name)
   }
 })
 
@@ -109,8 +109,8 @@ test('the dump scan finds a planted secret in every encoding', async () => {
     if (encoding === 'UTF-16') continue
     const { status, text } = await post(api, '/customers', buildCustomer({ address: { city: bytes.toString() } }))
     assert.equal(status, 201, text)
-    const matches = encodingsIn(await dump(), canary)
-    assert.ok(matches.includes(encoding), encoding)
+    const encodings = encodingsIn(await dump(), canary)
+    assert.ok(encodings.includes(encoding), encoding)
     await api.db.run(sql`delete from customer`)
   }
 })

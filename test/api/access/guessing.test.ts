@@ -23,10 +23,10 @@ async function timesOf(count: number, atMost: number, status: number, asks: { kn
   const times = { known: [] as number[], unknown: [] as number[] }
   for (let i = 0; i < count; i++) {
     if (i % atMost === 0) await forget()
-    for (const label of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+    for (const guess of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const begun = performance.now()
-      const response = await asks[label](i)
-      times[label].push(performance.now() - begun)
+      const response = await asks[guess](i)
+      times[guess].push(performance.now() - begun)
       assert.equal(response.status, status)
     }
   }
@@ -123,7 +123,7 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
       const { known, unknown } = await ask()
       tries.push(share(known, unknown))
     }
-    t.diagnostic(`${label}: known took longer in ${tries.map(attempt => `${(attempt * 100).toFixed(1)} %`).join(', ')}`)
+    t.diagnostic(`${label}: known took longer in ${tries.map(ratio => `${(ratio * 100).toFixed(1)} %`).join(', ')}`)
     assert.ok(Math.abs((tries.at(-1) ?? 1) - 0.5) <= 0.06, tries.join())
   }
 })

@@ -100,7 +100,7 @@ async function everythingOf({ service }: Caller) {
 }
 
 /** True for addresses and parcels, which a shopper enters and which identify no record. */
-const isSaid = (name: string) => /Address$/.test(name)
+const isFreeText = (name: string) => /Address$/.test(name)
 
 // Settings identify no record, and change all later responses. Usernames belong to the installation, not to a service.
 const excluded = ['updateSettings', 'createAccount']
@@ -116,13 +116,13 @@ test("another service's identifier gets the same response as an unknown identifi
   const before = await everythingOf(shop)
   let requested = 0
   const isAlike = async (operation: Operation, name: string, withName: (name: string) => With) => {
-    const [theirs, nobodys] = [
+    const [foreign, unknown] = [
       await ask(own, operation, withName(name)),
       await ask(own, operation, withName(likeIt(name))),
     ]
     requested++
-    assert.doesNotMatch(theirs.text, /canary/i, operation.id)
-    assert.deepEqual(reported(theirs, name), reported(nobodys, likeIt(name)), `${operation.id} ${name}`)
+    assert.doesNotMatch(foreign.text, /canary/i, operation.id)
+    assert.deepEqual(reported(foreign, name), reported(unknown, likeIt(name)), `${operation.id} ${name}`)
   }
   for (const operation of operations.filter(({ id }) => !excluded.includes(id))) {
     for (const name of named) {
@@ -132,7 +132,7 @@ test("another service's identifier gets the same response as an unknown identifi
       if (!sent.includes(name)) continue
       for (const parameter of Object.keys(operation.query))
         await isAlike(operation, name, text => ({ query: { [parameter]: text } }))
-      for (const place of Object.values(placesIn(operation.body, isSaid)))
+      for (const place of Object.values(placesIn(operation.body, isFreeText)))
         await isAlike(operation, name, text => ({ body: place(text) as object }))
     }
   }

@@ -120,8 +120,8 @@ test('a repeated single-value header is rejected, even with the same value', asy
 
 test('an unknown username and a wrong password get the same response', async () => {
   const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof rejected>>) => {
-    const { date: _, 'x-request-id': __, 'content-length': length, ...reported } = headers
-    return { status, told: reported, length, json: { ...json, requestId: '' } }
+    const { date: _, 'x-request-id': __, 'content-length': length, ...otherHeaders } = headers
+    return { status, headers: otherHeaders, length, json: { ...json, requestId: '' } }
   }
   const wrong = stripped(await rejected(buildAuthorization(api, 'wrong')))
   const unknown = stripped(await rejected(basicAuth('nobody:wrong')))

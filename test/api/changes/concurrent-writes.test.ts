@@ -18,7 +18,7 @@ import { withTimestamps } from '../../support/paginate.ts'
 import { post } from '../../support/write.ts'
 import { type Follower, follower, readAll, readOn, sorted, status, take } from './following.ts'
 
-const { api, createShop: another } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 const writersDb = openDatabase(api.database.connection, { max: 10 })
 after(async () => {
   await writersDb.close()
@@ -47,7 +47,7 @@ const product = (id: string, name: string) => ({
 })
 
 test('a reader receives every change and tombstone despite late and killed writers', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const { service } = caller
   await joinRewards(api, caller)
   const [people, products, team] = [numbered('c', 30), numbered('p', 10), numbered('s', 10)]

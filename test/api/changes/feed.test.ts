@@ -27,7 +27,7 @@ import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 import { type ChangeItem, follower, readAll, readOn, sorted, status } from './following.ts'
 
-const { api, createShop: another } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 const { db } = api
 
@@ -44,7 +44,7 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
 const empty = () => api.createService({ readsPerMinute: 'off' })
 
 test('the change feed starts with all current records and their valid paths', async () => {
-  const caller = await another()
+  const caller = await createShop()
   await joinRewards(api, caller)
   await upsertStaff(db, caller.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
@@ -65,7 +65,7 @@ test('the change feed starts with all current records and their valid paths', as
 })
 
 test('a resumed change feed returns each changed record once, as of now', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const one = follower(caller, '')
   await readAll(one)
   assert.deepEqual(await readAll(one), [])
@@ -87,7 +87,7 @@ test('a resumed change feed returns each changed record once, as of now', async 
 })
 
 test('an order, return or points entry that commits late is still delivered', async t => {
-  const caller = await another()
+  const caller = await createShop()
   await joinRewards(api, caller)
   const bought = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   const { id } = getCreated(await createReturn(caller, bought.id, { 'HOOD-S': 1 }))
@@ -119,7 +119,7 @@ test('an order, return or points entry that commits late is still delivered', as
 })
 
 test('a removed record arrives as a tombstone until the record returns', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const one = follower(caller, 'records=true')
   await readAll(one)
   await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
@@ -137,7 +137,7 @@ test('a removed record arrives as a tombstone until the record returns', async (
 })
 
 test('renaming a SKU removes its old inventory record and adds another', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const one = follower(caller, 'kinds=inventory')
   await readAll(one)
   await mapSkus(db, caller.service, [{ skuId: 'id-TEE', ecommerceSku: 'T-SHIRT' }])
@@ -174,7 +174,7 @@ test('a reader during an initial load receives the remaining records afterwards'
 })
 
 test('a cursor depends on service and types, not on order or limit', async () => {
-  const ownCaller = await another()
+  const ownCaller = await createShop()
   const one = follower(ownCaller, 'limit=2&kinds=customer,store')
   await readOn(one)
   const path = `/changes?after_cursor=${one.cursor}`
@@ -208,7 +208,7 @@ test('a cursor depends on service and types, not on order or limit', async () =>
 })
 
 test('`asOf` follows the record type that lags most', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const { json } = await caller.get('/changes?kinds=customer,product')
   const newest = (
     await db.row<{ at: string }>(sql`
@@ -242,7 +242,7 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
 })
 
 test('a cursor returns 410 once a later tombstone is purged', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(query => follower(caller, query))
   assert.ok(away && midway && change && elsewhere)
   await upsertCustomers(db, caller.service, [ann('1'), ann('2')])

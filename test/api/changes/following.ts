@@ -27,7 +27,7 @@ export interface Follower {
 
 export const follower = (caller: Follower['caller'], query: string): Follower => ({
   caller,
-  query: query,
+  query,
   cursor: undefined,
   copy: new Map(),
 })
@@ -71,14 +71,14 @@ export async function status(
   service: Service,
   of: readonly Kind[] = changeKinds,
 ): Promise<Map<string, string>> {
-  const matches = new Map<string, string>()
+  const timestamps = new Map<string, string>()
   for (const kind of of) {
     const { table, key, id = key } = sources[kind]
     const rows = await db.rows<{ id: string; at: string }>(sql`
       select ${id} as id, to_char(changed_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ${raw(table)} where service_id = ${service.id}`)
-    for (const row of rows) matches.set(`${kind} ${row.id}`, row.at)
+    for (const row of rows) timestamps.set(`${kind} ${row.id}`, row.at)
   }
-  return matches
+  return timestamps
 }
 
 /** A copy, or what it should be, in one order. */

@@ -6,11 +6,11 @@ import { waitUntil } from '../../support/processes.ts'
 import type { TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: another } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 test('an order that waits for stock after its timestamp is still delivered', async () => {
-  const caller = await another()
+  const caller = await createShop()
   const read = async (from: string) => {
     const { status, json, text } = await caller.get(`/changes?kinds=order&limit=1000&after_cursor=${from}`)
     assert.equal(status, 200, text)

@@ -33,21 +33,21 @@ test('readers served together receive the same changes as single readers', async
   const colleague = await api.createAccount('visitor', caller.service)
   await write(caller, 'Ann')
   await write(otherCaller, 'Ann')
-  const query = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
-  const ways = [...query.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
+  const queries = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
+  const ways = [...queries.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
   const readers = await Promise.all(
     [caller, colleague, otherCaller].flatMap(reader =>
-      ways.map(async ([how, limit]) => ({ who: reader, how, limit, at: await endOf(reader, how) })),
+      ways.map(async ([how, limit]) => ({ by: reader, how, limit, at: await endOf(reader, how) })),
     ),
   )
   for (const round of ['first', 'second']) {
     const streams = await Promise.all(
-      readers.map(({ who, how, at }) =>
-        openEvents({ at: api, caller: who, path: `/changes/stream?after_cursor=${at}${how}` }),
+      readers.map(({ by, how, at }) =>
+        openEvents({ at: api, caller: by, path: `/changes/stream?after_cursor=${at}${how}` }),
       ),
     )
-    const ask = ({ who, how, limit, at }: (typeof readers)[number], wait: number) =>
-      who.get(`/changes?after_cursor=${at}${how}${limit}&wait=${wait}`)
+    const ask = ({ by, how, limit, at }: (typeof readers)[number], wait: number) =>
+      by.get(`/changes?after_cursor=${at}${how}${limit}&wait=${wait}`)
     const waiting = readers.map(reader => ask(reader, 20))
     // Most clients wait by now; the others get the same response.
     await delay(400)
@@ -60,11 +60,11 @@ test('readers served together receive the same changes as single readers', async
       }
     })
     for (const [i, reader] of readers.entries()) {
-      const { how, limit, who } = reader
+      const { how, limit, by } = reader
       // Staff had no changes before the first turn, and no client gets them twice.
       const { json } = (await waiting[i]) as Awaited<ReturnType<typeof ask>>
       assert.deepEqual(json, (await ask(reader, 0)).json)
-      assert.equal(json.meta.timeZone, who.service.settings.timeZone)
+      assert.equal(json.meta.timeZone, by.service.settings.timeZone)
       const all = ['customer 1', 'customer 2', 'staff 1'].filter(
         name => !how.includes('kinds=') || how.includes(name.slice(0, 5)),
       )
@@ -75,7 +75,7 @@ test('readers served together receive the same changes as single readers', async
         events.slice(0, json.data.length).map(({ data = '' }) => JSON.parse(data)),
         json.data,
       )
-      reader.at = await endOf(who, how)
+      reader.at = await endOf(by, how)
       assert.equal(events.at(-1)?.id, reader.at)
       close()
     }
@@ -105,18 +105,20 @@ test('a caught-up reader waits with the others and causes no query', async () =>
 
 test('a slow reader delays no other reader and receives everything in order', async () => {
   const caller = await api.createService({ readsPerMinute: 'off' })
-  const open = () => openEvents({ at: api, caller: caller, path: '/changes/stream?records=true&kinds=customer' })
+  const open = () => openEvents({ at: api, caller, path: '/changes/stream?records=true&kinds=customer' })
   const [slow, ...others] = await Promise.all([open(), open(), open()])
   slow.pause()
   const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`)
-  const isTold = ({ events }: EventStream, id: string) => events.some(({ data = '' }) => JSON.parse(data).id === id)
+  const hasReceived = ({ events }: EventStream, id: string) =>
+    events.some(({ data = '' }) => JSON.parse(data).id === id)
   // In total more than can be buffered for a client that doesn't read.
   for (let round = 0; round < 4; round++) {
     await write(caller, `${round}`.repeat(4_000), [...ids, `last of ${round}`])
-    for (const other of others) await waitUntil(() => isTold(other, `last of ${round}`), 'the others are told', 20_000)
+    for (const other of others)
+      await waitUntil(() => hasReceived(other, `last of ${round}`), 'the others are told', 20_000)
   }
   slow.resume()
-  await waitUntil(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
+  await waitUntil(() => hasReceived(slow, 'last of 3'), 'the slow one is told everything', 20_000)
   const { json } = await caller.get('/changes?kinds=customer&limit=1000')
   const { json: rest } = await caller.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
   const status = new Map([...json.data, ...rest.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))

@@ -64,8 +64,8 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       })
       assert.equal(stream.status, 200)
       last = over
-      const isAllTold = () => one.copy.has('customer last') || stream.events.some(isOfLast)
-      await (last ? waitUntil(isAllTold, 'the last change is told', 60_000) : delay(Math.random() * 700))
+      const hasReceivedAll = () => one.copy.has('customer last') || stream.events.some(isOfLast)
+      await (last ? waitUntil(hasReceivedAll, 'the last change is told', 60_000) : delay(Math.random() * 700))
       stream.close()
       for (const { event, data = '' } of stream.events) {
         assert.equal(event, 'change', data)

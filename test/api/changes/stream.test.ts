@@ -22,7 +22,7 @@ const write = (id: string, firstname: string, { service }: Pick<Caller, 'service
   upsertCustomers(db, service, [{ id, firstname }])
 const open = (path = '/changes/stream', caller: Caller = api, headers = {}) =>
   openEvents({ at: api, caller, path, headers })
-const toldIn = async (stream: EventStream) => JSON.parse((await stream.next()).data ?? '')
+const readNext = async (stream: EventStream) => JSON.parse((await stream.next()).data ?? '')
 const empty = () => api.createService({ readsPerMinute: 'off' })
 
 for (const http2 of [false, true])
@@ -31,7 +31,7 @@ for (const http2 of [false, true])
     await write('1', 'Ann', caller)
     const stream = await openEvents({
       at: withHttp2,
-      caller: caller,
+      caller,
       path: '/changes/stream?kinds=customer&records=true',
       http2,
     })
@@ -49,7 +49,7 @@ for (const http2 of [false, true])
     assert.equal(event.id, listed.json.meta.endCursor)
     await write('3', 'Zoe', caller)
     const { json } = await caller.get(`/changes?kinds=customer&wait=20&after_cursor=${event.id}`)
-    assert.equal((await toldIn(stream)).id, json.data[0].id)
+    assert.equal((await readNext(stream)).id, json.data[0].id)
     stream.close()
   })
 
@@ -61,11 +61,11 @@ test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cur
   )
   const path = `/changes/stream?after_cursor=${first}`
   const streams = [await open(path, caller), await open(path, caller, { 'last-event-id': second })]
-  assert.equal((await toldIn(streams[0] as EventStream)).id, '2')
-  assert.equal((await toldIn(streams[1] as EventStream)).id, '3')
+  assert.equal((await readNext(streams[0] as EventStream)).id, '2')
+  assert.equal((await readNext(streams[1] as EventStream)).id, '3')
   for (const stream of streams) stream.close()
   const begun = await open(path, caller, { 'last-event-id': '' })
-  assert.equal((await toldIn(begun)).id, '2', 'an empty one is none')
+  assert.equal((await readNext(begun)).id, '2', 'an empty one is none')
   begun.close()
   // Nothing has happened since it was opened: it goes on from there all the same.
   const quiet = await open('/changes/stream', caller)
@@ -73,7 +73,7 @@ test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cur
   quiet.close()
   await write('4', 'Ann', caller)
   const next = await open('/changes/stream', caller, { 'last-event-id': quiet.lastId })
-  assert.equal((await toldIn(next)).id, '4')
+  assert.equal((await readNext(next)).id, '4')
   next.close()
 })
 
@@ -155,12 +155,12 @@ test('a stream counts as one request', async () => {
 
 test('a stream contains changes of its own service only', async () => {
   const [one, other] = [await empty(), await empty()]
-  const [mine, theirs] = [await open('/changes/stream', one), await open('/changes/stream', other)]
+  const [own, foreign] = [await open('/changes/stream', one), await open('/changes/stream', other)]
   await write('1', 'Ann', other)
-  assert.equal((await toldIn(theirs)).id, '1')
+  assert.equal((await readNext(foreign)).id, '1')
   await delay(500)
-  assert.deepEqual(mine.events, [])
-  for (const stream of [mine, theirs]) stream.close()
+  assert.deepEqual(own.events, [])
+  for (const stream of [own, foreign]) stream.close()
 })
 
 test('all streams end immediately at shutdown', async () => {

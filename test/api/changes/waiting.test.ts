@@ -22,7 +22,7 @@ const few = 2
 
 const timed = async <T>(work: Promise<T>) => {
   const from = performance.now()
-  return { answer: await work, ms: performance.now() - from }
+  return { response: await work, ms: performance.now() - from }
 }
 
 test('a waiting request returns as soon as a change is committed', async () => {
@@ -32,13 +32,13 @@ test('a waiting request returns as soon as a change is committed', async () => {
   await delay(600)
   const committed = performance.now()
   await write('2', 'Bea')
-  const { answer: response } = await waiting
+  const { response } = await waiting
   assert.ok(performance.now() - committed < 1_000, `${performance.now() - committed} ms`)
   assert.deepEqual(
     response.json.data.map(({ id }: { id: string }) => id),
     ['2'],
   )
-  const { answer: next, ms } = await timed(api.get(`/changes?wait=1&after_cursor=${response.json.meta.endCursor}`))
+  const { response: next, ms } = await timed(api.get(`/changes?wait=1&after_cursor=${response.json.meta.endCursor}`))
   assert.deepEqual([next.status, next.json.data, next.json.meta.hasNextPage], [200, [], false])
   assert.equal(next.json.meta.endCursor, response.json.meta.endCursor)
   assert.ok(ms > 950 && ms < 3_000, `${ms} ms`)

@@ -110,7 +110,7 @@ test('an import that overlaps a change loses no field of it', async () => {
  * Merges rows while a write inserts the customer `id`, and commits the write once the merge waits for it. Returns the
  * customer's record.
  */
-async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: string }[]) => Promise<unknown>) {
+async function mergeDuringInsert(id: string, merge: (rows: { id: string; surname: string }[]) => Promise<unknown>) {
   let merging: Promise<unknown> | undefined
   await api.db.transaction(async tx => {
     const written = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
@@ -124,7 +124,7 @@ async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: 
 }
 
 test('an import keeps the fields that a concurrent create has just set', async () => {
-  const data = await mergedBesideNew('123', rows => upsertCustomers(api.db, api.service, rows))
+  const data = await mergeDuringInsert('123', rows => upsertCustomers(api.db, api.service, rows))
   assert.deepEqual(
     [data.firstname, data.surname, data.ecommerceAdminId, data.emailSubscription],
     ['John', 'Pulled', 'gid://1', true],
@@ -135,12 +135,12 @@ test('a sync updates a new customer only if its query came later', async () => {
   const newer: string[] = []
   const onNewer = (id: string) => newer.push(id)
   const before = await databaseNow(api.db)
-  const remaining = await mergedBesideNew('124', rows =>
+  const data = await mergeDuringInsert('124', rows =>
     upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: before, onNewer }),
   )
-  assert.deepEqual([remaining.surname, remaining.ecommerceAdminId], ['Written', 'gid://1'])
+  assert.deepEqual([data.surname, data.ecommerceAdminId], ['Written', 'gid://1'])
   assert.deepEqual(newer, ['124'])
-  const later = await mergedBesideNew('125', async rows =>
+  const later = await mergeDuringInsert('125', async rows =>
     upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: await databaseNow(api.db), onNewer }),
   )
   assert.deepEqual([later.firstname, later.surname, later.ecommerceAdminId], ['John', 'Pulled', 'gid://1'])

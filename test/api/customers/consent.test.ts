@@ -72,11 +72,11 @@ test('privacy follows the body without a subscription and defaults to true', asy
 test('privacy ends both subscriptions in the response and the consent record', async () => {
   for (const privacy of [true, null]) {
     const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
-    const unchanged = await put(api, `/customers/${id}`, { privacy })
-    assert.equal(unchanged.status, 200)
-    assert.deepEqual(flagsOf(unchanged.json.data), [true, false, false])
-    assert.deepEqual(getWarningCodes(unchanged.json), ['subscriptions_ended'])
-    assert.match(unchanged.json.meta.warnings[0].detail, /`emailSubscription` and `smsSubscription`/)
+    const response = await put(api, `/customers/${id}`, { privacy })
+    assert.equal(response.status, 200)
+    assert.deepEqual(flagsOf(response.json.data), [true, false, false])
+    assert.deepEqual(getWarningCodes(response.json), ['subscriptions_ended'])
+    assert.match(response.json.meta.warnings[0].detail, /`emailSubscription` and `smsSubscription`/)
     assert.deepEqual((await recorded(id)).slice(3), ['marketing true false', 'email true false', 'sms true false'])
   }
 })
@@ -84,10 +84,10 @@ test('privacy ends both subscriptions in the response and the consent record', a
 test('a subscription ended by the request causes no warning', async () => {
   const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
   const body = { privacy: true, emailSubscription: false }
-  const unchanged = await put(api, `/customers/${id}`, body)
-  assert.deepEqual(flagsOf(unchanged.json.data), [true, false, false])
-  assert.deepEqual(getWarningCodes(unchanged.json), [unmapped, 'subscriptions_ended'])
-  assert.doesNotMatch(unchanged.json.meta.warnings[1].detail, /emailSubscription/)
+  const response = await put(api, `/customers/${id}`, body)
+  assert.deepEqual(flagsOf(response.json.data), [true, false, false])
+  assert.deepEqual(getWarningCodes(response.json), [unmapped, 'subscriptions_ended'])
+  assert.doesNotMatch(response.json.meta.warnings[1].detail, /emailSubscription/)
   await updateCustomer(api, id, { smsSubscription: true })
   const overridden = await put(api, `/customers/${id}`, { privacy: true, emailSubscription: true })
   assert.deepEqual(flagsOf(overridden.json.data), [false, true, true])
@@ -213,11 +213,11 @@ test('opposite concurrent consent changes are recorded in order', async () => {
 test('the consent record is append-only and is deleted with its service', async () => {
   const other = await api.createService()
   const { id } = await createCustomer(other, buildCustomer({ emailSubscription: true }))
-  const isOwnRow = sql`service_id = ${other.service.id}`
-  await assert.rejects(api.db.run(sql`update consent_change set new_value = false where ${isOwnRow}`), /append-only/)
-  await assert.rejects(api.db.run(sql`delete from consent_change where ${isOwnRow}`), /append-only/)
+  const ofOther = sql`service_id = ${other.service.id}`
+  await assert.rejects(api.db.run(sql`update consent_change set new_value = false where ${ofOther}`), /append-only/)
+  await assert.rejects(api.db.run(sql`delete from consent_change where ${ofOther}`), /append-only/)
   // A customer that goes leaves behind what was agreed.
-  await api.db.run(sql`delete from customer where ${isOwnRow}`)
+  await api.db.run(sql`delete from customer where ${ofOther}`)
   assert.equal((await recorded(id, other)).length, 3)
   await lockService(api.db, other.service)
   await startPurge(api.db, other.service)

@@ -133,7 +133,7 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
   const { id } = await canaryShopper(api)
   await tillSales(api, api, id, 2_500)
   assert.equal(await erasing(id), 'erasing')
-  const remaining = async () =>
+  const countRemaining = async () =>
     (
       await api.db.row<{ n: number }>(
         sql`select count(*)::integer as n from retail_transaction where customer_id = ${id}`,
@@ -142,13 +142,13 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
   const stopped = new AbortController()
   stopped.abort(new Error('The worker stops.'))
   await assert.rejects(eraseRemainingData(api.db, api.keys, api.service, id, stopped.signal), /The worker stops/)
-  assert.equal(await remaining(), 2_502)
+  assert.equal(await countRemaining(), 2_502)
   assert.equal(await erasing(id), 'erasing')
   await Promise.all([
     eraseRemainingData(api.db, api.keys, api.service, id),
     eraseRemainingData(api.db, api.keys, api.service, id),
   ])
-  assert.equal(await remaining(), 0)
+  assert.equal(await countRemaining(), 0)
   assert.deepEqual(await tablesWith(api, `"customerId":"${id}"`), [])
   assert.equal(await erasing(id), 'erased')
   const timestamps = await api.db.row<{ n: number }>(sql`

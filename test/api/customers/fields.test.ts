@@ -81,10 +81,10 @@ test('a length is counted in code points and an excess is rejected', async () =>
     ),
     [10, postcode => ({ address: { postcode } }), '/address/postcode'],
   ]
-  for (const [maximum, body, pointer] of limits) {
-    const data = await updateCustomer(api, id, body('😀'.repeat(maximum)))
-    assert.ok(JSON.stringify(data).includes('😀'.repeat(maximum)), pointer)
-    assertRejected(api, await put(api, `/customers/${id}`, body('😀'.repeat(maximum + 1))), 'invalid_field', pointer)
+  for (const [maxLength, body, pointer] of limits) {
+    const data = await updateCustomer(api, id, body('😀'.repeat(maxLength)))
+    assert.ok(JSON.stringify(data).includes('😀'.repeat(maxLength)), pointer)
+    assertRejected(api, await put(api, `/customers/${id}`, body('😀'.repeat(maxLength + 1))), 'invalid_field', pointer)
   }
   const email = (length: number) =>
     `${'a'.repeat(60)}@${`${'b'.repeat(59)}.`.repeat(4)}`.slice(0, length - 4).concat('.com')

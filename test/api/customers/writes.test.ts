@@ -109,15 +109,15 @@ test('an email belongs to one customer, however it is written', async () => {
 })
 
 test('a customer of another service is not found and stays unchanged', async () => {
-  const mine = await createCustomer(api)
+  const own = await createCustomer(api)
   const other = await api.createService()
   const [foreign, unknown] = [
-    await put(other, `/customers/${mine.id}`, { firstname: 'Stolen' }),
+    await put(other, `/customers/${own.id}`, { firstname: 'Stolen' }),
     await put(other, '/customers/none', { firstname: 'Stolen' }),
   ]
   for (const { status, json } of [foreign, unknown])
     assert.deepEqual([status, json.code, json.detail], [404, 'not_found', 'Customer not found.'])
-  assert.deepEqual((await api.get(`/customers/${mine.id}`)).json.data, mine)
+  assert.deepEqual((await api.get(`/customers/${own.id}`)).json.data, own)
 })
 
 test('a visitor cannot create or change a customer', async () => {

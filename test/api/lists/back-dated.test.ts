@@ -204,16 +204,14 @@ test("a change after the newest record's removal is later than its tombstone", a
 test('a returning record is later than its tombstone despite a clock step', async () => {
   const caller = await api.createService()
   const { db } = api
-  const isSameRecord = sql`service_id = ${caller.service.id}`
+  const ofService = sql`service_id = ${caller.service.id}`
   const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, caller.service, rows)
   await bring(product('p1'), product('p2'))
-  await db.run(
-    sql`update product set changed_at = now() + interval '1 hour' where ${isSameRecord} and product_id = 'p2'`,
-  )
+  await db.run(sql`update product set changed_at = now() + interval '1 hour' where ${ofService} and product_id = 'p2'`)
   await pullOnly(caller, 'p1', 'p1k')
   await bring(product('p2'))
   const [timestamps] = await db.rows(sql`
-    select (select changed_at from product where ${isSameRecord} and product_id = 'p2') > changed_at as "isLater" from tombstone where ${isSameRecord}`)
+    select (select changed_at from product where ${ofService} and product_id = 'p2') > changed_at as "isLater" from tombstone where ${ofService}`)
   assert.deepEqual(timestamps, { isLater: true })
 })
 

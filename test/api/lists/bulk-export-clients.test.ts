@@ -78,10 +78,10 @@ test('a stalled export client holds no transaction, connection or lock', async (
     select query from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and query like '%from customer%' and (state <> 'idle' or backend_xmin is not null)`
   // Read-ahead may still be in flight.
-  let polls = 0
+  let quietPolls = 0
   const isQuiet = async () => {
-    polls = (await db.rows(busy)).length ? 0 : polls + 1
-    return polls === 25
+    quietPolls = (await db.rows(busy)).length ? 0 : quietPolls + 1
+    return quietPolls === 25
   }
   await waitUntil(isQuiet, 'nothing is under way', 20_000)
   await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
@@ -108,12 +108,12 @@ for (const http2 of [false, true])
       await once(bulkExport.body, 'readable')
       return bulkExport
     }
-    const remaining = await begin()
-    remaining.close()
+    const disconnected = await begin()
+    disconnected.close()
     const cut = await begin()
     await withoutRecords(() => assert.rejects(text(cut.body)))
     await waitUntil(() => faultsOf(cut).length, 'the fault is told')
-    assert.deepEqual(faultsOf(remaining), [])
+    assert.deepEqual(faultsOf(disconnected), [])
   })
 
 for (const [how, more] of [
@@ -156,13 +156,13 @@ test('an account can run four bulk exports and read pages besides', async () => 
   assert.equal((await (await startExport(another)).records()).length, count + 1)
   open[0]?.close()
   let fifth = await startExport()
-  const isTold = async () => {
+  const isFifthServed = async () => {
     if (fifth.status === 200) return true
     fifth.close()
     fifth = await startExport()
     return false
   }
-  await waitUntil(isTold, 'the one whose client has gone has ended', 20_000)
+  await waitUntil(isFifthServed, 'the one whose client has gone has ended', 20_000)
   assert.equal((await fifth.records()).length, count + 1)
 })
 

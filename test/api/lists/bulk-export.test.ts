@@ -108,9 +108,9 @@ for (const path of [
     assert.deepEqual(await (await startExport(path)).records(), records.reverse())
   })
 
-for (const asking of ['&kinds=store,product,staff,reward-account', '&kinds=customer,store'])
-  test(`the bulk export of all changes${asking} equals its pages and can resume`, async () => {
-    const path = `/changes?records=true${asking}`
+for (const query of ['&kinds=store,product,staff,reward-account', '&kinds=customer,store'])
+  test(`the bulk export of all changes${query} equals its pages and can resume`, async () => {
+    const path = `/changes?records=true${query}`
     const { records, asOf, endCursor } = await paged(path, 1_000)
     const bulkExport = await startExport(path)
     assert.deepEqual(

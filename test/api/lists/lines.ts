@@ -20,7 +20,7 @@ export interface BulkExportStream {
   close(): void
 }
 
-interface Asking {
+interface ExportRequest {
   at: { baseUrl: string; ca: string }
   caller: Pick<Caller, 'username' | 'password' | 'service'>
   path: string
@@ -31,14 +31,20 @@ interface Asking {
 export const ndjson = 'application/x-ndjson'
 
 /** Requests a bulk export. */
-export async function openLines({ at, caller, path, headers = {}, http2 = false }: Asking): Promise<BulkExportStream> {
+export async function openLines({
+  at,
+  caller,
+  path,
+  headers = {},
+  http2 = false,
+}: ExportRequest): Promise<BulkExportStream> {
   const sent = { ...buildCredentials(caller), accept: ndjson, ...headers }
-  const { status, headers: got, body, close } = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
+  const { status, headers: responseHeaders, body, close } = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
   // Readers get the error.
   body.on('error', () => {})
   return {
     status,
-    headers: got,
+    headers: responseHeaders,
     body,
     close,
     records: async () => recordsIn(await text(body)),
@@ -52,16 +58,16 @@ export function recordsIn(lines: string) {
   return all.map(line => JSON.parse(line))
 }
 
-async function overHttp1({ baseUrl, ca }: Asking['at'], path: string, headers: Record<string, string>) {
+async function overHttp1({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
   const requested = request(`${baseUrl}${path}`, { ca, headers, agent: false }).end()
   const [response] = await once(requested, 'response')
   return { status: response.statusCode, headers: response.headers, body: response, close: () => requested.destroy() }
 }
 
-async function overHttp2({ baseUrl, ca }: Asking['at'], path: string, headers: Record<string, string>) {
+async function overHttp2({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
   const session = connect(baseUrl, { ca })
   const body = session.request({ ':path': path, ...headers })
   body.once('close', () => session.close())
-  const [got] = await once(body, 'response')
-  return { status: Number(got[':status']), headers: got, body, close: () => session.destroy() }
+  const [responseHeaders] = await once(body, 'response')
+  return { status: Number(responseHeaders[':status']), headers: responseHeaders, body, close: () => session.destroy() }
 }

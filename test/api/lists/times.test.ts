@@ -29,29 +29,29 @@ const selected = async (caller: Caller, query: Record<string, string>) => {
 const forms = [
   {
     timeZone: 'UTC',
-    moment: '2024-05-10T09:30:00Z',
+    instant: '2024-05-10T09:30:00Z',
     texts: ['2024-05-10T09:30:00', '2024-05-10 09:30:00', '2024-05-10T09:30'],
   },
   {
     timeZone: 'Australia/Melbourne',
-    moment: '2024-05-10T09:30:00Z',
+    instant: '2024-05-10T09:30:00Z',
     texts: ['2024-05-10T19:30:00', '2024-05-10 19:30:00', '2024-05-10T19:30', '2024-05-10 19:30'],
   },
   {
     timeZone: 'Europe/London',
-    moment: '2024-05-10T09:30:00Z',
+    instant: '2024-05-10T09:30:00Z',
     texts: ['2024-05-10T10:30:00', '2024-05-10 10:30:00', '2024-05-10T10:30'],
   },
-  { timeZone: 'Australia/Melbourne', moment: '2024-01-14T13:00:00Z', texts: ['2024-01-15', '2024-01-15T00:00:00'] },
-  { timeZone: 'Europe/London', moment: '2024-01-15T00:00:00Z', texts: ['2024-01-15', '2024-01-15 00:00:00'] },
-  { timeZone: 'Europe/London', moment: '2024-06-14T23:00:00Z', texts: ['2024-06-15', '2024-06-15T00:00'] },
+  { timeZone: 'Australia/Melbourne', instant: '2024-01-14T13:00:00Z', texts: ['2024-01-15', '2024-01-15T00:00:00'] },
+  { timeZone: 'Europe/London', instant: '2024-01-15T00:00:00Z', texts: ['2024-01-15', '2024-01-15 00:00:00'] },
+  { timeZone: 'Europe/London', instant: '2024-06-14T23:00:00Z', texts: ['2024-06-15', '2024-06-15T00:00'] },
 ]
 
-for (const { timeZone, moment, texts } of forms)
-  test(`${texts.join(', ')} in ${timeZone} mean ${moment} and range ends are exclusive`, async () => {
-    const caller = await shopAround(moment, timeZone)
-    const instant = moment.replace('Z', '')
-    const always = [moment, `${instant}.000Z`, `${instant}.000000000Z`, `${instant}+00:00`, `${instant}-00:00`]
+for (const { timeZone, instant, texts } of forms)
+  test(`${texts.join(', ')} in ${timeZone} mean ${instant} and range ends are exclusive`, async () => {
+    const caller = await shopAround(instant, timeZone)
+    const local = instant.replace('Z', '')
+    const always = [instant, `${local}.000Z`, `${local}.000000000Z`, `${local}+00:00`, `${local}-00:00`]
     for (const text of [...texts, ...always]) {
       assert.deepEqual(await selected(caller, { updated_after: text }), ['after'], text)
       assert.deepEqual(await selected(caller, { updated_before: text }), ['before'], text)
@@ -108,7 +108,7 @@ test('a time skipped by the clock is rejected as such', async () => {
   }
 })
 
-const refusedEverywhere = [
+const rejectedTexts = [
   '2023-02-30',
   '2023-02-29',
   '1900-02-29',
@@ -186,7 +186,7 @@ const refusedEverywhere = [
 
 test('an unreadable or nonexistent time is rejected with its parameter name', async () => {
   for (const [text, timeZone] of [
-    ...refusedEverywhere.map(rejectedText => [rejectedText, 'UTC'] as const),
+    ...rejectedTexts.map(rejectedText => [rejectedText, 'UTC'] as const),
     // The clocks go forward: these do not happen.
     ['2024-03-31T01:30:00', 'Europe/London'] as const,
     ['2024-10-06T02:00:00', 'Australia/Melbourne'] as const,

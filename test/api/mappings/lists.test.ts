@@ -17,14 +17,14 @@ const keys = { stores: 'storeId', skus: 'skuId', customers: 'customerId' } as co
 type Kind = keyof typeof keys
 
 /** Returns the identifiers of a complete list, page by page. `between` runs after each page except the last. */
-async function pagination(caller: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
-  const matches: string[] = []
+async function listIds(caller: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
+  const ids: string[] = []
   let cursor = ''
   for (;;) {
     const { status, json, text } = await caller.get(`/mappings/${kind}?${query}${cursor && `&after_cursor=${cursor}`}`)
     assert.equal(status, 200, text)
-    matches.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
-    if (!json.meta.hasNextPage) return matches
+    ids.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
+    if (!json.meta.hasNextPage) return ids
     cursor = json.meta.endCursor
     await between?.()
   }
@@ -40,35 +40,35 @@ for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof m
   test(`each of the ${kind} is listed in exactly one of two states`, async () => {
     const caller = await createUnmappedShop(api)
     const [, second = ''] = ids
-    assert.deepEqual(await pagination(caller, kind, 'state=unmapped&limit=1'), ids)
-    assert.deepEqual(await pagination(caller, kind, 'state=mapped'), [])
+    assert.deepEqual(await listIds(caller, kind, 'state=unmapped&limit=1'), ids)
+    assert.deepEqual(await listIds(caller, kind, 'state=mapped'), [])
     const mapped = await put(caller, `/mappings/${kind}/${second}`, change)
     assert.equal(mapped.status, 200, mapped.text)
-    assert.deepEqual(await pagination(caller, kind, 'limit=1'), ids)
-    assert.deepEqual(await pagination(caller, kind, 'state=mapped'), [second])
+    assert.deepEqual(await listIds(caller, kind, 'limit=1'), ids)
+    assert.deepEqual(await listIds(caller, kind, 'state=mapped'), [second])
     assert.deepEqual(
-      await pagination(caller, kind, 'state=unmapped&limit=1'),
+      await listIds(caller, kind, 'state=unmapped&limit=1'),
       ids.filter(id => id !== second),
     )
     const { data } = (await caller.get(`/mappings/${kind}?state=mapped`)).json
     assert.deepEqual(data, [mapped.json.data], 'a list shows what the record is')
     const nothing = Object.fromEntries(Object.keys(change).map(name => [name, null]))
     assert.equal((await put(caller, `/mappings/${kind}/${second}`, nothing)).status, 200)
-    assert.deepEqual(await pagination(caller, kind, 'state=mapped'), [])
+    assert.deepEqual(await listIds(caller, kind, 'state=mapped'), [])
   })
 
 test('either form of the identifier makes a customer mapped', async () => {
   const caller = await createUnmappedShop(api)
   await put(caller, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
   await put(caller, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
-  assert.deepEqual(await pagination(caller, 'customers', 'state=mapped'), ['65432', '65433'])
-  assert.deepEqual(await pagination(caller, 'customers', 'state=unmapped'), [])
+  assert.deepEqual(await listIds(caller, 'customers', 'state=mapped'), ['65432', '65433'])
+  assert.deepEqual(await listIds(caller, 'customers', 'state=unmapped'), [])
 })
 
 test("a colour's product does not make its SKUs mapped", async () => {
   const caller = await createUnmappedShop(api)
   await put(caller, '/mappings/skus/12001', { ecommerceProductId: '1' })
-  assert.deepEqual(await pagination(caller, 'skus', 'state=mapped'), [])
+  assert.deepEqual(await listIds(caller, 'skus', 'state=mapped'), [])
 })
 
 test('mapping records during pagination shows each record once', async () => {
@@ -81,14 +81,14 @@ test('mapping records during pagination shows each record once', async () => {
   )
   const all = ['65432', '65433', ...ids]
   let mapped = 0
-  const matches = await pagination(caller, 'customers', 'state=unmapped&limit=4', async () => {
+  const unmapped = await listIds(caller, 'customers', 'state=unmapped&limit=4', async () => {
     const shown = all.slice(mapped, mapped + 4)
     mapped += shown.length
     for (const id of shown)
       assert.equal((await put(caller, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
   })
-  assert.deepEqual(matches, all)
-  assert.deepEqual(await pagination(caller, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
+  assert.deepEqual(unmapped, all)
+  assert.deepEqual(await listIds(caller, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
 })
 
 test('a cursor belongs to its service, list and mapping state', async () => {
@@ -117,7 +117,7 @@ test('a mapping page shows committed data even while watermarks are held back', 
     await holder.query('begin')
     await holder.query('select next_change_timestamp($1, null)', [caller.service.id])
     await upsertStores(api.db, caller.service, [{ storeId: '1001', ecommerceLocationId: 'one' }])
-    assert.deepEqual(await pagination(caller, 'stores', 'state=mapped'), ['1001'])
+    assert.deepEqual(await listIds(caller, 'stores', 'state=mapped'), ['1001'])
   } finally {
     holder.release(true)
   }

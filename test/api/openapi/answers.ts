@@ -15,7 +15,7 @@ export interface Traffic {
   document: Node
   check: ReturnType<typeof createConformanceCheck>
   /** All requests and responses, by operation. */
-  exchanges: { operation: string | undefined; answer: TestResponse }[]
+  exchanges: { operation: string | undefined; response: TestResponse }[]
   requested(method: Method, path: string, answering: Promise<TestResponse>): Promise<TestResponse>
   get(path: string, headers?: Headers, caller?: Caller): Promise<TestResponse>
   getOpenly(path: string, headers?: Headers): Promise<TestResponse>
@@ -43,7 +43,7 @@ export async function startTraffic(): Promise<Traffic> {
   async function requested(method: Method, path: string, answering: Promise<TestResponse>) {
     const response = await answering
     const { operation, faults: errors } = check(method, path, response)
-    exchanges.push({ operation, answer: response })
+    exchanges.push({ operation, response })
     assert.deepEqual(errors, [], `${response.status} ${method} ${path}\n${response.text.slice(0, 2_000)}`)
     return response
   }
@@ -78,7 +78,7 @@ export async function startTraffic(): Promise<Traffic> {
     document,
     check,
     exchanges,
-    requested: requested,
+    requested,
     get: (path, headers, caller = api) => requested('GET', path, caller.get(path, headers)),
     getOpenly: (path, headers) => requested('GET', path, api.sendRaw(path, headers ? { headers } : {})),
     post: writing('POST', post),

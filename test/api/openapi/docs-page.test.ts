@@ -127,9 +127,9 @@ test('the page about an error is readable without scripts and styles', { skip },
   const reader = await openPage(api.baseUrl)
   t.after(() => reader.close())
   await reader.goTo(`${api.baseUrl}/errors/invalid_cursor`)
-  const output = await reader.evaluate<string>('document.body.innerText')
+  const pageText = await reader.evaluate<string>('document.body.innerText')
   for (const words of ['invalid_cursor', '400', errorCodes.invalid_cursor.title])
-    assert.ok(output.includes(words), words)
+    assert.ok(pageText.includes(words), words)
   await reader.click(`document.querySelector('nav a[href="rate_limited"]')`)
   await reader.until(`document.querySelector('h1')?.innerText === 'rate_limited'`)
   assert.deepEqual(

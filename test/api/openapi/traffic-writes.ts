@@ -287,9 +287,9 @@ export function testWrites(traffic: () => Traffic) {
 }
 
 /** Has the database do something when a customer's transaction is committed. */
-async function atCommit({ db }: Traffic['api'], label: string) {
+async function atCommit({ db }: Traffic['api'], statement: string) {
   await db.run(
-    sql`create function disturb() returns trigger language plpgsql as ${raw(`$$ begin ${label}; return null; end $$`)}`,
+    sql`create function disturb() returns trigger language plpgsql as ${raw(`$$ begin ${statement}; return null; end $$`)}`,
   )
   await db.run(
     sql`create constraint trigger disturb after insert on customer deferrable initially deferred for each row execute function disturb()`,

@@ -218,7 +218,7 @@ const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailab
 
 test('the traffic covered every operation and every testable error', async () => {
   const answered = new Set(
-    traffic.exchanges.filter(({ answer: response }) => response.status < 300).map(({ operation }) => operation),
+    traffic.exchanges.filter(({ response }) => response.status < 300).map(({ operation }) => operation),
   )
   const operations = Object.values<Node>(traffic.document.paths).flatMap(path =>
     Object.values<Node>(path).map(operation => operation.operationId),
@@ -228,7 +228,7 @@ test('the traffic covered every operation and every testable error', async () =>
     Object.keys(operationsElsewhere),
   )
 
-  const seen = new Set(traffic.exchanges.map(({ answer: response }) => response.json?.code))
+  const seen = new Set(traffic.exchanges.map(({ response }) => response.json?.code))
   const unseen = Object.keys(errorCodes).filter(code => !seen.has(code))
   assert.deepEqual(unseen.sort(), [...Object.keys(elsewhere), ...ofOtherDrivers].sort())
   for (const [code, file] of Object.entries(elsewhere))

@@ -43,8 +43,8 @@ test('a resolved alert disappears and is raised again on the next occurrence', a
   const path = `/alerts/${before?.id}/resolve`
   const trial = await post(caller, path, {}, { prefer: 'tx=rollback' })
   assert.deepEqual([trial.status, (await alerts(caller)).length], [200, 1])
-  const settled = await post(caller, path, {})
-  assert.deepEqual([settled.status, settled.json.data], [200, before])
+  const resolved = await post(caller, path, {})
+  assert.deepEqual([resolved.status, resolved.json.data], [200, before])
   assert.deepEqual(await alerts(caller), [])
   assertProblem(await post(caller, path, {}), 'not_found', api.baseUrl, path)
   await raise(caller, 'voucher_pin_guessing', '2062389')

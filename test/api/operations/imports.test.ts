@@ -147,12 +147,12 @@ test('an import with `Prefer: tx=rollback` changes no list and no sync time', as
 
 test('a file in another dialect is read with options or a profile', async () => {
   const caller = await api.createService()
-  const theirs = 'Id;Nr;Name\n1;101;Köln\n'
+  const dialectCsv = 'Id;Nr;Name\n1;101;Köln\n'
   const profile = JSON.stringify({ map: { storeId: 'Id', storeNumber: 'Nr', name: 'Name' }, delimiter: ';' })
   const run = await importAndWait(
     caller,
     `stores?profile=${encodeURIComponent(profile)}`,
-    Buffer.from(theirs, 'latin1'),
+    Buffer.from(dialectCsv, 'latin1'),
   )
   assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
   assert.deepEqual(await stores(caller), [['1', 'Köln']])
@@ -181,10 +181,10 @@ test('a file in another dialect is read with options or a profile', async () => 
     ['profile=%7B', 'profile'],
     ['shoes=1', 'shoes'],
   ]) {
-    const { status, json } = await uploadFile(caller, `stores?${query}`, theirs)
+    const { status, json } = await uploadFile(caller, `stores?${query}`, dialectCsv)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
-  const { json } = await uploadFile(caller, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', theirs)
+  const { json } = await uploadFile(caller, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', dialectCsv)
   assert.deepEqual(
     json.errors.map(({ parameter }: { parameter: string }) => parameter),
     ['delimiter', 'encoding', 'date_format', 'profile'],
@@ -194,13 +194,17 @@ test('a file in another dialect is read with options or a profile', async () => 
 test('a profile saved by the command can be used as it is', async () => {
   const caller = await api.createService()
   const saved = join(createDirectory(), 'stores.json')
-  const theirs = csv.replace('name', 'Label')
+  const relabelled = csv.replace('name', 'Label')
   const args = ['--map', 'name=Label', '--save-profile', saved]
-  assert.equal((await importing(api)(caller, 'stores', theirs, { args })).code, 0)
+  assert.equal((await importing(api)(caller, 'stores', relabelled, { args })).code, 0)
   const profile = await readFile(saved, 'utf8')
-  const run = await importAndWait(caller, `stores?profile=${encodeURIComponent(profile)}`, theirs)
+  const run = await importAndWait(caller, `stores?profile=${encodeURIComponent(profile)}`, relabelled)
   assert.deepEqual(counts(run), ['ok', 2, 0, 0, 2, 0])
-  const { status, json } = await uploadFile(caller, `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`, theirs)
+  const { status, json } = await uploadFile(
+    caller,
+    `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`,
+    relabelled,
+  )
   assert.deepEqual([status, json.errors?.[0].parameter], [400, 'profile'])
 })
 

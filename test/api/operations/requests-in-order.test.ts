@@ -16,11 +16,11 @@ test('log entries are in time order across processes, however many per second', 
     path: '/tour',
   }))
   // Those of two processes that wrote by turns; of each there are more than a block of lines.
-  for (const round of [1, 0])
+  for (const parity of [1, 0])
     await addLogEntries(
       api.db,
       api.service,
-      created.filter((_, i) => i % 2 === round),
+      created.filter((_, i) => i % 2 === parity),
     )
   const expected = created.map(({ requestId }) => requestId).reverse()
   const walked: string[] = []
@@ -30,9 +30,9 @@ test('log entries are in time order across processes, however many per second', 
     query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(walked, expected)
-  const completeList = await api.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
+  const bulkExport = await api.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
   assert.deepEqual(
-    completeList.text
+    bulkExport.text
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line).id),

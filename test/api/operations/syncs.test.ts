@@ -40,9 +40,9 @@ after(async () => {
 
 const sync = async (name: string): Promise<Sync> => {
   const { json } = await api.get('/syncs')
-  const match = json.data.find((one: Sync) => one.sync === name)
-  assert.ok(match, name)
-  return match
+  const status = json.data.find((one: Sync) => one.sync === name)
+  assert.ok(status, name)
+  return status
 }
 const runs = async (name: string): Promise<SyncRun[]> => (await api.get(`/syncs/${name}/runs`)).json.data
 const ended = async (name: string, count: number) => {

@@ -14,14 +14,14 @@ import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/pr
 import type { TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 const detailAt = ({ json }: TestResponse, pointer: string) =>
   json.errors.find((fault: { pointer: string }) => fault.pointer === pointer)?.detail
 
 test('all errors of an order are reported together and nothing is stored', async () => {
-  const own = await shop()
+  const own = await createShop()
   const before = await getStock(own)
   const response = await post(own, '/orders', {
     ...buildOrder([
@@ -117,7 +117,7 @@ test('placing an order requires a maintainer, reading it a visitor', async () =>
 })
 
 test('all SKUs missing from the order are reported and nothing is created', async () => {
-  const own = await shop()
+  const own = await createShop()
   const { id, orderNumber } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
   const stock = await getStock(own)
   const response = await createReturn(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })

@@ -20,11 +20,11 @@ import { post } from '../../support/write.ts'
 const waitingForALock = sql`
   select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 test('generated order numbers skip given numbers and numbers of known sales', async () => {
-  const own = await shop()
+  const own = await createShop()
   await upsertTransactions(api.db, own.service, [
     {
       header: { id: '1', saleDate: '2024-05-26 00:00:00', orderNumber: 'W0000041' },
@@ -37,11 +37,11 @@ test('generated order numbers skip given numbers and numbers of known sales', as
     assert.equal(await number({ orderNumber: accepted }), accepted)
   assert.equal(await number(), 'W0000046')
   assert.equal(await number(), 'W0000047')
-  assert.equal((await placeOrder(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+  assert.equal((await placeOrder(await createShop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
 })
 
 test('a taken order number is skipped before the order waits for stock', async () => {
-  const own = await shop()
+  const own = await createShop()
   const numbered = (orderNumber: string) =>
     post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
   assert.equal((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
@@ -64,7 +64,7 @@ test('a taken order number is skipped before the order waits for stock', async (
 })
 
 test('one of twenty concurrent orders with one number succeeds in its service', async () => {
-  const own = await shop()
+  const own = await createShop()
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
   const responses = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
   assert.equal(responses.filter(response => response.status === 201).length, 1)
@@ -74,11 +74,11 @@ test('one of twenty concurrent orders with one number succeeds in its service', 
   }
   assert.equal((await getStock(own))['1002 TEE'], 4)
   assert.equal((await getSales(own, 'RACE')).length, 1)
-  getCreated(await post(await shop(), '/orders', body))
+  getCreated(await post(await createShop(), '/orders', body))
 })
 
 test('twenty concurrent orders get twenty numbers and each takes its stock', async () => {
-  const own = await shop()
+  const own = await createShop()
   const body = buildOrder([
     { sku: 'TEE', quantity: 1 },
     { sku: 'HOOD-M', quantity: 2 },
@@ -95,7 +95,7 @@ test('twenty concurrent orders get twenty numbers and each takes its stock', asy
 })
 
 test('concurrent generated and given order numbers never collide', async () => {
-  const own = await shop()
+  const own = await createShop()
   const input = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
   const responses = await Promise.all(
     input.flatMap(orderNumber => [
@@ -111,7 +111,7 @@ test('concurrent generated and given order numbers never collide', async () => {
 })
 
 test('return numbers are generated uniquely, and given ones are used once', async () => {
-  const own = await shop()
+  const own = await createShop()
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
   const { id: second } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
   assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000001')
@@ -125,13 +125,13 @@ test('return numbers are generated uniquely, and given ones are used once', asyn
     assert.deepEqual(getFieldErrors(response), ['/returnNumber order_number_taken'])
     assert.deepEqual(getErrorDetails(response), ['Return number SAME is already used.'])
   }
-  const other = await shop()
-  const { id: theirs } = await placeOrder(other, [{ sku: 'TEE', quantity: 1 }])
-  getCreated(await createReturn(other, theirs, { TEE: 1 }, { returnNumber: 'SAME' }))
+  const other = await createShop()
+  const { id: otherOrderId } = await placeOrder(other, [{ sku: 'TEE', quantity: 1 }])
+  getCreated(await createReturn(other, otherOrderId, { TEE: 1 }, { returnNumber: 'SAME' }))
 })
 
 test('an order repeated with its key is placed once, even concurrently', async () => {
-  const own = await shop()
+  const own = await createShop()
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }])
   const key = { 'idempotency-key': randomUUID() }
   const responses = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))

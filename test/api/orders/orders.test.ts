@@ -14,7 +14,7 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 test('a line break in an address is named with its pointer', async () => {
@@ -126,7 +126,7 @@ test('an order without an amount due needs no payment', async () => {
 })
 
 test('stock is taken from the pick-up or best-stocked store, even below zero', async () => {
-  const own = await shop()
+  const own = await createShop()
   const before = await getStock(own)
   const since = (await own.get('/inventory')).json.meta.asOf
   await placeOrder(own, [
@@ -152,7 +152,7 @@ test('stock is taken from the pick-up or best-stocked store, even below zero', a
 })
 
 test("an order's sale appears in the retail history and in polls", async () => {
-  const own = await shop()
+  const own = await createShop()
   const since = (await own.get('/orders/transactions/search')).json.meta.asOf
   const order = await placeOrder(
     own,
@@ -189,7 +189,7 @@ test("an order's sale appears in the retail history and in polls", async () => {
 })
 
 test('an order waiting for shipment is processing and not yet a sale', async () => {
-  const own = await shop({ fulfilment: 'manual' })
+  const own = await createShop({ fulfilment: 'manual' })
   const order = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
   assert.equal(order.lines[0].status, 'processing')
   assert.deepEqual(await getSales(own, order.orderNumber), [])
@@ -197,26 +197,26 @@ test('an order waiting for shipment is processing and not yet a sale', async () 
 })
 
 test("a customer's orders are paginated newest first", async () => {
-  const own = await shop()
+  const own = await createShop()
   const numbers = []
   for (let i = 0; i < 5; i++) numbers.push((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
   await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
-  const matches = []
+  const orderNumbers = []
   let path = '/customers/65432/orders?limit=2'
   for (;;) {
     const { status, json } = await own.get(path)
     assert.equal(status, 200)
-    matches.push(...json.data.map((order: { orderNumber: string }) => order.orderNumber))
+    orderNumbers.push(...json.data.map((order: { orderNumber: string }) => order.orderNumber))
     if (!json.meta.hasNextPage) break
     path = `/customers/65432/orders?limit=2&after_cursor=${json.meta.endCursor}`
   }
-  assert.deepEqual(matches, numbers.toReversed())
+  assert.deepEqual(orderNumbers, numbers.toReversed())
   assertProblem(await own.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
 })
 
 test("another service's order returns the same response as an unknown order", async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
-  const other = await shop()
+  const other = await createShop()
   for (const path of ['', '/returns', '/returnable']) {
     const [foreign, unknown] = [await other.get(`/orders/${id}${path}`), await other.get(`/orders/none${path}`)]
     assertProblem(foreign, 'not_found', api.baseUrl, `/orders/${id}${path}`)

@@ -146,7 +146,7 @@ test('currencies with no or three decimals are calculated in their own units', (
   const priced = (price: string, paid: string, currency: string, decimals: number) =>
     priceOrder(
       input({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
-      { ...known, variants: new Map([['A', { skuId: '1', price: price }]]) },
+      { ...known, variants: new Map([['A', { skuId: '1', price }]]) },
       currency,
       decimals,
     ).errors.map(fault => fault.detail)
@@ -202,12 +202,12 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           if (!lines.some(each => each.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
           else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
-        for (const { sequence, sku, quantity: maximum, value, status } of lines) {
+        for (const { sequence, sku, quantity: soldQuantity, value, status } of lines) {
           const own = allocations.filter(allocation => allocation.orderSequence === sequence)
           const count = total(own.map(allocation => allocation.quantity))
-          assert.ok(count <= (status === 'shipped' ? maximum : 0))
+          assert.ok(count <= (status === 'shipped' ? soldQuantity : 0))
           for (const allocation of own) assert.equal(expected[allocation.entry]?.sku, sku)
-          if (count === maximum) assert.equal(sum(own.map(allocation => allocation.value)), value)
+          if (count === soldQuantity) assert.equal(sum(own.map(allocation => allocation.value)), value)
         }
         if (errors.length === 0)
           for (const [i, { quantity: count }] of expected.entries())

@@ -18,7 +18,7 @@ import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/pr
 import type { TestResponse } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 /** Asserts that one return was created and the others were rejected because too few units remained. */
@@ -52,7 +52,7 @@ test('one of two conflicting returns succeeds; the other gets the remaining quan
 })
 
 test('five of twenty concurrent returns of five sold units succeed', async () => {
-  const own = await shop()
+  const own = await createShop()
   const { id, orderNumber } = await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 2 },
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
@@ -109,7 +109,7 @@ test('a double click without a key is checked against the remaining quantity', a
 })
 
 test('an unshipped unit cannot be returned', async () => {
-  const own = await shop({ fulfilment: 'manual' })
+  const own = await createShop({ fulfilment: 'manual' })
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
   assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
   const response = await createReturn(own, id, { TEE: 1 })
@@ -120,7 +120,7 @@ test('an unshipped unit cannot be returned', async () => {
 })
 
 test('a cancelled return restores units, stock, refund and history', async () => {
-  const own = await shop()
+  const own = await createShop()
   const { id, orderNumber } = await placeOrder(own, [
     { sku: 'TEE', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
@@ -164,7 +164,7 @@ test('database constraints prevent returning or refunding more than was sold', a
 })
 
 test('returned plus returnable always equals sold over returns and cancellations', async () => {
-  const own = await shop()
+  const own = await createShop()
   const sku = fc.constantFrom('TEE', 'HOOD-S', 'HOOD-M')
   const line = fc.record({ sku, quantity: fc.integer({ min: 1, max: 4 }) })
   const action = fc.oneof(

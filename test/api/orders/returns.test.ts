@@ -15,7 +15,7 @@ import {
 import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 test('a return is returned with its numbers, lines and refunds', async () => {
@@ -99,7 +99,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
 
 test('return reasons are those of the service', async () => {
   const reasons = [{ code: 'TIGHT', name: 'Too tight' }]
-  const own = await shop({ returnReasons: reasons })
+  const own = await createShop({ returnReasons: reasons })
   assert.deepEqual((await own.get('/return-reasons')).json, { data: reasons })
   assert.equal((await api.get('/return-reasons')).json.data[0].code, 'SIZE')
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])
@@ -111,7 +111,7 @@ test('return reasons are those of the service', async () => {
 
 test('a return for an unknown or foreign order gets the same 404', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
-  const other = await shop()
+  const other = await createShop()
   for (const units of [{ TEE: 1 }, { NONE: 1 }]) {
     const responses = [await createReturn(other, id, units), await createReturn(other, 'none', units)]
     for (const response of responses) assertProblem(response, 'not_found', api.baseUrl)
@@ -122,7 +122,7 @@ test('a return for an unknown or foreign order gets the same 404', async () => {
 })
 
 test("returned units go back to their store's stock unless unsellable", async () => {
-  const own = await shop()
+  const own = await createShop()
   const before = await getStock(own)
   const { id } = await placeOrder(
     own,
@@ -143,7 +143,7 @@ test("returned units go back to their store's stock unless unsellable", async ()
 })
 
 test('a return appears in the retail history with negative quantity and value', async () => {
-  const own = await shop()
+  const own = await createShop()
   const { id, orderNumber } = await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
   ])
@@ -171,7 +171,7 @@ test('a return appears in the retail history with negative quantity and value', 
 })
 
 test('partial returns add up in price, discounts and value, also in history', async () => {
-  const own = await shop()
+  const own = await createShop()
   const discounts = [
     { type: 'loyalty', amount: '4.00', percentage: '4.45' },
     { type: 'loyalty', amount: '0.01' },

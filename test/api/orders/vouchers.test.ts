@@ -7,7 +7,7 @@ import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 const voucher = (number: string, originalAmount: string) => ({
@@ -24,7 +24,7 @@ const available = async (caller: Caller, number: string) =>
   (await caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
 
 test('a validated voucher pays atomically with the order and only once', async () => {
-  const own = await shop()
+  const own = await createShop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('900', '50.00'), voucher('100', '20.00')])
   const body = async () =>
     buildOrder([{ sku: 'HOOD-S', quantity: 3 }], {
@@ -64,7 +64,7 @@ test('a validated voucher pays atomically with the order and only once', async (
 })
 
 test('a failed order restores the full balance of its voucher', async () => {
-  const own = await shop()
+  const own = await createShop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('300', '10.00'), voucher('301', '10.00')])
   const validationId = await validation(own, '300', '10.00')
   const pays = (number: string, id: string) => ({
@@ -87,7 +87,7 @@ test('a failed order restores the full balance of its voucher', async () => {
 })
 
 test('one of many orders that pay with one validation succeeds', async () => {
-  const own = await shop()
+  const own = await createShop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('500', '100.00')])
   const validationId = await validation(own, '500', '10.00')
   const payments = [{ gateway: 'visa', amount: '10.00', voucher: { number: '500', validationId } }]

@@ -64,7 +64,7 @@ test('20 concurrent creates with one email create one customer', async () => {
 test('20 clients retrying for one voucher hold it one at a time', async () => {
   const { number, pin } = await voucher('locked')
   let holders = 0
-  let maximum = 0
+  let maxHolders = 0
   let locked = 0
   await all(20, async i => {
     let last: WriteResponse | undefined
@@ -77,7 +77,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
       if (last.status !== 200) continue
       // From the response that locks the voucher to the request that unlocks it, no other client may lock it.
       locked++
-      maximum = Math.max(maximum, ++holders)
+      maxHolders = Math.max(maxHolders, ++holders)
       await delay(5)
       holders--
       last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 0 })
@@ -85,7 +85,7 @@ test('20 clients retrying for one voucher hold it one at a time', async () => {
     }
     return last as WriteResponse
   })
-  assert.equal(maximum, 1)
+  assert.equal(maxHolders, 1)
   assert.ok(locked >= 2, `${locked} held it`)
 })
 

@@ -7,7 +7,7 @@ import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post, withKey } from '../../support/write.ts'
 
-const { api, createShop: another } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 /** Sets a default for new connections. */
@@ -31,7 +31,7 @@ for (const isolation of ['serializable', 'repeatable read'])
   })
 
 test('an order aborted by a deadlock is retried and placed once', async () => {
-  const caller = await another()
+  const caller = await createShop()
   await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }])
   const before = await getStock(caller)
   const deadlocks = async () => {

@@ -15,7 +15,10 @@ const ask = createRequester(api)
  * Lets a crowd send requests without a pause until another client has ten responses. Counts the crowd's responses by
  * status.
  */
-async function beside(size: number, send: (i: number) => Promise<TestResponse>): Promise<Map<number, number>> {
+async function serveDuringCrowd(
+  size: number,
+  send: (i: number) => Promise<TestResponse>,
+): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
   let requested = 0
   let isOver = false
@@ -36,7 +39,7 @@ async function beside(size: number, send: (i: number) => Promise<TestResponse>):
 
 test('a client over its limit is throttled while another service is served', async () => {
   const greedy = await api.createService({ readsPerMinute: 5 })
-  const statuses = await beside(20, () => greedy.get('/stores'))
+  const statuses = await serveDuringCrowd(20, () => greedy.get('/stores'))
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.equal(statuses.get(200), 5)
   assert.ok((statuses.get(429) ?? 0) > 20, `${statuses.get(429)}`)
@@ -46,7 +49,7 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
   const { service, ...caller } = await api.createService({ readsPerMinute: 'off', writesPerMinute: 'off' })
   const agent = new Agent({ keepAlive: true, ca: api.ca, maxSockets: 600 })
   const sendRequest = createRequester({ ...api, agent })
-  const headers = { ...buildCredentials({ ...caller, service: service }), 'content-type': 'application/json' }
+  const headers = { ...buildCredentials({ ...caller, service }), 'content-type': 'application/json' }
   let customerCount = 0
   const step = (clients: number) =>
     Promise.all(
@@ -82,7 +85,7 @@ test('continuous wrong sign-ins from many addresses do not delay valid ones', as
       headers: { ...buildCredentials(api), authorization: basicAuth(`guess${i % 150}:wrong`) },
       from: `127.0.0.${2 + (i % 5)}`,
     })
-  const statuses = await beside(20, guess)
+  const statuses = await serveDuringCrowd(20, guess)
   const rejected = [...statuses.values()].reduce((sum, count) => sum + count)
   assert.deepEqual(
     [...statuses.keys()].filter(status => status !== 401 && status !== 429),

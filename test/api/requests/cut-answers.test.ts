@@ -15,15 +15,15 @@ after(() => api.stop())
 /** Between a client and the service: passes so many bytes of the answer on, then cuts both off. */
 async function cuttingAfter(bytes: number) {
   const open = new Set<Socket>()
-  let isAsked = false
+  let isCounting = false
   const server = createServer(inward => {
     const outward = connect(Number(new URL(api.baseUrl).port), '127.0.0.1')
     for (const socket of [inward, outward]) open.add(socket.on('error', () => {}))
     let remaining = bytes
     inward.on('data', data => outward.write(data))
     outward.on('data', (data: Buffer) => {
-      inward.write(isAsked ? data.subarray(0, remaining) : data)
-      if (!isAsked) return
+      inward.write(isCounting ? data.subarray(0, remaining) : data)
+      if (!isCounting) return
       remaining -= data.length
       if (remaining <= 0) for (const socket of [inward, outward]) socket.destroySoon()
     })
@@ -33,7 +33,7 @@ async function cuttingAfter(bytes: number) {
     port: (server.address() as AddressInfo).port,
     /** From here on what comes is the answer, not the handshake. */
     asking: () => {
-      isAsked = true
+      isCounting = true
     },
     close() {
       server.close()

@@ -75,20 +75,20 @@ const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
 }
 
 test('a flooding connection is closed while other clients are served', async () => {
-  for (const [label, [bytes, atMost]] of Object.entries(floods)) {
+  for (const [name, [bytes, atMost]] of Object.entries(floods)) {
     let isOver = false
     const flooded = isEnded(bytes, atMost).finally(() => {
       isOver = true
     })
     const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
     do {
-      const asking = session.request({ ':path': '/stores', ...buildCredentials(api) }).resume()
-      const [reported] = await once(asking, 'response')
-      assert.equal(reported[':status'], 200, label)
+      const probe = session.request({ ':path': '/stores', ...buildCredentials(api) }).resume()
+      const [reported] = await once(probe, 'response')
+      assert.equal(reported[':status'], 200, name)
       await delay(20)
     } while (!isOver)
     session.close()
-    assert.ok(await flooded, label)
+    assert.ok(await flooded, name)
   }
   assert.equal(captured.text, '', 'and nothing of it is logged as a fault')
 })

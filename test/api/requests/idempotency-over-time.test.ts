@@ -170,13 +170,13 @@ test('stored responses reveal neither response, key nor request', async () => {
 })
 
 test('a stored response that was moved or changed is never replayed', async () => {
-  const [mine, theirs] = [buildCustomer(), buildCustomer()]
-  await postCustomer(api, mine, 'kept')
-  await postCustomer(api, theirs, 'forged')
+  const [intact, forged] = [buildCustomer(), buildCustomer()]
+  await postCustomer(api, intact, 'kept')
+  await postCustomer(api, forged, 'forged')
   await api.db.run(sql`
     update idempotent_response a set response = b.response
       from (select response from idempotent_response where service_id = ${api.service.id} order by created_at desc offset 1 limit 1) b
      where (service_id, key_hash) = (select service_id, key_hash from idempotent_response order by created_at desc limit 1)`)
-  assertProblem(await postCustomer(api, theirs, 'forged'), 'internal_error', api.baseUrl, '/customers')
-  assert.equal((await postCustomer(api, mine, 'kept')).headers['idempotent-replayed'], 'true')
+  assertProblem(await postCustomer(api, forged, 'forged'), 'internal_error', api.baseUrl, '/customers')
+  assert.equal((await postCustomer(api, intact, 'kept')).headers['idempotent-replayed'], 'true')
 })

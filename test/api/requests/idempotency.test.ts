@@ -138,11 +138,11 @@ test('the same key in another operation is another write', async () => {
 test('the same key in another service is another write', async () => {
   const caller = await api.createService()
   const body = buildCustomer()
-  const [mine, theirs] = [await postCustomer(api, body, 'shared'), await postCustomer(caller, body, 'shared')]
-  assert.deepEqual([mine.status, theirs.status], [201, 201])
-  assert.equal(theirs.headers['idempotent-replayed'], undefined)
-  assert.notEqual(mine.json.data.id, theirs.json.data.id)
-  assertReplay(await postCustomer(caller, body, 'shared'), theirs)
+  const [own, foreign] = [await postCustomer(api, body, 'shared'), await postCustomer(caller, body, 'shared')]
+  assert.deepEqual([own.status, foreign.status], [201, 201])
+  assert.equal(foreign.headers['idempotent-replayed'], undefined)
+  assert.notEqual(own.json.data.id, foreign.json.data.id)
+  assertReplay(await postCustomer(caller, body, 'shared'), foreign)
 })
 
 test('a key belongs to the service, not to the account', async () => {

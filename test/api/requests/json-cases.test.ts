@@ -34,7 +34,7 @@ null  true  false  0  42  -1  0.5  -0.25  ""  "a"  []  {}  [[]]  [{}]  {"":0}  [
 ]
 
 /** JSON that other parsers accept, although it loses data or repeats a member. It is rejected. */
-const refusedAllTheSame: Body[] = [
+const rejectedBodies: Body[] = [
   ...lines(`
 1e1  1E1  1e+2  1E+2  1E-2  0e1  0e+1  -0  -0.0  123e45  1.5e3  123.456e78  {"a":1,"a":2}  {"a":1,"a":1}
 [{"b":{"a":1,"a":[]}}]`),
@@ -126,5 +126,5 @@ test('every invalid JSON case is rejected', () => assertCreatesNoCustomer(api, (
 test('an optional JSON case is parsed if storable, except inexact numbers', () =>
   assertCreatesNoCustomer(api, async () => {
     for (const [body, code] of Object.entries(either)) await areAll(code, [body])
-    await areAll('malformed_json', [...refusedAllTheSame, ...eitherInBytes])
+    await areAll('malformed_json', [...rejectedBodies, ...eitherInBytes])
   }))

@@ -32,12 +32,12 @@ async function dripping(
       const socket = await tlsTo(server, { ALPNProtocols: ['http/1.1'] })
       socket.write(beginning)
       const dripTimer = setInterval(() => socket.writable && socket.write(drop), everyMs)
-      return { told: readUntilClosed(socket).finally(() => clearInterval(dripTimer)) }
+      return { received: readUntilClosed(socket).finally(() => clearInterval(dripTimer)) }
     }),
   )
   return async () => {
-    const responses = await Promise.all(ends.map(({ told: reported }) => reported))
-    return { answers: responses, seconds: (performance.now() - begun) / 1_000 }
+    const responses = await Promise.all(ends.map(({ received }) => received))
+    return { responses, seconds: (performance.now() - begun) / 1_000 }
   }
 }
 
@@ -50,7 +50,7 @@ describe('slow clients', { concurrency: true }, () => {
         try {
           const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
           assert.equal((await server.ask('/stores', { headers: buildCredentials(api) })).status, 200)
-          const { answers: responses, seconds } = await ended()
+          const { responses, seconds } = await ended()
           for (const response of responses) assert.deepEqual(parseStatuses(response), [408])
           assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
         } finally {
@@ -62,7 +62,7 @@ describe('slow clients', { concurrency: true }, () => {
   test('a slow body is aborted within 35 s and creates nothing', () =>
     assertCreatesNoCustomer(api, async () => {
       const beginning = buildCreateHead(api, 'Content-Type: application/json', 'Content-Length: 1000')
-      const { answers: responses, seconds } = await (await dripping(api, 10, beginning, ' ', 500))()
+      const { responses, seconds } = await (await dripping(api, 10, beginning, ' ', 500))()
       for (const response of responses) assert.match(response, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
       assert.ok(seconds < 35, `${seconds} s`)
     }))

@@ -14,7 +14,7 @@ const service = (name: string): Service => ({ id: name.charCodeAt(0), name, sett
 const [a, b, own] = [service('a'), service('b'), service('own')]
 
 /** Requests permits for services and records the order in which they are granted. */
-function asking(connections: number) {
+function startQueue(connections: number) {
   const queue = writeQueue(connections)
   const begun: { name: string; end: () => void }[] = []
   return {
@@ -37,7 +37,7 @@ function asking(connections: number) {
 }
 
 test('the limiter admits as many requests as there are connections', async () => {
-  const { ask, begun, queue, end } = asking(3)
+  const { ask, begun, queue, end } = startQueue(3)
   ask(...Array.from({ length: 50 }, () => a), b)
   assert.equal(await begun(), 'a a a')
   assert.equal(queue.waiting, 48)
@@ -48,7 +48,7 @@ test('the limiter admits as many requests as there are connections', async () =>
 })
 
 test('waiting services are admitted in turn', async () => {
-  const { ask, begun, end } = asking(2)
+  const { ask, begun, end } = startQueue(2)
   ask(own, own)
   await begun()
   ask(a, a, a, b, b)

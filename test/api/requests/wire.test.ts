@@ -94,18 +94,18 @@ test('the plain port returns the reason, never data or a redirect', async () => 
 
 test('the forwarded scheme counts only from a trusted proxy', async () => {
   const server = await startSecondServer(api, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
-  const output = (scheme: string) => ({
+  const withScheme = (scheme: string) => ({
     headers: { ...buildCredentials(api), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
   })
   try {
-    assertProblem(await server.ask('/stores', output('http')), 'https_required', server.baseUrl, '/stores')
-    assert.equal((await server.ask('/stores', output('https'))).status, 200)
+    assertProblem(await server.ask('/stores', withScheme('http')), 'https_required', server.baseUrl, '/stores')
+    assert.equal((await server.ask('/stores', withScheme('https'))).status, 200)
     assert.equal(
-      (await server.ask('/stores', { ...output('http'), from: '127.0.0.2' })).status,
+      (await server.ask('/stores', { ...withScheme('http'), from: '127.0.0.2' })).status,
       200,
       'no trusted proxy',
     )
-    assert.equal((await createRequester(api)('/stores', output('http'))).status, 200, 'none is trusted')
+    assert.equal((await createRequester(api)('/stores', withScheme('http'))).status, 200, 'none is trusted')
   } finally {
     await server.stop()
   }

@@ -10,7 +10,7 @@ import { isOpen, type Lot, type OrderEarnings, type TierRules } from '../../../s
 const year = { months: 12, days: 0 }
 
 /** So many whole units of money, in its ten-thousandths. */
-export const units = (integer: number) => BigInt(integer) * 10_000n
+export const units = (count: number) => BigInt(count) * 10_000n
 
 export const tier = (id: string, qualifySpend: bigint | null, more: Partial<TierRules> = {}): TierRules => ({
   id,

@@ -146,16 +146,16 @@ test('a cancelled return restores at most the qualifying spend it took', async (
       )
     )?.spend
   // A sync starts the year again.
-  const begin = (remaining: string) =>
+  const begin = (initial: string) =>
     api.db.run(
-      sql`update reward_account set qualifying_spend = ${remaining}::numeric where service_id = ${ann.service.id}`,
+      sql`update reward_account set qualifying_spend = ${initial}::numeric where service_id = ${ann.service.id}`,
     )
-  for (const [remaining, expected] of [
+  for (const [initial, expected] of [
     ['0', '0'],
     ['100', '100'],
     ['700', '700'],
   ] as const) {
-    await begin(remaining)
+    await begin(initial)
     await ann.giveBack('W1', '600.00')
     await ann.cancelReturn('W1')
     assert.equal(await spend(), expected)
@@ -163,7 +163,7 @@ test('a cancelled return restores at most the qualifying spend it took', async (
   }
 })
 
-const cents = fc.integer({ min: 1, max: 90_000 }).map(integer => (integer / 100).toFixed(2))
+const cents = fc.integer({ min: 1, max: 90_000 }).map(amount => (amount / 100).toFixed(2))
 const number = fc.constantFrom('W1', 'W2', 'W3')
 
 test('balances always equal open lots and lots equal the ledger', async () => {

@@ -12,12 +12,12 @@ import {
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const { api, createShop: shop } = await startOrderShop()
+const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
 /** A shop in which 50 points are a reward; 65432 is a member, 65433 is not. */
 async function memberShop() {
-  const own = await shop()
+  const own = await createShop()
   await joinRewards(api, own, { autoRewardPointThreshold: 50, autoRewardValue: '5.00', pointsExpiryMonths: 12 })
   return own
 }
@@ -94,7 +94,7 @@ test('twenty concurrent orders earn the same as sequential ones', async () => {
 })
 
 test('item payments earn rewards, freight does not', async () => {
-  const own = await shop()
+  const own = await createShop()
   await joinRewards(api, own)
   await placeOrder(own, [{ sku: 'TEE', quantity: 3, discounts: [{ type: 'x', amount: '5.00' }] }], {
     freight: '9.00',
@@ -104,7 +104,7 @@ test('item payments earn rewards, freight does not', async () => {
 })
 
 test('a return takes back the earned points and its cancellation restores them', async () => {
-  const own = await shop()
+  const own = await createShop()
   await joinRewards(api, own)
   const points = async () => (await own.get('/customers/65432/rewards')).json.data.availablePoints
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 3 }])

@@ -177,8 +177,8 @@ test('200 clients of two servers redeem no more than there is', async () => {
   const { shop, redeem, end, read, checkLedger } = await createShop()
   const second = await startSecondServer(api)
   const inSecond: Pick<Caller, 'request'> = {
-    request: (to, { headers, ...asking } = {}) =>
-      second.ask(to, { ...asking, headers: { ...buildCredentials(shop), ...headers } } as never),
+    request: (to, { headers, ...options } = {}) =>
+      second.ask(to, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
   }
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {

@@ -70,7 +70,7 @@ test('any operations follow the state table and the ledger equals the balance', 
       fc.boolean(),
       async (operations, isPending) => {
         const number = await newVoucher(api, isPending ? { state: 'pending' } : {})
-        const isSameRecord = sql`service_id = ${api.service.id} and number = ${number}`
+        const isVoucher = sql`service_id = ${api.service.id} and number = ${number}`
         let [newest, older] = ['none', 'none']
         let drawn = 0n
         for (const each of operations) {
@@ -91,14 +91,14 @@ test('any operations follow the state table and the ledger equals the balance', 
             drawn -= input
           } else if (each.do === 'lapse')
             await api.db.run(
-              sql`update voucher set locked_until = now() - interval '1 s' where ${isSameRecord} and state = 'locked'`,
+              sql`update voucher set locked_until = now() - interval '1 s' where ${isVoucher} and state = 'locked'`,
             )
           else if (each.do === 'age')
             await api.db.run(
-              sql`update voucher set validated_until = now() where ${isSameRecord} and validation_hash is not null`,
+              sql`update voucher set validated_until = now() where ${isVoucher} and validation_hash is not null`,
             )
           else if (each.do === 'last day')
-            await api.db.run(sql`update voucher set expiry_date = '2020-01-01' where ${isSameRecord}`)
+            await api.db.run(sql`update voucher set expiry_date = '2020-01-01' where ${isVoucher}`)
           else {
             const decision = each.do
             await api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
@@ -153,9 +153,9 @@ test('the daily job records expired vouchers except locked ones', async () => {
 
 test('the ledger is append-only and its balances stay within bounds', async () => {
   const number = await newVoucher(api)
-  const isSameRecord = sql`service_id = ${api.service.id} and number = ${number}`
-  await assert.rejects(api.db.run(sql`update voucher_entry set amount = 999 where ${isSameRecord}`), /append-only/)
-  await assert.rejects(api.db.run(sql`delete from voucher_entry where ${isSameRecord}`), /append-only/)
+  const isVoucher = sql`service_id = ${api.service.id} and number = ${number}`
+  await assert.rejects(api.db.run(sql`update voucher_entry set amount = 999 where ${isVoucher}`), /append-only/)
+  await assert.rejects(api.db.run(sql`delete from voucher_entry where ${isVoucher}`), /append-only/)
   const enter = (kind: string, amount: string, state = 'active') =>
     api.db.run(sql`
       insert into voucher_entry (service_id, number, entry, kind, amount, state) values (${api.service.id}, ${number}, 2, ${kind}, ${amount}, ${state})`)

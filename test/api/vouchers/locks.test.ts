@@ -199,12 +199,12 @@ test('a lock lasts 1 to 86400 seconds, and 0 releases any', async () => {
 /** A voucher that was locked before its last day was over. */
 async function lockPastLastDay() {
   const number = await newVoucher(api)
-  const ownValidationId = await getValidationId(api, number)
-  await lockVoucher(api, number, ownValidationId)
+  const validationId = await getValidationId(api, number)
+  await lockVoucher(api, number, validationId)
   await api.db.run(
     sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
   )
-  return { number, mine: ownValidationId }
+  return { number, validationId }
 }
 
 test('a lock keeps a voucher usable past its last day', async () => {
@@ -216,8 +216,8 @@ test('a lock keeps a voucher usable past its last day', async () => {
 })
 
 test('a voucher released after its last day is expired', async () => {
-  const { number, mine } = await lockPastLastDay()
-  assert.equal((await lockVoucher(api, number, mine, 0)).json.data.status, 'expired')
+  const { number, validationId } = await lockPastLastDay()
+  assert.equal((await lockVoucher(api, number, validationId, 0)).json.data.status, 'expired')
 })
 
 test('an account can hold at most 1,000 vouchers', async () => {

@@ -59,7 +59,7 @@ const setState = (id: string, state: string) =>
   api.db.run(sql`update webhook set state = ${state} where webhook_id = ${id}`)
 
 test('a worker killed at any crash point repeats at most one delivery', async t => {
-  const killed = new Map<string, { id: string; secret: string; changed: string[]; at: number }>()
+  const killed = new Map<string, { id: string; secret: string; changedIds: string[]; at: number }>()
   const kill: Record<string, (name: string) => Promise<void>> = {
     async before_post() {
       assert.equal((await worker({ FAILPOINT: 'before_post' }).ended).signal, 'SIGKILL')
@@ -85,7 +85,7 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     // The others wait, so that each process is killed over a webhook of its own.
     await setState(created.id, 'paused')
     changed.push(await customer(`three-${border}`))
-    killed.set(border, { ...created, changed, at: performance.now() })
+    killed.set(border, { ...created, changedIds: changed, at: performance.now() })
   }
   // One that is halted right before it posts, for longer than its lease.
   const halting = await hook('halted')
@@ -95,10 +95,10 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
 
   for (const { id } of killed.values()) await setState(id, 'active')
   const healthy = [worker(), worker()]
-  for (const [border, { id, secret, changed: due, at }] of killed) {
+  for (const [border, { id, secret, changedIds, at }] of killed) {
     const hasAll = () => {
       const reported = parseChanges(receivedBy(border)).map(({ id: of }) => of)
-      return due.every(of => reported.includes(of))
+      return changedIds.every(of => reported.includes(of))
     }
     await waitUntil(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
     t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
@@ -115,8 +115,8 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     )
     assert.ok(deliveries.length - bodies.size <= (border === 'before_post' ? 0 : 1), 'one was repeated at most')
     const once = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
-    const reported = once.map(({ id: of }) => of).filter(of => due.includes(of))
-    assert.deepEqual(reported, due, 'each record once, in the order of their changes')
+    const reported = once.map(({ id: of }) => of).filter(of => changedIds.includes(of))
+    assert.deepEqual(reported, changedIds, 'each record once, in the order of their changes')
   }
   await waitUntil(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
   const receivedCount = receivedBy('halted').length

@@ -9,7 +9,7 @@ import { post, put, remove } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
 
 const hooks = setUpHooks({ settings: { alertEmail: 'operations@luma.example' } })
-const { begin, customers, hasten, hook, received, shown, until } = hooks
+const { begin, customers, makeDue, hook, received, shown, until } = hooks
 
 test("a delivery's signature is verified by another Standard Webhooks implementation", async () => {
   begin()
@@ -97,7 +97,7 @@ test('a failed delivery is repeated unchanged except for time and signature', as
   assert.deepEqual({ ...lastFailure, at: '' }, { at: '', status: 500, detail: 'The endpoint returned 500.' })
   assert.equal(state, 'active')
   hooks.receiver.respond = respondWith(200, {}, 'ok')
-  await hasten()
+  await makeDue()
   await received(3)
   const [one, again, other] = hooks.receiver.received
   assert.ok(one && again && other)
@@ -142,7 +142,7 @@ test('retry delays grow from 5 seconds to one hour', async () => {
     const found = await waiting()
     assert.ok(Math.abs(found?.due ?? 99) < 2, 'the job is due when the next attempt is')
     waits.push(Math.ceil(found?.wait ?? 0))
-    await hasten()
+    await makeDue()
   }
   assert.deepEqual(waits, [5, 30, 120, 600, 1_800, 3_600, 3_600])
 })
@@ -154,7 +154,7 @@ test('Retry-After is obeyed up to one day', async () => {
     hooks.receiver.respond = respondWith(429, { 'retry-after': retryAfter })
     const before = (await shown(id)).lastFailure?.at
     const count = hooks.receiver.received.length
-    await hasten()
+    await makeDue()
     await received(count + 1)
     await until(async () => {
       const row = await hooks.api.db.row<{ wait: number }>(

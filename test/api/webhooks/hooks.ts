@@ -90,7 +90,7 @@ export function setUpHooks({ settings = {} } = {}) {
       until(() => receiver.received.length >= count, `${count} deliveries, not ${receiver.received.length}`, withinMs),
     shown: async (id: string) => (await api.get(`/webhooks/${id}`)).json.data,
     /** As if the next attempt were due. */
-    hasten: () =>
+    makeDue: () =>
       api.db.run(sql`
         with due as (update job set due_at = now(), rerun_at = case when lease is not null then now() end where name = 'deliver-webhook')
         update webhook set not_before = now()`),

@@ -10,7 +10,7 @@ import { post, put } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
 
 const hooks = setUpHooks({ settings: { alertEmail: 'operations@luma.example' } })
-const { begin, customers, hasten, hook, received, shown, until } = hooks
+const { begin, customers, makeDue, hook, received, shown, until } = hooks
 const isUpToDate = async (id: string) => (await shown(id)).lag.pendingSince === null
 const named = (from: number, to: number, firstname: string) =>
   Array.from({ length: to - from }, (_, i) => ({ id: `c${from + i}`, firstname, surname: 'Smith' }))
@@ -49,7 +49,7 @@ test('an endpoint failing for a week is reported, then catches up gently', async
   await upsertCustomers(hooks.api.db, hooks.api.service, named(500, 1_400, 'Zoe'))
   hooks.receiver.respond = respondWith(204)
   hooks.receiver.received.length = 0
-  await hasten()
+  await makeDue()
   await until(() => isUpToDate(id), 'it has caught up', 30_000)
   const [repeated, ...more] = hooks.receiver.received
   assert.deepEqual(
@@ -114,7 +114,7 @@ test('both secrets sign for 24 hours after a rotation without lost deliveries', 
   const { secret } = rotated.json.data
   assert.notEqual(secret, old)
   hooks.receiver.respond = respondWith(204)
-  await hasten()
+  await makeDue()
   await received(2)
   const [before, during] = hooks.receiver.received
   assert.ok(before && during)

@@ -186,11 +186,11 @@ test('a write returns the identifier of the created record', async () => {
 test('an oversized or endless body is cut off', async () => {
   simulator.faults.add({ kind: 'endless', path: '/Freestock/AllStyles' })
   const client = open({ maxBulkBytes: 3 * 1024 ** 2, maxResponseBytes: 1024 ** 2 })
-  const asking = { endpoint: 'stock', path: ['Freestock', 'AllStyles'], roots: ['FreeStock'] } as const
-  await fails(client.document(asking), 'back_office_error')
+  const query = { endpoint: 'stock', path: ['Freestock', 'AllStyles'], roots: ['FreeStock'] } as const
+  await fails(client.document(query), 'back_office_error')
   await fails(
     client
-      .list({ ...asking, record: 'Style', size: 'bulk' })
+      .list({ ...query, record: 'Style', size: 'bulk' })
       .then(({ records }) => Array.fromAsync(records, record => record.name)),
     'back_office_error',
   )

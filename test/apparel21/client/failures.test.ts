@@ -179,10 +179,10 @@ test('a cancelled call leaves the bulkhead and its permit goes on', async () => 
   const bulkhead = createBulkhead({ concurrency: 1, maxWaiting: 2, maxWaitMs: 5_000 })
   const release = await bulkhead.acquire(new AbortController().signal)
   const controller = new AbortController()
-  const left = assert.rejects(bulkhead.acquire(controller.signal), /was cancelled/)
+  const rejected = assert.rejects(bulkhead.acquire(controller.signal), /was cancelled/)
   const patient = bulkhead.acquire(new AbortController().signal)
   controller.abort()
-  await left
+  await rejected
   release()
   release()
   const last = await patient

@@ -73,7 +73,7 @@ test('a known version stays in use while its page is unavailable', async () => {
   for (const kind of ['html', 'hang'] as const) {
     simulator.faults.add({ kind })
     for (let requested = 0; requested < 3; requested++) {
-      const { answer: response, ms } = await took(changed({ prefer: 'handling=strict' }))
+      const { response, ms } = await took(changed({ prefer: 'handling=strict' }))
       assert.deepEqual([response.status, response.json.meta.warnings], [200, undefined], response.text)
       assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)
     }

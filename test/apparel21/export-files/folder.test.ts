@@ -115,19 +115,19 @@ describe('exports of a back office', () => {
     const [head = '', ...lines] = (await exported('customers')).split('\r\n')
     const columns = head.split(',')
     const rep = lines.find(line => line.split(',')[columns.indexOf('RETAIL_REP')] === 'Yes') ?? ''
-    const remaining = rep.split(',')
-    remaining[columns.indexOf('RETAIL_REP')] = 'No'
+    const formerRep = rep.split(',')
+    formerRep[columns.indexOf('RETAIL_REP')] = 'No'
     const fresh = columns.map(
       name =>
         ({ PERIDX: '99001', PERSON_CODE: 'NEWNE00', FIRSTNAME: 'Nia', SURNAME: 'New', PRIVACY: 'No' })[name] ?? '',
     )
-    leave('customers_20260204T101500Z.csv', `${[head, remaining.join(','), fresh.join(',')].join('\r\n')}\r\n`)
+    leave('customers_20260204T101500Z.csv', `${[head, formerRep.join(','), fresh.join(',')].join('\r\n')}\r\n`)
     await accepted('customers_20260204T101500Z.csv')
-    const found = await db.row<{ firstname: string; privacy: boolean }>(
+    const customer = await db.row<{ firstname: string; privacy: boolean }>(
       sql`select firstname, privacy from customer where id = '99001'`,
     )
-    assert.deepEqual(found, { firstname: 'Nia', privacy: false })
-    const staff = await db.row<{ active: boolean }>(sql`select active from staff where id = ${remaining[0]}`)
+    assert.deepEqual(customer, { firstname: 'Nia', privacy: false })
+    const staff = await db.row<{ active: boolean }>(sql`select active from staff where id = ${formerRep[0]}`)
     assert.equal(staff?.active, false)
   })
 
@@ -167,13 +167,13 @@ describe('exports of a back office', () => {
     await worker.stop(5_000)
     const place = openFolder(folder)
     const { scan } = await scanFolder(place, undefined)
-    const [remaining] = (await scanFolder(place, scan)).complete
-    assert.equal(remaining?.name, 'orders_20260205T104500Z.csv')
-    if (remaining)
+    const [leftFile] = (await scanFolder(place, scan)).complete
+    assert.equal(leftFile?.name, 'orders_20260205T104500Z.csv')
+    if (leftFile)
       await importExport(
         db,
         luma,
-        { ...remaining, ...(await place.fetch(remaining.name, remaining.mark)) },
+        { ...leftFile, ...(await place.fetch(leftFile.name, leftFile.mark)) },
         new AbortController().signal,
       )
     const saleCount = await count('retail_transaction')

@@ -24,7 +24,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     settings,
     set,
     look,
-    said,
+    logLines,
     takeAll,
     placed,
     alertOf,
@@ -32,7 +32,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     copies,
   } = await sftpOfTests()
   const imports = (name: string) =>
-    said.map(line => JSON.parse(line)).filter(({ file, place }) => file === name && place !== undefined)
+    logLines.map(line => JSON.parse(line)).filter(({ file, place }) => file === name && place !== undefined)
   /** Keeps imports from their second half, in which a file of customers is read for the staff, until the answer is called. */
   async function holdStaff() {
     const client = await db.pool.connect()
@@ -51,7 +51,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     await takeAll()
     assert.deepEqual(namesIn('done'), names)
     assert.deepEqual((await customers())?.ids, ['1', '2'])
-    const order = said.map(line => JSON.parse(line)).flatMap(({ file, place }) => (place ? [file] : []))
+    const order = logLines.map(line => JSON.parse(line)).flatMap(({ file, place }) => (place ? [file] : []))
     assert.deepEqual(order, names)
     assert.ok(await db.run(sql`select from retail_transaction`))
     assert.deepEqual(await listAlerts(db), [])
@@ -89,10 +89,9 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     leave(name, head + person(5))
     await placed(async place => {
       const { scan: marks } = await scanFolder(place, undefined)
-      const [remaining] = (await scanFolder(place, marks)).complete
-      assert.equal(remaining?.name, name)
-      if (remaining)
-        await importExport(db, luma, { ...remaining, ...(await place.fetch(remaining.name, remaining.mark)) }, never())
+      const [file] = (await scanFolder(place, marks)).complete
+      assert.equal(file?.name, name)
+      if (file) await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.mark)) }, never())
     })
     const before = await customers()
     assert.ok(before?.ids.includes('5') && existsSync(there(name)))

@@ -30,8 +30,8 @@ export const person = (id: number, dateOfBirth = '1980-02-29') => `${id},P${id},
 export async function sftpOfTests() {
   const secret = randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
-  const output: string[] = []
-  const log = pino({ level: 'debug' }, { write: (line: string) => output.push(line) })
+  const logLines: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) })
   // No other process has copies of files there.
   const temporary = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
   process.env.TMPDIR = temporary
@@ -96,7 +96,7 @@ export async function sftpOfTests() {
     changed,
     set,
     look,
-    said: output,
+    logLines,
     async takeAll() {
       await look()
       await look()

@@ -45,7 +45,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     changed,
     set,
     look,
-    said,
+    logLines,
     takeAll,
     placed,
     alertOf,
@@ -169,8 +169,8 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
   })
 
   test('the password is never logged and no file copy is left behind', async () => {
-    assert.ok(said.length)
-    assert.doesNotMatch(said.join('\n'), new RegExp(canary))
+    assert.ok(logLines.length)
+    assert.doesNotMatch(logLines.join('\n'), new RegExp(canary))
     assert.deepEqual(copies(), [])
   })
 })

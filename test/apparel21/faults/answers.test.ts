@@ -17,16 +17,16 @@ const megabytes = () => process.memoryUsage.rss() / 1024 ** 2
 /** The most that memory grows by while something runs. */
 async function growth(work: () => Promise<unknown>) {
   const before = megabytes()
-  let maximum = before
+  let peak = before
   const timer = setInterval(() => {
-    maximum = Math.max(maximum, megabytes())
+    peak = Math.max(peak, megabytes())
   }, 5)
   try {
     await work()
   } finally {
     clearInterval(timer)
   }
-  return Math.max(maximum, megabytes()) - before
+  return Math.max(peak, megabytes()) - before
 }
 
 test('a web server page is 502 and is never passed on', async () => {
@@ -113,7 +113,7 @@ test('a document type declaration is 502 without any expansion or fetch', async 
   assert.equal((await caller.get('/rewards/accounts/7')).status, 200, 'it is the document type that is rejected')
   const grown = await growth(async () => {
     for (next of documents) {
-      const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+      const { response, ms } = await took(caller.get('/rewards/accounts/7'))
       isNonsense(response, next.slice(0, 60))
       assert.doesNotMatch(response.text, /canary/)
       assert.ok(ms < 1_000, `${ms} ms`)

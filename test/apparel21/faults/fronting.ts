@@ -34,7 +34,7 @@ export interface Fronting {
   /** Starts a server in the back office's place. Returns its address. */
   serving(...listener: Parameters<typeof answering>): Promise<string>
   /** One that says bytes of its own choice. */
-  startRawServer(...speak: Parameters<typeof startRawServer>): Promise<StandIn>
+  startRawServer(...args: Parameters<typeof startRawServer>): Promise<StandIn>
   log: Logger
   /** The lines that were logged. */
   logged: string[]
@@ -82,19 +82,19 @@ export async function frontingOfTests(): Promise<Fronting> {
     closes,
     async fronting(url, limits = short) {
       const caller = await api.createService(settings)
-      const reported = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
-      const { client, release, backOffice } = behind({ url }, { limits, log: { info: reported, warn: reported } })
+      const report = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
+      const { client, release, backOffice } = behind({ url }, { limits, log: { info: report, warn: report } })
       closes(client)
       offices.set(caller.service.id, backOffice)
       const syncs = buildSyncs(client, release)
       const sync = (name: string) => {
-        const match = syncs.find(one => one.name === name) ?? assert.fail(name)
-        return runSync(api.db, caller.service, match, { full: true })
+        const definition = syncs.find(one => one.name === name) ?? assert.fail(name)
+        return runSync(api.db, caller.service, definition, { full: true })
       }
       return { ...caller, sync }
     },
     serving: async (...listener) => closes(await answering(...listener)).url,
-    startRawServer: async (...handler) => closes(await startRawServer(...handler)),
+    startRawServer: async (...args) => closes(await startRawServer(...args)),
     live() {
       const [anyAccount] = simulator.state.accounts.values()
       return `/rewards/accounts/${anyAccount?.id ?? assert.fail('somebody has rewards')}`
@@ -116,5 +116,5 @@ export async function frontingOfTests(): Promise<Fronting> {
 export async function took(work: Promise<TestResponse>) {
   const began = performance.now()
   const response = await work
-  return { answer: response, ms: performance.now() - began }
+  return { response, ms: performance.now() - began }
 }

@@ -130,9 +130,9 @@ test('a back office that never responds affects only its own service', async () 
   await waitUntil(() => silent.sockets.size >= 4, 'calls are under way')
   for (let i = 0; i < 3; i++) {
     const created = await took(post(other, '/customers', buildCustomer(), withKey()))
-    assert.equal(created.answer.status, 201, created.answer.text)
+    assert.equal(created.response.status, 201, created.response.text)
     const read = await took(other.get(live()))
-    assert.equal(read.answer.status, 200, read.answer.text)
+    assert.equal(read.response.status, 200, read.response.text)
     assert.ok(created.ms < 2_000 && read.ms < 1_000, `${created.ms} ms, ${read.ms} ms`)
   }
   assert.equal((await hung.get('/customers/search')).status, 200)

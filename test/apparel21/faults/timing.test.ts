@@ -22,13 +22,13 @@ test('calls end at the deadline and stop after five timeouts', async () => {
   )
   const caller = await fronting(url, { ...short, deadlineMs: 300, openMs: 60_000 })
   for (let i = 0; i < 5; i++) {
-    const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+    const { response, ms } = await took(caller.get('/rewards/accounts/7'))
     isAway(response)
     assert.ok(ms > 290 && ms < 1_500, `${ms} ms`)
   }
   const requested = seen.length
   for (let i = 0; i < 5; i++) {
-    const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+    const { response, ms } = await took(caller.get('/rewards/accounts/7'))
     isAway(response)
     assert.ok(ms < 250 && Number(response.headers['retry-after']) > 30, `${ms} ms`)
   }
@@ -39,7 +39,7 @@ test('calls end at the deadline and stop after five timeouts', async () => {
 
   const writer = await fronting(simulator.url)
   simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons' })
-  const { answer: response, ms } = await took(post(writer, '/customers', buildCustomer(), withKey()))
+  const { response, ms } = await took(post(writer, '/customers', buildCustomer(), withKey()))
   assertProblem(response, 'outcome_unknown', api.baseUrl)
   assert.ok(ms > 690 && ms < 2_500, `${ms} ms`)
   assert.equal(await count(writer, api, 'customer'), 0)
@@ -62,11 +62,11 @@ test('a response that drips byte by byte ends at the deadline', async () => {
     )
     const caller = await fronting(url, { ...short, failureThreshold: 2, openMs: 60_000 })
     for (let i = 0; i < 2; i++) {
-      const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+      const { response, ms } = await took(caller.get('/rewards/accounts/7'))
       isAway(response)
       assert.ok(ms > 690 && ms < 2_000, `${where}: ${ms} ms`)
     }
-    const { answer: response, ms } = await took(caller.get('/rewards/accounts/7'))
+    const { response, ms } = await took(caller.get('/rewards/accounts/7'))
     isAway(response)
     assert.ok(ms < 250, `${where}: it goes on being asked`)
   }
@@ -76,11 +76,11 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   const caller = await fronting(simulator.url, { ...short, failureThreshold: 3, openMs: 150, maxOpenMs: 300 })
   simulator.ledger.clear()
   let requested = 0
-  const asking: Promise<TestResponse>[] = []
+  const pending: Promise<TestResponse>[] = []
   const ask = () => {
     requested++
     const response = caller.get(live())
-    asking.push(response)
+    pending.push(response)
     return response
   }
   const timer = setInterval(ask, 15)
@@ -114,7 +114,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   }
   clearInterval(timer)
   await writing
-  for (const response of await Promise.all(asking)) if (response.status !== 200) isAway(response)
+  for (const response of await Promise.all(pending)) if (response.status !== 200) isAway(response)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
   const calls = simulator.ledger.calls.length
   assert.ok(calls <= 1.1 * (requested + 3 * attempts), `${calls} calls for ${requested} and ${attempts}`)

@@ -186,13 +186,13 @@ test('an order that is read excludes freight and exchanged items', async () => {
   )
   assert.deepEqual([read.currency, read.freight, read.placedAt], ['NZD', 995n, '2026-01-02T03:04:05'])
   assert.deepEqual(read.payments, [{ gateway: 'VISA', amount: '39.80', reference: null, voucherNumber: null }])
-  const ours = [
+  const orderLines = [
     { sequence: 1, skuId: '1', quantity: 1 },
     { sequence: 2, skuId: '1', quantity: 2 },
     { sequence: 3, skuId: '5', quantity: 1 },
   ]
   assert.deepEqual(
-    [...readLineStatuses(order, ours)],
+    [...readLineStatuses(order, orderLines)],
     [
       [1, 'shipped'],
       [2, 'returned'],

@@ -60,9 +60,9 @@ export async function openFed(
   const release = createReleaseReader(client)
   const syncs = buildSyncs(client, release)
   const sync: Fed['sync'] = (name, how) => {
-    const match = syncs.find(one => one.name === name)
-    assert.ok(match, name)
-    return runSync(shop.db, service, match, how)
+    const definition = syncs.find(one => one.name === name)
+    assert.ok(definition, name)
+    return runSync(shop.db, service, definition, how)
   }
   return {
     simulator,

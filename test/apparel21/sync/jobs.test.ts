@@ -53,8 +53,8 @@ test('every sync runs after its dependencies and repeats on schedule', async () 
     returns: 5,
   })
   const allOk = async () => {
-    const matches = await facts()
-    return matches.size === syncs.length && [...matches.values()].every(({ lastResult }) => lastResult === 'ok')
+    const states = await facts()
+    return states.size === syncs.length && [...states.values()].every(({ lastResult }) => lastResult === 'ok')
   }
   await waitUntil(allOk, 'all are pulled', 60_000)
   assert.deepEqual(await readSyncStatuses(db, orso), [], 'of the embedded one nothing is')
@@ -202,22 +202,22 @@ test('another back office is read from the beginning', async () => {
 test('syncs stop for a service that is embedded again', async () => {
   await db.run(sql`delete from back_office`)
   await waitUntil(() => !offices.getDriver(luma).syncs.length, 'it is known', 5_000)
-  const remaining = async () => {
+  const countJobs = async () => {
     await dueNow('schedule-syncs')
     return db.run(sql`select from job where name = 'run-sync'`)
   }
-  await waitUntil(async () => (await remaining()) === 0, 'there is no job left', 30_000)
+  await waitUntil(async () => (await countJobs()) === 0, 'there is no job left', 30_000)
 })
 
 test('jobs of one service are limited and other services get their turn', async () => {
   const running = new Map<string, number>()
-  const maximum = new Map<string, number>()
+  const maxRunning = new Map<string, number>()
   let ended = 0
   const job: Job = {
     async run({ service }) {
       const name = service?.name ?? ''
       running.set(name, (running.get(name) ?? 0) + 1)
-      maximum.set(name, Math.max(maximum.get(name) ?? 0, running.get(name) ?? 0))
+      maxRunning.set(name, Math.max(maxRunning.get(name) ?? 0, running.get(name) ?? 0))
       await delay(100)
       running.set(name, (running.get(name) ?? 0) - 1)
       ended++
@@ -231,7 +231,7 @@ test('jobs of one service are limited and other services get their turn', async 
   const other = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { limited: job })
   await waitUntil(() => ended === 10, 'all are done', 20_000)
   await other.stop(1_000)
-  assert.deepEqual([...maximum].sort(), [
+  assert.deepEqual([...maxRunning].sort(), [
     ['luma', 2],
     ['orso', 2],
   ])

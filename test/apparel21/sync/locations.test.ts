@@ -36,7 +36,7 @@ const lastRun = async (sync = 'stock') => {
 
 test('warehouses and web stores are listed with their kind', async () => {
   const all = await listed()
-  for (const [kind, theirs] of [
+  for (const [kind, locations] of [
     ['store', 'shop'],
     ['warehouse', 'warehouse'],
     ['web', 'web'],
@@ -46,7 +46,7 @@ test('warehouses and web stores are listed with their kind', async () => {
         .filter(store => store.kind === kind)
         .map(({ storeId }) => storeId)
         .sort(),
-      idsOf(theirs),
+      idsOf(locations),
       kind,
     )
   assert.deepEqual(
@@ -93,8 +93,8 @@ test('a warehouse that changed stock names becomes a location', async () => {
   try {
     simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: id, quantity: 41 })
     await shop.sync('stock', { full: false })
-    const match = (await listed()).find(({ storeId }) => storeId === '9999')
-    assert.deepEqual([match?.kind, match?.name], ['warehouse', 'Overflow'])
+    const location = (await listed()).find(({ storeId }) => storeId === '9999')
+    assert.deepEqual([location?.kind, location?.name], ['warehouse', 'Overflow'])
     const [row] = (await stockIn('9999')).filter((one: { skuId: string }) => one.skuId === String(sku.id))
     assert.equal(row?.freeStock, 41)
   } finally {
@@ -123,8 +123,8 @@ test('a warehouse that only an order names becomes a location', async () => {
   await buy([{ sku: tee.sku, quantity: 1 }])
   for (const table of ['stock', 'store']) await api.db.pool.query(`delete from ${table} where store_id = $1`, [id])
   await shop.sync('orders')
-  const match = (await listed()).find(({ storeId }) => storeId === id)
-  assert.deepEqual([match?.kind, match?.name, match?.storeNumber], ['warehouse', `Location ${id}`, id])
+  const location = (await listed()).find(({ storeId }) => storeId === id)
+  assert.deepEqual([location?.kind, location?.name, location?.storeNumber], ['warehouse', `Location ${id}`, id])
   await shop.sync('stock')
   assert.equal((await listed()).find(({ storeId }) => storeId === id)?.name, 'Truganina DC', 'stock has its name')
 })

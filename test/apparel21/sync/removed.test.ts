@@ -110,14 +110,14 @@ test('a customer missing from the list but found individually stays', async () =
 
 test('a full sync with less than half of the customers removes none', async () => {
   const { persons, formerPersons } = simulator.state
-  const maximum = [...persons.keys()].slice(0, Math.ceil(persons.size * 0.6))
-  for (const id of maximum) await remove(String(id))
+  const majority = [...persons.keys()].slice(0, Math.ceil(persons.size * 0.6))
+  for (const id of majority) await remove(String(id))
   simulator.ledger.clear()
   await sync('customers')
-  assert.equal((await api.get(`/customers/${maximum[0]}`)).status, 200)
+  assert.equal((await api.get(`/customers/${majority[0]}`)).status, 200)
   assert.match(JSON.stringify(await notes()), /missing from the customer list, .* more than half of it/)
   assert.equal(personReads(), 0)
-  for (const id of formerPersons.keys()) if (maximum.includes(id)) await restore(String(id))
+  for (const id of formerPersons.keys()) if (majority.includes(id)) await restore(String(id))
 })
 
 test('an interrupted full sync removes no customer', async () => {

@@ -99,16 +99,16 @@ test('a full run with ambiguous records removes nothing', async t => {
   })
   const products = ['a', 'b', 'c'].map(product)
   const run = (batch: SyncBatch) => runSync(shop.db, service, madeOf([batch], { fullLists: ['variant', 'product'] }))
-  const remaining = async () =>
+  const listRemaining = async () =>
     (await shop.rows('select product_id from product order by 1')).map(row => row.product_id)
   const seen = [
     { list: 'product', ids: ['a'] },
     { list: 'variant', ids: ['a'] },
   ]
   await run({ rows: { products }, seen, isSeenIncomplete: true })
-  assert.deepEqual(await remaining(), ['a', 'b', 'c'])
+  assert.deepEqual(await listRemaining(), ['a', 'b', 'c'])
   await run({ rows: { products }, seen })
-  assert.deepEqual(await remaining(), ['a'])
+  assert.deepEqual(await listRemaining(), ['a'])
 })
 
 test('rows rejected by the database are reported and the others are stored', async t => {

@@ -94,12 +94,12 @@ test('a split parcel changes one shipment and adds another', async () => {
     conNote: 'EM301',
     skuIds: [Number(tee.sku), Number(hat.sku)],
   })
-  const upstream = simulator.state.orders.get(Number(id))
-  assert.ok(upstream)
+  const upstreamOrder = simulator.state.orders.get(Number(id))
+  assert.ok(upstreamOrder)
   // Something is still to come, so the order is polled.
-  const [first] = upstream.lines
+  const [first] = upstreamOrder.lines
   assert.ok(first)
-  upstream.lines.push({ ...first, id: first.id + 100_000, status: 'Processing', conNote: '' })
+  upstreamOrder.lines.push({ ...first, id: first.id + 100_000, status: 'Processing', conNote: '' })
   await api.db.pool.query(
     `insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value)
      select service_id, order_id, 9, 'processing', sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value

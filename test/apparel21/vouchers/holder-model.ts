@@ -6,8 +6,8 @@ export const operations = ['look up', 'validate', 'lock', 'unlock', 'lock by PIN
 export type Operation = (typeof operations)[number]
 
 /** Faults during an operation. `late` is a process that is halted for longer than its lease. */
-export const mishaps = ['lost-answer', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
-export type Fault = (typeof mishaps)[number]
+export const faults = ['lost-answer', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
+export type Fault = (typeof faults)[number]
 
 export interface Act {
   operation: Operation
@@ -32,7 +32,7 @@ const act = fc.record<Act>({
   waitMs: fc.integer({ min: 0, max: 40 }),
   fault: fc.oneof(
     { weight: 7, arbitrary: fc.constant(undefined) },
-    { weight: 1, arbitrary: fc.constantFrom(...mishaps) },
+    { weight: 1, arbitrary: fc.constantFrom(...faults) },
   ),
 })
 export const shoppers = 3
@@ -54,14 +54,14 @@ export const leaseLost = 'idempotency_in_progress'
  * Permitted outcomes. `held` applies to a shopper that held the voucher at the beginning and had not begun to release
  * it.
  */
-const table: Record<Operation, { anybody: readonly string[]; held: readonly string[] }> = {
-  'look up': { anybody: ['200', 'voucher_unusable'], held: ['200', 'voucher_unusable'] },
-  validate: { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
-  lock: { anybody: ['200', ...rejected], held: ['200'] },
-  unlock: { anybody: ['200', ...rejected], held: ['200'] },
-  'lock by PIN': { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
-  draw: { anybody: ['201', leaseLost, ...rejected, ...over], held: ['201', leaseLost, ...over] },
-  repeat: { anybody: ['201', leaseLost, ...rejected, ...over], held: ['201', leaseLost, ...rejected, ...over] },
+const table: Record<Operation, { anybody: readonly string[]; asHolder: readonly string[] }> = {
+  'look up': { anybody: ['200', 'voucher_unusable'], asHolder: ['200', 'voucher_unusable'] },
+  validate: { anybody: ['200', 'voucher_locked', ...over], asHolder: ['voucher_locked', ...over] },
+  lock: { anybody: ['200', ...rejected], asHolder: ['200'] },
+  unlock: { anybody: ['200', ...rejected], asHolder: ['200'] },
+  'lock by PIN': { anybody: ['200', 'voucher_locked', ...over], asHolder: ['voucher_locked', ...over] },
+  draw: { anybody: ['201', leaseLost, ...rejected, ...over], asHolder: ['201', leaseLost, ...over] },
+  repeat: { anybody: ['201', leaseLost, ...rejected, ...over], asHolder: ['201', leaseLost, ...rejected, ...over] },
 }
 
 /** Operations for which the voucher must be free or held by this shopper. */
@@ -85,22 +85,22 @@ export function historyOf() {
   const history: Done[] = []
   const holds: HeldLock[] = []
   const holding = (shopper: number) =>
-    holds.find(locked => locked.shopper === shopper && locked.to === Number.POSITIVE_INFINITY)
+    holds.find(lock => lock.shopper === shopper && lock.to === Number.POSITIVE_INFINITY)
   const reported = () => JSON.stringify(history, null, 1)
   return {
     holding,
     /** A shopper begins an operation. One that releases the voucher or pays with it no longer certainly holds it. */
     begins(shopper: number, operation: Operation) {
-      const locked = holding(shopper)
-      if (locked && (operation === 'unlock' || operation === 'draw')) locked.to = performance.now()
-      return locked !== undefined
+      const lock = holding(shopper)
+      if (lock && (operation === 'unlock' || operation === 'draw')) lock.to = performance.now()
+      return lock !== undefined
     },
     ends(done: Omit<Done, 'to'>, wasHolding: boolean) {
       const to = performance.now()
       const { shopper, operation, outcome } = done
       history.push({ ...done, to })
-      const { anybody, held: locked } = table[operation]
-      const mayBe = [...always, ...(wasHolding ? locked : anybody)]
+      const { anybody, asHolder } = table[operation]
+      const mayBe = [...always, ...(wasHolding ? asHolder : anybody)]
       assert.ok(
         mayBe.includes(outcome),
         `${shopper}: ${operation} came to ${outcome}, holding: ${wasHolding}\n${reported()}`,
@@ -114,16 +114,16 @@ export function historyOf() {
         holds.push({ shopper, from: to, to: Number.POSITIVE_INFINITY })
     },
     locksRunOut() {
-      for (const locked of holds) locked.to = Math.min(locked.to, performance.now())
+      for (const lock of holds) lock.to = Math.min(lock.to, performance.now())
     },
     /** Checks that no other shopper used a voucher while one held it. */
     validateLine() {
-      for (const locked of holds)
+      for (const lock of holds)
         for (const { shopper, operation, from, to, outcome } of history)
-          if (shopper !== locked.shopper && needsIt.has(operation) && /^20/.test(outcome))
+          if (shopper !== lock.shopper && needsIt.has(operation) && /^20/.test(outcome))
             assert.ok(
-              from < locked.from || to > locked.to,
-              `${locked.shopper} held it while ${shopper} did: ${operation}\n${reported()}`,
+              from < lock.from || to > lock.to,
+              `${lock.shopper} held it while ${shopper} did: ${operation}\n${reported()}`,
             )
     },
   }

@@ -120,21 +120,21 @@ async function locksRunOut(history: ReturnType<typeof historyOf>) {
 }
 
 /** Once all is followed up, what we have of the voucher is what the back office has, and it can be used as any other. */
-async function waitUntilSettled(history: ReturnType<typeof historyOf>) {
+async function assertConsistent(history: ReturnType<typeof historyOf>) {
   await timeIsUp()
   for (let i = 0; i < 3; i++) await shop.followUp()
   assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'reservation')], [0, 0])
-  const upstream = voucher(number)
+  const upstreamVoucher = voucher(number)
   const paid = await api.db.row<{ paid: string }>(sql`
     select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)
   const row = await api.db.row<{ used: string; isLeased: boolean }>(sql`
     select used_amount::text as used, coalesce(locked_until > now(), false) as "isLeased" from upstream_voucher where number = ${number}`)
-  const [drawn, said] = [toCents(paid?.paid ?? '0') - before, toCents(row?.used ?? '0')]
+  const [drawn, recorded] = [toCents(paid?.paid ?? '0') - before, toCents(row?.used ?? '0')]
   before += drawn
-  assert.equal(drawn, Math.round(upstream.used * 100), 'what orders were paid with is what was drawn')
+  assert.equal(drawn, Math.round(upstreamVoucher.used * 100), 'what orders were paid with is what was drawn')
   assert.ok(drawn <= 10_000)
-  assert.equal(said, drawn, 'what we have of the voucher')
-  if (upstream.lockedUntil > simulator.clock.now())
+  assert.equal(recorded, drawn, 'what we have of the voucher')
+  if (upstreamVoucher.lockedUntil > simulator.clock.now())
     assert.equal(row?.isLeased, true, 'what is locked there is not free here')
   await locksRunOut(history)
   const validated = await post(api, '/vouchers/validate', { number, pin, amount: '0.01' })
@@ -155,7 +155,7 @@ test('holders keep their locks and no voucher is overdrawn, whatever fails', asy
       for (const round of played) await play(round, crowd, history)
       await Promise.all(crowd.map(({ doing }) => doing))
       history.validateLine()
-      await waitUntilSettled(history)
+      await assertConsistent(history)
     }),
     { numRuns: runs, endOnFailure: true, ...(process.env.HOLDER_SEED && { seed: Number(process.env.HOLDER_SEED) }) },
   )

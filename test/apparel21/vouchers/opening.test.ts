@@ -134,15 +134,15 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   rejectWith('/Voucher/GVValid/*', 5067)
   const locked = await validate(api)
   assert.deepEqual([locked.status, locked.json.code, locked.json.lockedUntil], [409, 'voucher_locked', undefined])
-  for (const [code, errorCode] of [
+  for (const [code, status] of [
     [5067, 409],
     [5059, 422],
     [5109, 502],
   ] as const) {
-    const ownValidationId = await validationOf(api)
+    const validationId = await validationOf(api)
     rejectWith('/Voucher/Lock/*', code)
-    assert.equal((await lockVoucher(api, number, ownValidationId)).status, errorCode)
-    assert.equal((await lockVoucher(api, number, ownValidationId, 0)).status, 200, 'the validation is still there')
+    assert.equal((await lockVoucher(api, number, validationId)).status, status)
+    assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200, 'the validation is still there')
   }
 })
 
@@ -233,10 +233,10 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
 })
 
 test('vouchers return 503 during an outage and count no failures', async () => {
-  const ownValidationId = await validationOf(api)
+  const validationId = await validationOf(api)
   await simulator.stopAccepting()
   try {
-    for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, ownValidationId)]) {
+    for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, validationId)]) {
       assertProblem(response, 'back_office_unavailable', api.baseUrl)
       assert.match(String(response.headers['retry-after']), /^\d+$/)
     }

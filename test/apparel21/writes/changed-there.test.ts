@@ -34,7 +34,7 @@ async function changed(...lines: (readonly [quantity: number, status: 'Processin
   return id
 }
 
-for (const [label, lines, status, maximum] of [
+for (const [label, lines, status, returnable] of [
   ['of which the back office sends one only', [[1, 'Shipped']], 'shipped', 1],
   [
     'of which one is cancelled',
@@ -64,14 +64,14 @@ for (const [label, lines, status, maximum] of [
     2,
   ],
 ] as const)
-  test(`${maximum || 'none'} of two units ${label} can be returned`, async () => {
+  test(`${returnable || 'none'} of two units ${label} can be returned`, async () => {
     const id = await changed(...lines)
     assert.equal(await statusOf(id), status)
-    assert.equal((await giveBack(id, { [tee.sku]: maximum + 1 })).status, 409)
-    for (let unit = 0; unit < maximum; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
+    assert.equal((await giveBack(id, { [tee.sku]: returnable + 1 })).status, 409)
+    for (let unit = 0; unit < returnable; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
     assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 409)
     const back = [...simulator.state.returns.values()].filter(({ orderId }) => String(orderId) === id)
-    assert.equal(back.flatMap(({ lines: orderLines }) => orderLines).length, maximum)
+    assert.equal(back.flatMap(({ lines: orderLines }) => orderLines).length, returnable)
   })
 
 test('an order shipped after a year shows as shipped', async () => {
@@ -95,10 +95,10 @@ test('a gift order is not listed for its recipient', async () => {
   assert.equal(sold.status, 202, sold.text)
   const { location = '' } = sold.headers
   await shop.sync('customers')
-  const [match] = (await api.get('/customers?email=ann.lee@example.com')).json.data
-  assert.deepEqual(await listed(match.id), [])
+  const [customer] = (await api.get('/customers?email=ann.lee@example.com')).json.data
+  assert.deepEqual(await listed(customer.id), [])
   assert.equal((await api.get(String(location))).status, 200)
-  assert.deepEqual(await listed(match.id), [])
+  assert.deepEqual(await listed(customer.id), [])
 })
 
 test('an order found upstream uses our gateway name', async () => {
@@ -106,8 +106,8 @@ test('an order found upstream uses our gateway name', async () => {
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
   await api.db.run(sql`delete from sales_order where id = ${id}`)
-  const match = (await listed(customerId)).find(one => one.id === id)
-  assert.equal(match?.payments[0]?.gateway, 'paypal')
+  const listedOrder = (await listed(customerId)).find(one => one.id === id)
+  assert.equal(listedOrder?.payments[0]?.gateway, 'paypal')
 })
 
 test('an order being placed by another service upstream is not listed', async () => {
@@ -118,11 +118,11 @@ test('an order being placed by another service upstream is not listed', async ()
   const [body, key] = [order(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  const theirs = async () =>
+  const listForeign = async () =>
     (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id: orderId }: Order) => orderId)
-  const before = await theirs()
+  const before = await listForeign()
   const { id } = getCreated(await post(api, '/orders', body, key))
-  assert.deepEqual([before.includes(id), (await theirs()).includes(id)], [false, false])
+  assert.deepEqual([before.includes(id), (await listForeign()).includes(id)], [false, false])
 })
 
 test('orders of a merged customer move to the other and stay returnable', async () => {

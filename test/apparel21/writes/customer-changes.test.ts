@@ -9,7 +9,7 @@ import { personsOf } from './persons.ts'
 
 const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { personOf, calls, made: created, consentOf, fullPerson } = personsOf(shop)
+const { personOf, calls, created, consentOf, fullPerson } = personsOf(shop)
 
 test('a change clears nothing that it omits', async () => {
   const person = fullPerson()

@@ -44,10 +44,10 @@ test("a customer's list shows orders placed in the back office, newest first", a
 })
 
 test('a line shipped in the back office is shown as shipped', async () => {
-  const ours = getCreated(await post(api, '/orders', order()))
-  const theirs = takeNextPerson()
-  for (const id of [ours.id, ...theirs.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
-  for (const id of [customerId, theirs.id]) {
+  const ownOrder = getCreated(await post(api, '/orders', order()))
+  const otherShopper = takeNextPerson()
+  for (const id of [ownOrder.id, ...otherShopper.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
+  for (const id of [customerId, otherShopper.id]) {
     const statuses = (await listed(id)).data.flatMap(({ lines }) => lines.map(({ status }) => status))
     assert.deepEqual(new Set(statuses), new Set(['shipped']))
   }
@@ -60,8 +60,8 @@ test('only the first page or export causes a back office call', async () => {
   const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)
   assert.equal(requested(id), before)
   assert.notEqual(second.data[0]?.id, first.data[0]?.id)
-  const completeList = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
-  assert.equal(completeList.text.trim().split('\n').length, orders.length)
+  const bulkExport = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
+  assert.equal(bulkExport.text.trim().split('\n').length, orders.length)
   assert.equal(requested(id), before + 1)
 })
 
@@ -103,8 +103,8 @@ test('an order with an unknown outcome is hidden until it is reconciled', async 
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(idsOf((await listed(customerId)).data), before)
   const placed = getCreated(await post(api, '/orders', body, key))
-  const match = (await listed(customerId)).data.find(({ id }) => id === placed.id)
-  assert.equal(match?.payments[0]?.reference, 'PAYID-1')
+  const listedOrder = (await listed(customerId)).data.find(({ id }) => id === placed.id)
+  assert.equal(listedOrder?.payments[0]?.reference, 'PAYID-1')
 })
 
 test('an unreadable response keeps the stored orders and adds a warning', async () => {
@@ -120,11 +120,11 @@ test('late orders of an erased customer are not stored', async () => {
   const { id } = takeNextPerson()
   const before = await rows()
   simulator.faults.add({ kind: 'latency', seconds: 1, path: `/Persons/${id}/Orders`, times: 1 })
-  const asking = api.get(`/customers/${id}/orders`)
+  const pending = api.get(`/customers/${id}/orders`)
   await delay(300)
   simulator.change({ kind: 'remove-person', id: Number(id) })
   const erased = await remove(admin, `/customers/${id}`)
   assert.equal(erased.status, 200, erased.text)
-  assert.equal((await asking).status, 200)
+  assert.equal((await pending).status, 200)
   assert.equal(await rows(), before)
 })

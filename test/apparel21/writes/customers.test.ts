@@ -11,7 +11,7 @@ import { personsOf } from './persons.ts'
 
 const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { personOf, withEmail, calls, made: created, consentOf, fullPerson } = personsOf(shop)
+const { personOf, withEmail, calls, created, consentOf, fullPerson } = personsOf(shop)
 
 test('a customer is created in the back office and stored as returned', async () => {
   const body = buildCustomer({
@@ -111,10 +111,10 @@ test('an email in use is rejected, even if only upstream', async () => {
   const other = await post(api, '/customers', buildCustomer({ contact: { email: 'Elsewhere@example.test' } }))
   assertRejected(api, other, 'email_taken', '/contact/email')
   assert.match(other.json.errors[0].detail, new RegExp(`Customer ${someone.id} `))
-  const [match] = (await api.get('/customers?email=elsewhere@example.test')).json.data
-  assert.equal(match?.id, String(someone.id), 'who is named can be found')
-  const mine = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
-  assertRejected(api, mine, 'email_taken', '/contact/email')
+  const [customer] = (await api.get('/customers?email=elsewhere@example.test')).json.data
+  assert.equal(customer?.id, String(someone.id), 'who is named can be found')
+  const conflicting = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
+  assertRejected(api, conflicting, 'email_taken', '/contact/email')
   assert.equal(created(), 0)
 })
 

@@ -19,7 +19,7 @@ async function late(body: object, headers: Record<string, string>) {
   assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
   const there = upstream(simulator.ledger.effectsOf('order created')[0]?.id ?? '')
   simulator.state.orders.delete(there.id)
-  for (let polls = 0; polls < 2; polls++) await shop.followUp()
+  for (let i = 0; i < 2; i++) await shop.followUp()
   assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'reservation')], [0, 0])
   simulator.state.orders.set(there.id, there)
   return there

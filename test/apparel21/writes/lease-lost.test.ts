@@ -46,7 +46,7 @@ for (const [how, late] of Object.entries({
     const { status, json } = await coming
     assert.ok(status === 409 || status === 504, json.code)
     assert.equal((await lockVoucher(api, number, validationId, 600)).status, 200, 'the holder renews')
-    for (let polls = 0; polls < 2; polls++) await shop.followUp()
+    for (let i = 0; i < 2; i++) await shop.followUp()
     assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200, 'and gives it back')
     assert.deepEqual(await open(), [0, 0])
   })
@@ -76,7 +76,7 @@ test('reconciling a lock neither locks nor validates', async () => {
   simulator.clock.advance(601)
   const next = await validated(number, pin, '7.00')
   simulator.ledger.clear()
-  for (let polls = 0; polls < 2; polls++) await shop.followUp()
+  for (let i = 0; i < 2; i++) await shop.followUp()
   assert.deepEqual([simulator.ledger.calls.length, await open()], [0, [0, 0]])
   const seen = await post(api, '/vouchers/lookup', { number, pin })
   assert.equal(seen.json.data.status, 'active')
@@ -118,8 +118,8 @@ test('a write whose record is locked is not reconciled as never executed', async
   const names = [`customer ${customerId}`]
   await reserveNames(api.db, api.keys, api.service, randomUUID(), { names, untilResolved: false })
   await shop.followUp()
-  const remaining = await api.db.row(sql`select checks from intent where service_id = ${api.service.id}`)
-  assert.deepEqual([remaining, await open()], [{ checks: 0 }, [1, 1]])
+  const intent = await api.db.row(sql`select checks from intent where service_id = ${api.service.id}`)
+  assert.deepEqual([intent, await open()], [{ checks: 0 }, [1, 1]])
   await api.db.run(sql`delete from reservation`)
   const lines = await count(api, api, 'audit')
   await shop.followUp()

@@ -71,5 +71,5 @@ export function personsOf({ api, simulator }: Shop) {
     return person
   }
 
-  return { personOf, withEmail, calls, made: created, consentOf, fullPerson }
+  return { personOf, withEmail, calls, created, consentOf, fullPerson }
 }

@@ -25,7 +25,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 export type Answered = { status: number; retryAfter: string | undefined; code: string; data: any }
 
-export interface Asked {
+export interface SendOptions {
   method?: 'POST' | 'PUT'
   key?: string
   /** Credentials of a service. Default: the one that uses the simulator. */
@@ -76,7 +76,7 @@ export async function shopOfProcesses() {
       ...more,
     }),
     /** One write; rejects where the connection ends without an answer. */
-    send: (to: RunningServer, path: string, body: object, { method = 'POST', key, by = own }: Asked = {}) =>
+    send: (to: RunningServer, path: string, body: object, { method = 'POST', key, by = own }: SendOptions = {}) =>
       new Promise<Answered>((resolve, reject) => {
         const headers = { ...by, ...(key !== undefined && { 'idempotency-key': key }) }
         const requested = request(

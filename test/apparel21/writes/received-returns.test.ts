@@ -16,8 +16,8 @@ const { bought, giveBack, returnsThere, returnable, lastReturn } = returnsOf(sho
 
 test('items already returned another way cannot be returned again', async () => {
   const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
-  const upstream = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
-  for (const line of upstream.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
+  const upstreamOrder = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
+  for (const line of upstreamOrder.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
   assertRejected(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
   getCreated(await giveBack(order.id, { [hat.sku]: 1 }))
   // The back office reports our own returns in the same way once it has received them.
@@ -47,8 +47,8 @@ test('a lost return whose lines are already marked is found later', async () => 
 
 test('a keyed return of items already returned is rejected without effect', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  const upstream = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
-  for (const line of upstream.lines) line.status = 'Returned'
+  const upstreamOrder = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
+  for (const line of upstreamOrder.lines) line.status = 'Returned'
   const response = await giveBack(order.id, { [tee.sku]: 1 }, {}, withKey())
   assertRejected(api, response, 'quantity_exceeds_returnable', '/lines/0/quantity')
   assert.equal(returnsThere(), 0)

@@ -26,7 +26,7 @@ async function leave(orders: number) {
   return [await rows('sales_order'), await rows('audit')] as const
 }
 /** Asserts that each of them is stored once, with its audit line. */
-async function waitUntilSettled([before, lines]: readonly [number, number], orders: number) {
+async function assertStoredOnce([before, lines]: readonly [number, number], orders: number) {
   assert.deepEqual([await rows('sales_order'), await rows('audit')], [before + orders, lines + orders])
   assert.deepEqual([placed(), await rows('reservation')], [before + orders, 0])
 }
@@ -38,19 +38,19 @@ async function leasesRunOut() {
 
 for (const border of ['before_effect', 'after_effect', 'before_commit'])
   test(`a job killed at ${border} during reconciliation is replaced and stores once`, async () => {
-    const remaining = await leave(1)
+    const counts = await leave(1)
     const victim = worker(border)
     assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
-    assert.deepEqual([await rows('intent'), await rows('sales_order')], [1, remaining[0]])
+    assert.deepEqual([await rows('intent'), await rows('sales_order')], [1, counts[0]])
     await leasesRunOut()
     const next = worker()
     await waitUntil(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
     await stopServer(next)
-    await waitUntilSettled(remaining, 1)
+    await assertStoredOnce(counts, 1)
   })
 
 test('a halted job stores nothing that another job has reconciled', async () => {
-  const remaining = await leave(1)
+  const counts = await leave(1)
   const late = worker('before_effect:stop')
   await halted(late)
   await leasesRunOut()
@@ -59,13 +59,13 @@ test('a halted job stores nothing that another job has reconciled', async () => 
   late.child.kill('SIGCONT')
   await stopServer(late)
   await stopServer(next)
-  await waitUntilSettled(remaining, 1)
+  await assertStoredOnce(counts, 1)
 })
 
 test('concurrent workers reconcile each order once', async () => {
-  const remaining = await leave(12)
+  const counts = await leave(12)
   const several = [worker(), worker(), worker()]
   await waitUntil(async () => (await rows('intent')) === 0, 'all are settled', 30_000)
   for (const each of several) await stopServer(each)
-  await waitUntilSettled(remaining, 12)
+  await assertStoredOnce(counts, 12)
 })

@@ -119,7 +119,7 @@ test('a return without a confirmed number is neither completed nor abandoned', a
   loseAnswer('/Persons/*/Returns')
   assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Returns', status: 403, code: 5139 })
-  for (let polls = 0; polls < 3; polls++) await shop.followUp()
+  for (let i = 0; i < 3; i++) await shop.followUp()
   assert.deepEqual([returnsThere(), await open()], [1, [1, 1]])
   simulator.faults.clear()
   await shop.followUp()

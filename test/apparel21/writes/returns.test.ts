@@ -22,13 +22,13 @@ test("a return is created upstream and returns the shopper's number", async () =
   const record = getCreated(response)
   assert.equal(response.headers.location, `/returns/${record.id}`)
   assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
-  const upstream = lastReturn()
+  const upstreamReturn = lastReturn()
   assert.deepEqual(
-    [upstream.number, upstream.originalNumber, upstream.authorisation, upstream.stockUpdate],
+    [upstreamReturn.number, upstreamReturn.originalNumber, upstreamReturn.authorisation, upstreamReturn.stockUpdate],
     [record.returnNumber, order.orderNumber, record.returnAuthorisationNumber, true],
   )
   assert.deepEqual(
-    upstream.lines.map(({ skuId, quantity, returnReasonId }) => [skuId, quantity, returnReasonId]),
+    upstreamReturn.lines.map(({ skuId, quantity, returnReasonId }) => [skuId, quantity, returnReasonId]),
     [[Number(tee.sku), -2, '10366']],
   )
   assert.equal(record.total, toDollars(2 * toCents(tee.price)))

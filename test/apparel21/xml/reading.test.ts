@@ -36,8 +36,8 @@ test("the records of a list are streamed with their root's attributes", async ()
     { roots: ['Stores'], record: 'Store' },
   )
   assert.equal(root?.attributes.TotalRows, '2')
-  const matches = await Array.fromAsync(records, store => readText(store, 'Name'))
-  assert.deepEqual([matches, root?.children], [['A', 'B'], []])
+  const names = await Array.fromAsync(records, store => readText(store, 'Name'))
+  assert.deepEqual([names, root?.children], [['A', 'B'], []])
 })
 
 test('a single record can be the root', async () => {
@@ -200,12 +200,12 @@ test('a list of 54 MB needs no more memory than a page', async () => {
     return process.memoryUsage().heapUsed
   }
   const before = used()
-  let [count, maximum] = [0, 0]
+  let [count, peakBytes] = [0, 0]
   for await (const record of records) {
     assert.equal(record.children[0]?.children[0]?.children.length, 50)
-    if (++count % 1_000 === 0) maximum = Math.max(maximum, used() - before)
+    if (++count % 1_000 === 0) peakBytes = Math.max(peakBytes, used() - before)
   }
   assert.ok(sent >= size && count > 10_000, `${count} records`)
   assert.deepEqual([root?.children, root?.text], [[], ''])
-  assert.ok(maximum < 8 * 1024 ** 2, `${maximum >> 20} MB more than before`)
+  assert.ok(peakBytes < 8 * 1024 ** 2, `${peakBytes >> 20} MB more than before`)
 })

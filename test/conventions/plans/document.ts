@@ -2,7 +2,7 @@ import type { Plan } from './explain.ts'
 import type { ListRequest } from './requests.ts'
 
 /** A requested page and the plans of its statements. */
-export interface Asked extends ListRequest {
+export interface PlannedRequest extends ListRequest {
   page: 'first page' | 'later page'
   records: number
   plans: Plan[]
@@ -18,7 +18,7 @@ rows are thrown away by once they are read. \`?\` is a value, \`last\` the end o
 `
 
 /** Renders all plans, by list. Requests with equal plans are grouped. */
-export function documentOf(requested: readonly Asked[]): string {
+export function documentOf(requested: readonly PlannedRequest[]): string {
   const sections = [...Map.groupBy(requested, ({ list }) => list)].map(([list, pages]) => {
     const alike = [...Map.groupBy(pages, ({ plans }) => plans.map(written).join(''))]
     return `\n## ${list}\n${alike.map(([plans, of]) => `\n${of.map(named).join('')}\n\`\`\`\n${plans}\`\`\`\n`).join('')}`
@@ -26,7 +26,7 @@ export function documentOf(requested: readonly Asked[]): string {
   return head + sections.join('')
 }
 
-const named = ({ url, page }: Asked) => `- \`${url}\`, ${page}\n`
+const named = ({ url, page }: PlannedRequest) => `- \`${url}\`, ${page}\n`
 
 function written({ generic, steps }: Plan) {
   const lines = steps.map(({ does, by, filter }) => `  ${does}${by && ` by ${by}`}${filter && `, then ${filter}`}\n`)

@@ -36,7 +36,7 @@ export interface Plan {
 }
 
 /** Runs `work`. Returns its result and the statements that it sent. */
-export async function statementsOf<T>(work: () => Promise<T>): Promise<{ answer: T; statements: pg.QueryConfig[] }> {
+export async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; statements: pg.QueryConfig[] }> {
   const statements: pg.QueryConfig[] = []
   const { query } = BatchingClient.prototype
   BatchingClient.prototype.query = function (this: pg.Client, ...requested: unknown[]) {
@@ -44,14 +44,14 @@ export async function statementsOf<T>(work: () => Promise<T>): Promise<{ answer:
     return Reflect.apply(query, this, requested)
   } as unknown as typeof query
   try {
-    return { answer: await work(), statements }
+    return { result: await work(), statements }
   } finally {
     BatchingClient.prototype.query = query
   }
 }
 
 /** So many times PostgreSQL plans a prepared statement for its values, before it weighs one plan for all. */
-const plannedAnew = 5
+const customPlans = 5
 
 /** A separate connection that repeats statements. `auto_explain` logs how each was executed. */
 export interface Explainer {
@@ -81,7 +81,7 @@ export async function openExplainer(connectionString: string): Promise<Explainer
     async explain(statement) {
       const { name } = statement
       if (name !== undefined && !prepared.has(name)) {
-        for (let i = 0; i < plannedAnew; i++) await client.query(statement)
+        for (let i = 0; i < customPlans; i++) await client.query(statement)
         prepared.add(name)
       }
       await client.query(statement)

@@ -44,7 +44,7 @@ const updated_after = ['2024-02-01', '2024-12-31']
 const sold = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
 
 const state = ['mapped', 'unmapped']
-const matches = ['unmapped']
+const issueStates = ['unmapped']
 
 /** Values that `shop.ts` has created, by list and filter. */
 const values: Record<string, Record<string, readonly string[]>> = {
@@ -60,9 +60,9 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/stores': { state },
   '/mappings/skus': { state },
   '/mappings/customers': { state },
-  '/mappings/issues/stores': { state: matches },
-  '/mappings/issues/skus': { state: matches },
-  '/mappings/issues/customers': { state: matches },
+  '/mappings/issues/stores': { state: issueStates },
+  '/mappings/issues/skus': { state: issueStates },
+  '/mappings/issues/customers': { state: issueStates },
   '/audit': { updated_after, record: ['/customers/7'], account: ['u1'], asc: ['false'] },
   '/requests': {
     request_id: ['r7'],
@@ -99,8 +99,9 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
     queries = queries.flatMap(query => [query, ...input.map(value => [...query, `${filter}=${value}`])])
   }
   // Tombstones are listed only with a time and without other filters.
-  const isTold = (query: string[]) => query.length === 2 && query.some(input => input.startsWith('updated_after'))
-  queries = queries.filter(query => !query.includes('removed=true') || isTold(query))
+  const listsTombstones = (query: string[]) =>
+    query.length === 2 && query.some(input => input.startsWith('updated_after'))
+  queries = queries.filter(query => !query.includes('removed=true') || listsTombstones(query))
   if (alone.has(path)) queries = queries.filter(query => query.length <= 1)
   const at = path.replace(/^\/\w+\/\{\w+\}/, of => ids[of] ?? of)
   return queries.map(query => ({

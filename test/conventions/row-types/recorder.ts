@@ -33,21 +33,21 @@ function callSite(): string | undefined {
 export function recordRows(): Recorded[] {
   Error.stackTraceLimit = 50
   const recorded: Recorded[] = []
-  const asking = new WeakMap<object, string | undefined>()
+  const callSites = new WeakMap<object, string | undefined>()
   const { connect } = pg.Pool.prototype
   const { query } = BatchingClient.prototype
   pg.Pool.prototype.connect = function (this: pg.Pool, ...input: unknown[]) {
     const [done] = input
     const at = callSite()
     const heard = (error: unknown, client: object | undefined, release: unknown) => {
-      if (client) asking.set(client, at)
+      if (client) callSites.set(client, at)
       ;(done as typeof heard)(error, client, release)
     }
     return Reflect.apply(connect, this, done ? [heard] : [])
   } as typeof connect
   BatchingClient.prototype.query = function (this: pg.Client, ...input: unknown[]) {
     const [config, done] = input
-    const at = callSite() ?? asking.get(this)
+    const at = callSite() ?? callSites.get(this)
     const heard = (error: unknown, result: pg.QueryResult | undefined) => {
       // With a pooler, transactions begin with a setting, which isn't a row of a call.
       const isSetting = result?.fields[0]?.name === 'set_config'

@@ -136,13 +136,14 @@ export class UciCounts {
       badDebtInvoices: numbers.filter(number => number.startsWith('A')).length,
       invoicesNotAdjacent: this.#notAdjacent.size,
       invoicesWithSeveralTimes: severalIn(invoices.map(invoice => invoice.times)),
-      largestInvoice: invoices.reduce((maximum, invoice) => Math.max(maximum, invoice.lines), 0),
+      largestInvoice: invoices.reduce((largest, invoice) => Math.max(largest, invoice.lines), 0),
       stockCodes: codes.length,
       caseCollisions: severalIn(cases.values()),
       stylesWithSeveralCodes: severalIn(styles.values()),
       codesWithSeveralDescriptions: severalIn(this.#descriptions.values()),
-      codesWithoutDescription: [...this.#descriptions.values()].filter(output => output.size === 1 && output.has(''))
-        .length,
+      codesWithoutDescription: [...this.#descriptions.values()].filter(
+        descriptions => descriptions.size === 1 && descriptions.has(''),
+      ).length,
       customers: this.#countries.size,
       customersInSeveralCountries: severalIn(this.#countries.values()),
       countries: this.#allCountries.size,

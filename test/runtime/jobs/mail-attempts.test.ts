@@ -15,7 +15,7 @@ import { getVoucherMailStatus, setUpMailing } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
 const mailing = setUpMailing()
-const { startMailWorker: begin, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('a temporarily rejected message is retried, then fails with an alert', async () => {
   const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
@@ -26,7 +26,7 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
   mailing.sink.faults.push(...retryDelaysSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
   mailing.sink.faults.push({ at: 'data', code: 451 })
   await queue()
-  begin()
+  startMailWorker()
   for (const [i, seconds] of retryDelaysSeconds.entries()) {
     await untilAttempted(i + 1)
     const { wait, status } = await mail()
@@ -55,7 +55,7 @@ test('attempts of killed workers do not count', async () => {
     await mailing.db.run(sql`update job set leased_until = now()`)
   }
   mailing.sink.faults.push({ at: 'rcpt', code: 450 })
-  begin()
+  startMailWorker()
   await until(async () => (await mail()).last_error, 'it is refused')
   const { status, wait } = await mail()
   assert.equal(status, 'queued')
@@ -65,7 +65,7 @@ test('attempts of killed workers do not count', async () => {
 test('a permanently rejected message fails until it is resent manually', async () => {
   mailing.sink.faults.push({ at: 'rcpt', code: 550 })
   await queue()
-  begin()
+  startMailWorker()
   await untilFailed()
   assert.equal((await mail()).attempts, 1)
   assert.match((await mail()).last_error ?? '', /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
@@ -89,7 +89,7 @@ test('a rejected message that was replaced raises no alert', async () => {
     await tx.run(
       sql`update email set status = 'failed', encrypted_content = null, last_error = 'Another one was sent instead.'`,
     )
-    begin()
+    startMailWorker()
     const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')
   })
@@ -104,7 +104,7 @@ test('emails wait during an outage and keep their PIN', async () => {
   const down = await startSink()
   await down.close()
   await queue()
-  begin(openMailTransport({ smtpUrl: down.url, dataDir: mailing.directory }))
+  startMailWorker(openMailTransport({ smtpUrl: down.url, dataDir: mailing.directory }))
   await untilAttempted(1)
   assert.equal((await mail()).last_error, 'The mail server is unreachable: ECONNREFUSED.')
   const up = await startSink({ port: down.port })
@@ -121,7 +121,7 @@ test('emails wait during an outage and keep their PIN', async () => {
 test('an unconfirmed message is repeated with the same Message-ID', async () => {
   mailing.sink.faults.push('cut')
   await queue()
-  begin()
+  startMailWorker()
   await untilAttempted(1)
   await makeDue()
   await untilSent()
@@ -133,7 +133,7 @@ test('an unconfirmed message is repeated with the same Message-ID', async () => 
 test('an unresponsive mail server holds no database connection and times out', async () => {
   mailing.sink.faults.push('hang')
   await queue()
-  begin(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
+  startMailWorker(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
   await until(() => mailing.sink.delivered.length, 'it hangs')
   const { pool } = mailing.db
   await until(() => pool.totalCount === pool.idleCount, 'no connection is held')
@@ -173,7 +173,7 @@ test('a required STARTTLS is used before the login', async () => {
   try {
     const url = `smtp://shop:right@localhost:${secured.port}?tls=required`
     await queue()
-    begin(createSmtpTransport(url, { ca: await readFile(caFile, 'utf8') }))
+    startMailWorker(createSmtpTransport(url, { ca: await readFile(caFile, 'utf8') }))
     await untilSent()
     assert.equal(secured.delivered[0]?.encrypted, true)
     assert.deepEqual(secured.commands, ['AUTH', 'MAIL'])
@@ -191,7 +191,7 @@ for (const [title, disabledCommands] of [
     const stripped = await startSink({ cert, key, allowInsecureAuth: true, disabledCommands: [...disabledCommands] })
     try {
       await queue()
-      begin(createSmtpTransport(`smtp://shop:right@localhost:${stripped.port}?tls=required`))
+      startMailWorker(createSmtpTransport(`smtp://shop:right@localhost:${stripped.port}?tls=required`))
       await untilAttempted(1)
       assert.equal((await mail()).status, 'queued')
       assert.match(
@@ -211,12 +211,12 @@ test('a rejected login raises an alert and keeps messages waiting until success'
   const secured = await startSink({ authOptional: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] })
   try {
     await queue()
-    const worker = begin(createSmtpTransport(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
+    const worker = startMailWorker(createSmtpTransport(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
     await untilAttempted(1)
     assert.match((await mail()).last_error ?? '', /^The mail server rejected the login: 535\b.* at AUTH PLAIN\.$/)
     assert.equal(await mailing.db.run(sql`select from alert where kind = 'email_server_rejecting'`), 1)
     await worker.stop(1_000)
-    begin(createSmtpTransport(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
+    startMailWorker(createSmtpTransport(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
     await makeDue()
     await untilSent()
     assert.equal(await mailing.db.run(sql`select from alert`), 0)

@@ -12,7 +12,7 @@ import { queueVoucherEmail, retryEmails } from '../../../src/store/mail/emails.t
 import { getVoucherMailStatus, gift, setUpMailing } from '../../support/mailing.ts'
 
 const mailing = setUpMailing()
-const { startMailWorker: begin, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('both email forms contain names, amount, expiry, number and PIN', () => {
   const { text, html, subject } = renderVoucherEmail(gift, 'Luma')
@@ -62,7 +62,7 @@ test('a queued email reaches only its recipient and is then deleted', async () =
   const queued = await mail()
   assert.equal(queued.status, 'queued')
   assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
-  begin()
+  startMailWorker()
   await untilSent()
   assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'sent')
   assert.equal(mailing.sink.delivered.length, 1)
@@ -91,7 +91,7 @@ test('a queued email reaches only its recipient and is then deleted', async () =
 })
 
 test("an email is queued in its voucher's transaction", async () => {
-  begin()
+  startMailWorker()
   await assert.rejects(
     mailing.db.transaction(async tx => {
       await queueVoucherEmail(tx, mailing.keys, mailing.service, gift)
@@ -122,7 +122,7 @@ for (const evil of injections)
     await mailing.db.run(sql`
       update service set settings = settings || ${JSON.stringify({ retailerName: evil.replaceAll('\0', '') })}::jsonb where service_id = ${mailing.service.id}`)
     await queue({ receiverName: evil, senderName: evil, subject: evil, message: evil })
-    begin()
+    startMailWorker()
     await untilSent()
     const [message] = mailing.sink.delivered
     assert.deepEqual(message?.receivers, ['veronica@example.com'])
@@ -154,7 +154,7 @@ for (const address of [
 ])
   test(`an address ${JSON.stringify(address)} receives nothing`, async () => {
     await queue({ receiverEmail: address })
-    begin()
+    startMailWorker()
     await untilFailed()
     assert.equal(mailing.sink.delivered.length, 0)
     assert.equal((await mail()).last_error, 'The email address is invalid. Correct it.')
@@ -174,7 +174,7 @@ test('one message always has the same bytes', async () => {
 
 test("a delivery date starts at midnight in the service's time zone", async () => {
   await queue({ deliveryDate: '2040-07-01' })
-  begin()
+  startMailWorker()
   const due = await mailing.db.row<{ due: Date; date: Date }>(
     sql`select due_at as due, not_before as date from job join email on email_id = subject`,
   )
@@ -196,7 +196,7 @@ test('each email becomes a private file without SMTP', async () => {
   await mkdir(drafts, { mode: 0o700 })
   // The draft of a killed process. No Linux has a process with this ID.
   await writeFile(join(drafts, `.${message_id.slice(1, -1)}.eml.${hostname()}.4194305.part`), 'PIN: 204816')
-  begin(openMailTransport({ smtpUrl: undefined, dataDir: mailing.directory }))
+  startMailWorker(openMailTransport({ smtpUrl: undefined, dataDir: mailing.directory }))
   await untilSent()
   assert.deepEqual(await readdir(folder), [`${message_id.slice(1, -1)}.eml`])
   const file = join(folder, `${message_id.slice(1, -1)}.eml`)
@@ -211,7 +211,7 @@ test('each email becomes a private file without SMTP', async () => {
 test('PIN, recipient and message are stored encrypted and never logged', async () => {
   mailing.sink.faults.push({ at: 'data', code: 450 }, { at: 'rcpt', code: 550 })
   await queue({ pin: '739204' })
-  begin()
+  startMailWorker()
   await untilAttempted(1)
   const secrets = /739204|veronica|birthday/i
   const stored = async () => {
@@ -235,12 +235,12 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
 test('the text of a failed email is purged after a month', async () => {
   mailing.sink.faults.push({ at: 'rcpt', code: 550 })
   await queue()
-  const worker = begin()
+  const worker = startMailWorker()
   await untilFailed()
   await worker.stop(1_000)
   await mailing.db.run(sql`update email set created_at = now() - interval '31 days'`)
   await mailing.db.run(sql`update job set due_at = now()`)
-  begin()
+  startMailWorker()
   await until(async () => (await mail()).encrypted_content === null, 'they are forgotten')
   assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 0)
 })

@@ -12,11 +12,12 @@ import type { Connection } from '../../../src/postgres/server.ts'
 
 export const isRoot = process.geteuid?.() === 0
 export const unprivileged = { uid: 65534, gid: 65534 }
-const nobodyCanRun = spawnSync(process.execPath, ['--version'], { ...unprivileged, cwd: '/' }).status === 0
+const canRunUnprivileged = spawnSync(process.execPath, ['--version'], { ...unprivileged, cwd: '/' }).status === 0
 
 // Reasons to skip a test, or false.
 export const needsRoot = isRoot ? false : 'needs root'
-export const needsOpenCheckout = isRoot && nobodyCanRun ? false : 'needs root, and a checkout that others may enter'
+export const needsOpenCheckout =
+  isRoot && canRunUnprivileged ? false : 'needs root, and a checkout that others may enter'
 export const needsProc = fs.existsSync('/proc/self/cmdline') ? false : 'needs /proc'
 
 export function createTemporaryDirectory(t: TestContext, mode = 0o711): string {

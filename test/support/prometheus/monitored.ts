@@ -55,13 +55,13 @@ export async function startMonitoredServer(more: Environment = {}) {
       timeoutMs,
     )
     return {
-      service: server,
+      server,
       access: readAccess(dataDir),
       db,
       simulator,
       /** The target for a Prometheus scrape. */
       metrics: `127.0.0.1:${metricsPort}`,
-      told: readMetrics,
+      readMetrics,
       /** Sends another email. */
       sendGift: () => sendGift(db, keys, other),
       close,

@@ -3,17 +3,17 @@ import { relative } from 'node:path'
 
 /** Seconds that a test file took: wall time, and CPU including its ended child processes. */
 export interface FileTimes {
-  label: string
+  file: string
   seconds: number
   cpu: number
 }
 
 /** Keeps what this process, or one that it started, has taken, where `npm run test:times` named a file for it. On Linux. */
-export function recordTimes(label: string, pid: number | 'self' = 'self') {
+export function recordTimes(file: string, pid: number | 'self' = 'self') {
   const kept = process.env.TEST_TIMES
   if (kept === undefined) return
   const accepted: FileTimes = {
-    label: relative('', label),
+    file: relative('', file),
     seconds: performance.now() / 1_000,
     cpu: readCpuSeconds(pid),
   }

@@ -49,12 +49,12 @@ function parseQuestion(question: Buffer) {
   return { name: labels.join('.').toLowerCase(), type: question.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function buildAnswer(question: Buffer, end: number, type: number, matches: readonly string[], isKnown: boolean) {
+function buildAnswer(question: Buffer, end: number, type: number, addresses: readonly string[], isKnown: boolean) {
   const head = Buffer.from(question.subarray(0, 12))
   head.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2)
-  head.writeUInt16BE(matches.length, 6)
+  head.writeUInt16BE(addresses.length, 6)
   head.fill(0, 8)
-  const responses = matches.map(address => {
+  const responses = addresses.map(address => {
     const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
     const record = Buffer.alloc(12)
     record.writeUInt16BE(0xc00c, 0)
