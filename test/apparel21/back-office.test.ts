@@ -48,7 +48,7 @@ describe('the back office of a service', () => {
     await setBackOffice(api.db, api.keys, otherCaller.service, settingsFor(older))
     await waitUntil(
       async () => (await driverOf(otherCaller)).release === '2021.3',
-      'the other back office is asked',
+      'the other back office is read',
       5_000,
     )
     assert.equal((await driverOf(api)).release, '2025.1')
@@ -174,7 +174,7 @@ describe('the back office of a service', () => {
     await api.db.run(sql`update job set due_at = now() - interval '61 s'`)
     assert.match((await jobs()).reason, /^No worker is running, so emails are not sent/)
     await api.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
-    assert.equal((await jobs()).available, true, 'somebody is at it')
+    assert.equal((await jobs()).available, true, 'another worker runs it')
     await api.db.run(sql`delete from job`)
   })
 
@@ -188,7 +188,7 @@ describe('the back office of a service', () => {
       await driverOf(stuck)
       return hanging.ledger.calls.length > 0
     }
-    await waitUntil(isQueued, 'it is asked', 5_000)
+    await waitUntil(isQueued, 'a run is queued', 5_000)
     hanging.faults.add({ kind: 'hang', path: '/Persons' })
     let answered = 0
     const writes = Promise.all(
@@ -242,7 +242,7 @@ describe('the back office of a service', () => {
       await driverOf(lone)
       return removed.ledger.calls.length > 0
     }
-    await waitUntil(isQueued, 'it is asked', 5_000)
+    await waitUntil(isQueued, 'a run is queued', 5_000)
     await removed.close()
     const created = await post(lone, '/customers', customer)
     assert.equal(created.status, 503, created.text)

@@ -71,7 +71,7 @@ test('the history shows stored data with its age during an outage', async () => 
   assert.equal(Date.parse(before.meta.syncedAt) - Date.parse(meta.syncedAt), 3_600_000)
   const never = await historyOf(unknown)
   assert.deepEqual(codesOf(never.meta), ['back_office_unavailable'])
-  assert.equal('syncedAt' in never.meta, false, 'nobody has looked')
+  assert.equal('syncedAt' in never.meta, false, 'it was never read')
 })
 
 test('concurrent history requests cause one call per customer', async () => {

@@ -39,7 +39,7 @@ export interface Shop {
    */
   secondServer(connection?: string): Promise<TestApi>
   /** Resets the simulator: no faults, no undoing, an empty ledger. */
-  settle(): Promise<void>
+  reset(): Promise<void>
   /** Two SKUs with a price. */
   sold(): { tee: Sold; hat: Sold }
   stop(): Promise<void>
@@ -128,7 +128,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       seconds.push(() => second.stop().then(ownBackOffices.client.close))
       return second
     },
-    async settle() {
+    async reset() {
       undone = 0
       simulator.faults.clear()
       await simulator.accept()
@@ -155,7 +155,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
 export async function shopOfTests(...input: Parameters<typeof openShop>): Promise<Shop> {
   const shop = await openShop(...input)
   after(() => shop.stop())
-  afterEach(() => shop.settle())
+  afterEach(() => shop.reset())
   return shop
 }
 

@@ -22,9 +22,13 @@ await sync('customers')
 /** Returns the customers who accept emails and text messages, by our list. */
 async function subscribed(after = '1970-01-01') {
   const { data } = (await api.get(`/customers/search?updated_after=${encodeURIComponent(after)}`)).json
-  const whoever = (flag: string) =>
+  const subscribers = (flag: string) =>
     data.filter((one: Record<string, boolean>) => one[flag]).map(({ id }: { id: string }) => id)
-  return { all: data.length, email: whoever('emailSubscription').sort(), sms: whoever('smsSubscription').sort() }
+  return {
+    all: data.length,
+    email: subscribers('emailSubscription').sort(),
+    sms: subscribers('smsSubscription').sort(),
+  }
 }
 /** Returns the same by the references in the back office. */
 const withReference = (type: number, value: number) =>

@@ -164,5 +164,5 @@ test('an exhausted rate limit is waited for within the timeout', async () => {
   assert.equal(sent, 3)
   const waiting = counting.staff.list({}, { retryTimeoutMs: 90_000, signal: AbortSignal.timeout(300) }).all()
   await assert.rejects(waiting, { name: 'TimeoutError' })
-  assert.equal(sent, 3, 'nothing is sent that would be refused')
+  assert.equal(sent, 3, 'nothing is sent that would be rejected')
 })

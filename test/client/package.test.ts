@@ -54,7 +54,7 @@ writeFileSync(join(project, 'examples.ts'), programOf(connection))
 writeFileSync(
   join(project, 'types.ts'),
   `import { type ErrorCode, type Order, type OrderInput, tillbridge } from 'tillbridge-client'
-// What a later release says is text; what is asked of it has to be known.
+// Values that a later release returns are strings. Values in requests must be known.
 export const later: [ErrorCode, Order['lines'][number]['status']] = ['a_new_code', 'a_new_status']
 // @ts-expect-error: there is no such field
 export const wrong: OrderInput['payments'][number] = { gateway: 'card', amount: '1.00', tip: '1.00' }

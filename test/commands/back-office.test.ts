@@ -193,7 +193,7 @@ describe('tillbridge back-office', () => {
     )
     const client = await connectToDatabase(environment.DATA_DIR)
     const requested = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
-    await waitUntil(requested, 'jobs are asked for')
+    await waitUntil(requested, 'jobs are requested')
     await client.query("update job set due_at = now() - interval '2 minutes'")
     const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)

@@ -40,7 +40,7 @@ test('an edited rejected file is kept and new rejections get another file', () =
   )
   assert.equal(textOf('staff.csv.rejected.csv'), corrected)
   assert.equal(textOf('staff.csv.rejected-2.csv'), rejected)
-  assert.match(run('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'one that nobody has edited is written over')
+  assert.match(run('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'an unedited file is overwritten')
 
   const over = run('staff', 'staff.csv', '--overwrite-rejected')
   assert.match(over.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)

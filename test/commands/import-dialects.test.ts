@@ -206,8 +206,8 @@ test('rejected lines of such a file can be corrected and imported again', async 
     rejected,
     /^line,column,reason,Bon,Pos,.*\n3,Menge,"must be a number: only digits, with a comma .*",M1,2,26\.05\.2024,14:05,Käse,"12,90",Käse\n$/,
   )
-  writeFileSync(at('mended.csv'), rejected.replace('Käse,"12', '"0,735","12'))
-  const again = run('transactions', 'mended.csv', '--profile', 'kassen.json')
+  writeFileSync(at('corrected.csv'), rejected.replace('Käse,"12', '"0,735","12'))
+  const again = run('transactions', 'corrected.csv', '--profile', 'kassen.json')
   assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
 })
 
@@ -216,8 +216,8 @@ test('a UTF-8 byte order mark overrides the encoding option', async () => {
   writeFileSync(at('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
   assert.equal(run('staff', 'marked.csv', ...args).status, 2)
   const corrected = readFileSync(at('marked.csv.rejected.csv'), 'utf8').replace('Größe,', 'Größe,M1')
-  writeFileSync(at('mended.csv'), `\ufeff${corrected}`)
-  const again = run('staff', 'mended.csv', ...args)
+  writeFileSync(at('corrected.csv'), `\ufeff${corrected}`)
+  const again = run('staff', 'corrected.csv', ...args)
   assert.deepEqual([again.status, again.err], [0, ''])
   writeFileSync(at('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
   assert.equal(run('staff', 'whole.csv', ...args).status, 0)

@@ -84,7 +84,7 @@ test('customers round-trip with both identifiers and a contradiction is removed'
   await put(caller, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
   await put(caller, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
   const csv = await runCommand(['mapping', 'check', caller.service.name, '--kind', 'customers', '--csv'], environment)
-  const file = join(place, 'customers-mended.csv')
+  const file = join(place, 'customers-corrected.csv')
   await writeFile(file, csv.out)
   const again = await runCommand(['import', 'customer-mapping', file, '--service', caller.service.name], environment)
   assert.equal(again.code, 0, again.out + again.err)

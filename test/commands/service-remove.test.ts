@@ -177,13 +177,13 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     await waitUntil(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
     await waitUntil(
       async () => (await statusOf(api)) === 403 && (await statusOf(shared)) === 403,
-      'nobody gets in',
+      'the account is rejected',
       20_000,
     )
     await waitUntil(() => isBrokenOff, 'the job is broken off', 20_000)
     await waitUntil(
       async () => (await countTombstones()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
-      'two portions of the table are gone for good',
+      'two batches of the table are deleted',
       60_000,
     )
     assert.equal((await post(neighbour, '/customers', buildCustomer())).status, 201)

@@ -14,12 +14,12 @@ const into = (where: string, args: readonly string[]) =>
   })
 
 /** A reader that ends before the command writes. */
-const nobody = '| true'
+const unread = '| true'
 
 for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])
   test(`\`tillbridge ${args.join(' ')}\` ends alike if its output is closed`, async () => {
     const { code, err } = await runCommand(args, environment)
-    assert.deepEqual(await into(nobody, args), { code, signal: null, out: '', err })
+    assert.deepEqual(await into(unread, args), { code, signal: null, out: '', err })
   })
 
 test('a failed write to standard output is reported as a failure', async () => {
@@ -35,7 +35,7 @@ test('a failed write to standard output is reported as a failure', async () => {
 
 test('an unprinted password is a failure that explains how to rotate', async () => {
   for (const [where, username] of [
-    [nobody, 'unread'],
+    [unread, 'unread'],
     ['> /dev/full', 'unwritten'],
   ] as const) {
     const remedy = `tillbridge: The password can't be printed. To issue another one: tillbridge account rotate ${username}\n`
@@ -49,7 +49,7 @@ test('an unprinted password is a failure that explains how to rotate', async () 
 })
 
 test('an unprinted webhook secret is a failure that explains how to rotate', async () => {
-  const { code, err } = await into(nobody, ['webhook', 'add', 'https://127.0.0.1/hooks'])
+  const { code, err } = await into(unread, ['webhook', 'add', 'https://127.0.0.1/hooks'])
   const [, remedy = '', id = ''] =
     /^tillbridge: The secret can't be printed\. To issue another one: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
       err,
@@ -73,7 +73,7 @@ test('listen delivers nothing if its secret could not be printed', async () => {
 })
 
 test('a backup with a closed output is a failure', async () => {
-  const { code, err } = await into(nobody, ['backup', '-'])
+  const { code, err } = await into(unread, ['backup', '-'])
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: Standard output was closed by the reading program\.$/m)
 })

@@ -75,7 +75,7 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
   assert.equal(receiver.received.length, 0)
   const rotated = secretIn(await runSuccessfully(['webhook', 'rotate', id], environment))
   assert.equal(await runSuccessfully(['webhook', 'resume', id], environment), `Webhook ${id} resumed.\n`)
-  await waitUntil(() => receiver.received.length, 'everything is told')
+  await waitUntil(() => receiver.received.length, 'everything is delivered')
   const [first] = receiver.received
   assert.ok(first)
   for (const each of [secret, rotated]) new Webhook(each).verify(first.body, getSignatureHeaders(first))
@@ -172,7 +172,7 @@ test('listen signs only with a valid Standard Webhooks secret', async () => {
   const bytes = (count: number) => Buffer.alloc(count, 7).toString('base64')
   for (const secret of [
     bytes(32),
-    'a long passphrase that somebody has made up',
+    'a long passphrase that a person made up',
     `whsec_${bytes(23)}`,
     `whsec_${bytes(65)}`,
     `whsec_${bytes(32).replace('B', '*')}`,
@@ -216,7 +216,11 @@ test('listen skips removed and returned records and reports purged tombstones', 
   await db.run(sql`
     insert into tombstone (service_id, kind, id, changed_at) select ${owner.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
   await upsertCustomers(db, owner, [{ id: 'new', firstname: 'Bea' }])
-  await waitUntil(() => parseChanges(receiver.received).some(({ id }) => id === 'new'), 'the next one is told', 20_000)
+  await waitUntil(
+    () => parseChanges(receiver.received).some(({ id }) => id === 'new'),
+    'the next change is delivered',
+    20_000,
+  )
   await db.run(sql`
     insert into tombstone_purge (service_id, kind, purged_until) values (${owner.id}, 'customer', now() + interval '1 hour')`)
   assert.equal((await listening.ended).code, 1)

@@ -47,8 +47,8 @@ test('each named test exists with its title', () => {
 
 test('the check finds an unknown title and a missing file', () => {
   const file = 'conventions/faults.test.ts'
-  const wrong = missing([[1, 'a fault', [file, 'a title that nobody wrote'], ['conventions/nowhere.test.ts', 'any']]])
-  assert.deepEqual(wrong, [`1: ${file}: a title that nobody wrote`, '1: conventions/nowhere.test.ts: any'])
+  const wrong = missing([[1, 'a fault', [file, 'a title that does not exist'], ['conventions/nowhere.test.ts', 'any']]])
+  assert.deepEqual(wrong, [`1: ${file}: a title that does not exist`, '1: conventions/nowhere.test.ts: any'])
 })
 
 test('contributing/faults.md matches the table', async () => {

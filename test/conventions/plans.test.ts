@@ -56,7 +56,7 @@ const exceptions: Exception[] = [
     list: `/mappings/issues/${kind}`,
     filters: [],
     faults: ['a whole table'] satisfies Fault[],
-    why: 'When they were judged is told in three rows of a service.',
+    why: 'The times of the checks are in three rows of a service.',
   })),
   {
     list: '/audit',
@@ -178,9 +178,11 @@ suite('plans', { skip: await otherPostgres() }, () => {
 
   test('a mapping check finds records and near matches by index', async () => {
     const { statements } = await statementsOf(() => checkMappings(api.db, api.service))
-    const judging = new Map(statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]))
+    const checking = new Map(
+      statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]),
+    )
     const steps: string[] = []
-    for (const each of judging.values()) steps.push(...(await explainer.explain(each)).steps.map(({ does }) => does))
+    for (const each of checking.values()) steps.push(...(await explainer.explain(each)).steps.map(({ does }) => does))
     assert.ok(steps.some(does => does.includes('ecommerce_item_near_id')))
     assert.deepEqual(
       steps.filter(does => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_issue)$/.test(does)),

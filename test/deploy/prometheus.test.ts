@@ -35,7 +35,7 @@ test('each series is exported once, including the effective sync schedule', {
 }, async () => {
   const isExported = async () =>
     /^tillbridge_sync_schedule_seconds\{.*sync="customers".*\} 86400$/m.test(await monitored.readMetrics())
-  await waitUntil(isExported, 'it is told', timeoutMs)
+  await waitUntil(isExported, 'the schedule is exported', timeoutMs)
   const lines = (await monitored.readMetrics()).trim().split('\n')
   const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))
   assert.ok(series.length > 100)

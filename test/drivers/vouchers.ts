@@ -138,7 +138,7 @@ export function voucherContract(shop: () => Shop) {
     for (let i = 0; i < 5; i++) assertProblem(await lock({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
     assertProblem(await lock({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
     await clearFailures(api)
-    assert.equal((await validate(api, number)).status, 200, 'nobody holds it')
+    assert.equal((await validate(api, number)).status, 200, 'no other client holds it')
   })
 
   test('one of several clients validating and locking concurrently holds the voucher', async () => {

@@ -103,7 +103,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     await assert.rejects(crash(), DatabaseUnavailable)
     await waitUntil(
       async () => (await post(api, '/customers', buildCustomer())).status === 503,
-      'writes are refused',
+      'writes are rejected',
       20_000,
     )
     disk.makeRoom()

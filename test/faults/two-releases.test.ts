@@ -73,7 +73,7 @@ test('two consecutive releases serve one database without failed requests during
   assert.deepEqual(await everything(shop), [])
   const tree = await nextRelease()
   let isOver = false
-  const meanwhile = (async () => {
+  const traffic = (async () => {
     const statuses = new Map<number, number>()
     while (!isOver) {
       const responses = await Promise.all([
@@ -99,7 +99,7 @@ test('two consecutive releases serve one database without failed requests during
     isOver = true
   })
   try {
-    assert.deepEqual([[...(await meanwhile).keys()].sort(), captured.text], [[200, 201], ''])
+    assert.deepEqual([[...(await traffic).keys()].sort(), captured.text], [[200, 201], ''])
     const column = sql`select from information_schema.columns where table_name = 'customer' and column_name = 'of_the_next_release'`
     assert.equal(await older.db.run(column), 1)
     const next = callerAt(newer, shop)

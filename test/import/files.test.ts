@@ -63,7 +63,7 @@ test('the columns of a file are resolved before the import', async () => {
   )
 })
 
-test('one file column can fill two of ours, or none', async () => {
+test('a file column can fill two fields or none', async () => {
   const map = new Map([
     ['storeId', 'No'],
     ['storeNumber', 'No'],

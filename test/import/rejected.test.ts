@@ -44,7 +44,7 @@ test('a formula-like cell is escaped with an apostrophe, removed on import', asy
   )
   let code = 0
   const corrected = (rejectedFile ?? '').replaceAll(/,$/gm, () => `,C${++code}`)
-  const again = await shop.importFile('staff', corrected, { file: 'mended.csv' })
+  const again = await shop.importFile('staff', corrected, { file: 'corrected.csv' })
   assert.equal(again.inserted, texts.length)
   const stored = await shop.rows(`select surname from staff where id like 'f%' order by substr(id, 2)::integer`)
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('corrected records keep the fields that they omit', async () => {
   const lines = ['{"id":"k1","dateOfBirth":"soon"}', '{"id":"k2","phoneMobile":"a\\u0007","phoneHome":null}']
   const { rejectedFile = '' } = await shop.importFile('customers', lines.join('\n'), { file: 'more.ndjson' })
   const corrected = rejectedFile.replace('soon', '1990-02-01').replace('a\\u0007', '0499')
-  const { changed, rejected } = await shop.importFile('customers', corrected, { file: 'mended.ndjson' })
+  const { changed, rejected } = await shop.importFile('customers', corrected, { file: 'corrected.ndjson' })
   assert.deepEqual([changed, rejected], [2, 0])
   assert.deepEqual(
     await shop.rows(`select surname, phone_mobile, phone_home from customer where id in ('k1', 'k2') order by id`),
@@ -122,7 +122,7 @@ test("a record's own field survives a name shared with report columns", async ()
   const text = lines.map(line => JSON.stringify(line)).join('\n')
   const { rejectedFile = '' } = await shop.importFile('transactions', text, { file: 'sales.ndjson', map })
   const corrected = rejectedFile.replace('"one"', '1').replace('"two"', '2')
-  const again = await shop.importFile('transactions', corrected, { file: 'mended.ndjson', map })
+  const again = await shop.importFile('transactions', corrected, { file: 'corrected.ndjson', map })
   assert.deepEqual([again.rejected, again.inserted], [0, 2])
   const [{ record }] = await shop.rows(`select record from retail_transaction where id = 'l1'`)
   assert.deepEqual(

@@ -91,7 +91,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
     const [removed] = await shop.rows(
       `select count(*)::integer as n from tombstone where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
     )
-    assert.equal(removed.n, all, 'who follows changes is told that the names of before are gone')
+    assert.equal(removed.n, all, 'followers of changes get a tombstone for each previous name')
   } finally {
     await stopServer(worker)
   }

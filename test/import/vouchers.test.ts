@@ -248,7 +248,7 @@ test('a corrected line with its PIN entered again is imported', async () => {
   const { rejectedFile } = await vouchers('M1,4711,ten,,,')
   const corrected = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
   assert.deepEqual((await load(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
-  assert.deepEqual((await load(api, 'vouchers', corrected, { file: 'mended.csv' })).counts, [1, 1, 0, 0, 0])
+  assert.deepEqual((await load(api, 'vouchers', corrected, { file: 'corrected.csv' })).counts, [1, 1, 0, 0, 0])
   assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
 })
 

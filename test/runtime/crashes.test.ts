@@ -115,7 +115,7 @@ for (const border of borders)
       await assert.rejects(shop.send(doomed, method, path, body, name), kind)
       assert.equal((await doomed.ended).signal, 'SIGKILL')
       assert.equal(await effects(), committed(border) ? 1 : 0, name)
-      const again = await settle(method, path, body, name)
+      const again = await repeatUntilDone(method, path, body, name)
       assert.deepEqual(
         [again.status, again.replayed],
         [method === 'POST' ? 201 : 200, committed(border)],
@@ -139,7 +139,7 @@ for (const border of ['before_commit', 'after_commit'] as const)
       amount: '10.00',
     })
     assert.equal(another.code ?? another.status, committed(border) ? 'voucher_locked' : 200)
-    const again = await settle(method, path, body, name)
+    const again = await repeatUntilDone(method, path, body, name)
     // Only the last validation can lock: the first one is invalid if another came in between.
     assert.equal(again.code ?? again.status, committed(border) ? 200 : 'validation_id_incorrect')
   })
@@ -165,7 +165,7 @@ for (const border of borders)
       const first = await response
       // The write was committed, or the process tried again, or the response asks the caller to retry.
       assert.ok([200, 201, 503, 504].includes(first.status), `${name} ${first.status} ${first.code}`)
-      const again = await settle(method, path, body, name)
+      const again = await repeatUntilDone(method, path, body, name)
       assert.equal(again.status, method === 'POST' ? 201 : 200, `${name} ${again.code}`)
       if (first.status < 300) assert.deepEqual(again.data, first.data)
       assert.equal(await effects(), 1, name)
@@ -174,12 +174,12 @@ for (const border of borders)
   })
 
 /** Repeats a request until its outcome is known. */
-async function settle(method: string, path: string, body: object, key: string) {
+async function repeatUntilDone(method: string, path: string, body: object, key: string) {
   let response: WriteResponse | undefined
   await waitUntil(async () => {
     response = await shop.send(steady, method, path, body, key)
     return response.status < 500 && response.code !== 'idempotency_in_progress'
-  }, 'the repeat is settled')
+  }, 'the repeat gets its final response')
   return response as WriteResponse
 }
 

@@ -60,7 +60,7 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   t.after(() => stopServer(server))
   writeFileSync(join(home, 'stores.csv'), 'storeId,storeNumber,name\n1,101,Collins Street\n')
   await runSuccessfully(['import', 'stores', join(home, 'stores.csv')], now)
-  await waitUntil(() => receiver.received.length > 0, 'it is told', 30_000)
+  await waitUntil(() => receiver.received.length > 0, 'the change is delivered', 30_000)
   const [reported] = receiver.received
   assert.ok(reported)
   const {
@@ -83,10 +83,10 @@ test('the bundled PostgreSQL accepts a new secret if no process runs', async () 
 
   const rejected = await runCommand(['start'], environment)
   assert.match(rejected.err, /If it is lost permanently, run "tillbridge secret reset"\.\n$/)
-  const unasked = await runCommand(['secret', 'reset'], environment)
-  assert.equal(unasked.code, 1)
+  const unconfirmed = await runCommand(['secret', 'reset'], environment)
+  assert.equal(unconfirmed.code, 1)
   assert.match(
-    unasked.err,
+    unconfirmed.err,
     /^Passwords, .* in this database will be permanently lost\..*\n.*type reset: tillbridge: Not confirmed\. The secret key was not reset\.\n$/,
   )
   assert.match((await runCommand(['start'], environment)).err, /tillbridge secret reset/)

@@ -58,7 +58,7 @@ test('two installations can share a database', async () => {
 
 for (const [title, url, why] of [
   ['a server that is away', () => `postgres://tillbridge:hunter2@127.0.0.1:${pickPort()}/tillbridge`, /ECONNREFUSED/],
-  ['a host that nobody knows', () => 'postgres://tillbridge:hunter2@db.invalid/tillbridge', /ENOTFOUND|EAI_AGAIN/],
+  ['an unknown host', () => 'postgres://tillbridge:hunter2@db.invalid/tillbridge', /ENOTFOUND|EAI_AGAIN/],
   [
     'an address that cannot be read',
     () => 'postgres://tillbridge:hunter2@db:port/tillbridge',

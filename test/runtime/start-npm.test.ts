@@ -51,7 +51,7 @@ for (const [title, signal, target] of [
           () => false,
           () => true,
         ),
-      'new connections are refused',
+      'new connections are rejected',
     )
     await other.query('commit')
     await other.end()

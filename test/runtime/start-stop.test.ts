@@ -52,7 +52,7 @@ test('a second, later signal ends the server immediately', async () => {
 test('SIGHUP without a terminal changes nothing and is logged', async () => {
   const server = await serve(['--no-demo'], environment)
   server.child.kill('SIGHUP')
-  await waitUntil(() => server.err.includes('\n'), 'it is told')
+  await waitUntil(() => server.err.includes('\n'), 'the signal is logged')
   const { level, msg } = JSON.parse(server.err)
   assert.deepEqual(
     [level, msg],
@@ -77,7 +77,7 @@ test('closing the terminal finishes requests and stops PostgreSQL', async () => 
 test('SHUTDOWN_DELAY_SECONDS drains load balancers, even with DRAIN_SECONDS=0', async () => {
   const server = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', SHUTDOWN_DELAY_SECONDS: '600' })
   server.child.kill('SIGTERM')
-  await waitUntil(async () => (await sendGet(server, '/health/ready')).status === 503, 'it is told')
+  await waitUntil(async () => (await sendGet(server, '/health/ready')).status === 503, 'readiness fails')
   assert.equal((await sendGet(server, '/stores', await access)).status, 200)
   await delay(1_200)
   assert.deepEqual(await stopServer(server), { code: 1, signal: null })

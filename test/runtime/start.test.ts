@@ -190,7 +190,7 @@ test('the next start is fast, keeps the data and hides the password', async t =>
   assert.ok(took < firstTook / 2, both)
   const access = readAccess(dataDir)
   assert.equal(access.password, firstPassword)
-  assert.equal(access.baseUrl, server.baseUrl, 'it serves at another port, and nobody else does')
+  assert.equal(access.baseUrl, server.baseUrl, 'only this server serves at its port')
   assert.doesNotMatch(server.out, /First start|Migrated/)
   assert.ok(!server.out.includes(firstPassword))
   assert.ok(server.out.includes(`The credentials of ${access.username} are in ${join(dataDir, 'access.json')}.`))

@@ -120,7 +120,7 @@ test('an unsuitable database cannot be added as a shard', async () => {
     const args = ['shard', 'add', name, '--url-file', file]
     const { code, err } = await runCommand(args, { ...shop.environment, SECRET_KEY: secret })
     assert.equal(code, 1)
-    assert.ok(!err.includes(url), 'no address is told')
+    assert.ok(!err.includes(url), 'no address is printed')
     return err
   }
   try {
@@ -190,7 +190,7 @@ test("a shard is restored separately, and its services' old cursors expire", asy
   await east.db.run(sql`delete from customer`)
   await waitUntil(
     async () => (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data?.length === 1,
-    'the new place is asked',
+    'the new shard is queried',
   )
   assertProblem(await luma.get(`/changes?after_cursor=${endCursor}`), 'cursor_expired', shop.baseUrl)
   const oldEast = east

@@ -65,7 +65,7 @@ test('deliveries continue in order across a move', async () => {
     await delay(500)
     const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
     const reported = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
-    await waitUntil(() => ids.every(id => reported().has(id)), 'each change is told', 60_000)
+    await waitUntil(() => ids.every(id => reported().has(id)), 'each change is sent', 60_000)
     const deliveries = new Map<string, string>()
     const once: typeof receiver.received = []
     for (const each of receiver.received) {

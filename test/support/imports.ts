@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A file of ours, by its path in the checkout, and what it says. */
+/** A file of the repository: its path and its text. */
 export interface Source {
   path: string
   text: string

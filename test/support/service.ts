@@ -55,7 +55,7 @@ export interface TestApi extends Caller {
   createAccount(role: Role, service?: Service): Promise<Caller>
   /** A further service, with an account. */
   createService(settings?: Partial<Settings>): Promise<Caller>
-  /** Asks without any headers of ours. */
+  /** Sends a request without default headers. */
   sendRaw(path: string, asking?: RequestOptions): Promise<TestResponse>
   stop(): Promise<void>
 }

@@ -47,7 +47,7 @@ const wireTypes: Readonly<Record<string, number>> = {
   fixed32: 5,
 }
 
-/** Reads a message in the wire format of Protocol Buffers, strictly: a field that is not ours, or that comes twice, throws. */
+/** Reads a message in the wire format of Protocol Buffers, strictly. Throws for an unknown or repeated field. */
 export function readMessage(name: string, bytes: Buffer): Record<string, unknown> {
   const fields = messages[name] ?? assert.fail(`no message ${name}`)
   const read: Record<string, unknown> = Object.fromEntries(

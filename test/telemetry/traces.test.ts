@@ -143,7 +143,7 @@ test('a back office call belongs to the trace and propagates it', async () => {
   const request = one(spans, 'GET /rewards/accounts/:id')
   assert.equal(request.parentSpanId, undefined)
   const call = spans.find(span => span.spanId === spanId)
-  assert.ok(call, 'the span that the back office is told of')
+  assert.ok(call, 'the span whose ID the back office receives')
   assert.equal(call.parentSpanId, request.spanId)
   assert.deepEqual(
     [call.kind, call.attributes['server.address'], call.attributes['http.response.status_code']],
@@ -184,7 +184,7 @@ test('an unsampled caller is not traced, and the ratio covers others', async () 
   await api.get('/stores', { traceparent, 'x-request-id': 'asked.for' })
   await waitUntil(
     () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'asked.for'),
-    'the one that is asked for',
+    'the requested trace is recorded',
   )
   assert.ok(!collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'of-no-share'))
 })
@@ -239,7 +239,7 @@ test('a server with a collector exports until shutdown, others load nothing', as
     return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
   }
   const first = await requested()
-  await waitUntil(first, 'what it does is told', 30_000)
+  await waitUntil(first, 'its spans are exported', 30_000)
   const last = await requested()
   const { code } = await stopServer(server)
   assert.equal(code, 0, server.err)

@@ -18,7 +18,7 @@ const forget = () => clearFailures(api)
 /** Requests an existing or an unknown name. Both must be rejected with this status. */
 type Guess = (i: number) => Promise<TestResponse>
 
-/** The times that the two take, asked by turns, and forgotten before they are too many; in milliseconds. */
+/** Returns the milliseconds of alternating guesses. Failures are cleared before they reach the limit. */
 async function timesOf(count: number, atMost: number, status: number, asks: { known: Guess; unknown: Guess }) {
   const times = { known: [] as number[], unknown: [] as number[] }
   for (let i = 0; i < count; i++) {

@@ -260,6 +260,6 @@ test('a cursor returns 410 once a later tombstone is purged', async () => {
   assert.deepEqual(await readAll(elsewhere), [])
   for (const one of [away, midway, change]) {
     await readAll(one)
-    assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service)), 'begun anew')
+    assert.deepEqual(sorted(one.copy), sorted(await status(api, caller.service)), 'the copy that started again')
   }
 })

@@ -35,7 +35,7 @@ export const follower = (caller: Follower['caller'], query: string): Follower =>
 /** Applies a change to a copy. A later change of a record has a later timestamp. */
 export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, changedAt }: ChangeItem) {
   const name = `${kind} ${id}`
-  assert.ok(changedAt >= (copy.get(name) ?? ''), `${name} was told of as it was later`)
+  assert.ok(changedAt >= (copy.get(name) ?? ''), `${name} goes back in time`)
   if (action === 'changed') copy.set(name, changedAt)
   else copy.delete(name)
 }

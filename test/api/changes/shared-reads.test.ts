@@ -70,7 +70,7 @@ test('readers served together receive the same changes as single readers', async
       )
       assert.deepEqual(idsIn(json.data), limit ? all.slice(0, 1) : all)
       const { events, close } = streams[i] as EventStream
-      await waitUntil(() => events.length === all.length, 'the stream has told as much')
+      await waitUntil(() => events.length === all.length, 'the stream has sent as many changes')
       assert.deepEqual(
         events.slice(0, json.data.length).map(({ data = '' }) => JSON.parse(data)),
         json.data,
@@ -115,10 +115,10 @@ test('a slow reader delays no other reader and receives everything in order', as
   for (let round = 0; round < 4; round++) {
     await write(caller, `${round}`.repeat(4_000), [...ids, `last of ${round}`])
     for (const other of others)
-      await waitUntil(() => hasReceived(other, `last of ${round}`), 'the others are told', 20_000)
+      await waitUntil(() => hasReceived(other, `last of ${round}`), 'the other readers get the last change', 20_000)
   }
   slow.resume()
-  await waitUntil(() => hasReceived(slow, 'last of 3'), 'the slow one is told everything', 20_000)
+  await waitUntil(() => hasReceived(slow, 'last of 3'), 'the slow reader gets everything', 20_000)
   const { json } = await caller.get('/changes?kinds=customer&limit=1000')
   const { json: rest } = await caller.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
   const status = new Map([...json.data, ...rest.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))
@@ -130,7 +130,7 @@ test('a slow reader delays no other reader and receives everything in order', as
     close()
   }
   for (const { events } of others)
-    assert.ok(slow.events.length < events.length, 'it is told of what has changed since once')
+    assert.ok(slow.events.length < events.length, 'records that changed repeatedly are sent once')
 })
 
 /** Until all have begun to wait: only looks are left. */

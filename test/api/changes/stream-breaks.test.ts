@@ -65,13 +65,13 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       assert.equal(stream.status, 200)
       last = over
       const hasReceivedAll = () => one.copy.has('customer last') || stream.events.some(isOfLast)
-      await (last ? waitUntil(hasReceivedAll, 'the last change is told', 60_000) : delay(Math.random() * 700))
+      await (last ? waitUntil(hasReceivedAll, 'the last change is sent', 60_000) : delay(Math.random() * 700))
       stream.close()
       for (const { event, data = '' } of stream.events) {
         assert.equal(event, 'change', data)
         const change: ChangeItem = JSON.parse(data)
         const name = `${change.kind} ${change.id} ${change.changedAt} ${change.action}`
-        assert.ok(!seen.has(name), `${name} was told twice`)
+        assert.ok(!seen.has(name), `${name} was sent twice`)
         seen.add(name)
         take(one, change)
         counts.events++

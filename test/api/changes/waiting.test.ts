@@ -115,7 +115,7 @@ test('a waiting request holds no connection and all share one poll', async () =>
   assert.ok(busy <= 2, `${busy} connections`)
   await Promise.all(waiting)
   await delay(1_500)
-  assert.ok((await countedFor(1_000)) <= few, 'nobody waits, nor did a second ago')
+  assert.ok((await countedFor(1_000)) <= few, 'no client waits, nor did a second ago')
 })
 
 test('a wait ends when its client disconnects and polling stops', async () => {

@@ -48,7 +48,7 @@ test('erasure with an outdated `If-Match` is rejected', async () => {
 
 const erasing = async (id: string) => (await remove(api, `/customers/${id}`)).json?.data?.status
 const noOne = (id: string) => waitUntil(async () => (await erasing(id)) === 'erased', 'the erasure is done')
-const nobody = Object.fromEntries(
+const erasedAddress = Object.fromEntries(
   ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country'].map(name => [
     name,
     null,
@@ -88,8 +88,8 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   assert.deepEqual(sums, {
     ...before,
     customerId: null,
-    billingAddress: nobody,
-    deliveryAddress: nobody,
+    billingAddress: erasedAddress,
+    deliveryAddress: erasedAddress,
     lines: kept.lines,
     payments: [{ ...before.payments[0], reference: null }],
   })

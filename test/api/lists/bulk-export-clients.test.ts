@@ -83,7 +83,7 @@ test('a stalled export client holds no transaction, connection or lock', async (
     quietPolls = (await db.rows(busy)).length ? 0 : quietPolls + 1
     return quietPolls === 25
   }
-  await waitUntil(isQuiet, 'nothing is under way', 20_000)
+  await waitUntil(isQuiet, 'no statement is running', 20_000)
   await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
   await upsertCustomers(db, large.service, [{ id: ids.at(-1), firstname: 'Changed' }, { id: 'new' }])
   const records = await bulkExport.records()
@@ -112,7 +112,7 @@ for (const http2 of [false, true])
     disconnected.close()
     const cut = await begin()
     await withoutRecords(() => assert.rejects(text(cut.body)))
-    await waitUntil(() => faultsOf(cut).length, 'the fault is told')
+    await waitUntil(() => faultsOf(cut).length, 'the fault is logged')
     assert.deepEqual(faultsOf(disconnected), [])
   })
 
@@ -162,7 +162,7 @@ test('an account can run four bulk exports and read pages besides', async () => 
     fifth = await startExport()
     return false
   }
-  await waitUntil(isFifthServed, 'the one whose client has gone has ended', 20_000)
+  await waitUntil(isFifthServed, 'the export of the disconnected client has ended', 20_000)
   assert.equal((await fifth.records()).length, count + 1)
 })
 

@@ -35,7 +35,7 @@ const damages: [what: string, damage: (broken: Node) => void][] = [
     broken => (broken.paths['/stores'].get.parameters[0].$ref = '#/components/parameters/None'),
   ],
   ['an operation identifier twice', broken => (broken.paths['/stores'].get.operationId = 'listStaff')],
-  ['an example that its schema refuses', broken => (broken.components.schemas.Store.properties.name.examples = [5])],
+  ['an example that its schema rejects', broken => (broken.components.schemas.Store.properties.name.examples = [5])],
   ['a path parameter that is not described', broken => broken.paths['/staff/{id}'].get.parameters.splice(1, 1)],
   ['a keyword that OpenAPI does not have', broken => (broken.paths['/stores'].get.answers = {})],
 ]

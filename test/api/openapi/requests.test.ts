@@ -40,7 +40,7 @@ async function agree(values: readonly string[], { documented, ask }: Validators)
     assert.equal(documented(value), ![400, 422].includes(status), JSON.stringify(value))
     seen.add(documented(value))
   }
-  assert.equal(seen.size, 2, 'some are taken, and some are refused')
+  assert.equal(seen.size, 2, 'some are accepted and some are rejected')
 }
 
 const search = (path: string, parameter: string): Validators => ({

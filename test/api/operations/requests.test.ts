@@ -221,7 +221,7 @@ test('expired log entries are purged in batches, except of unwritable services',
       `select from request_block where service_id = ${busy.service.id} and second < now() - interval '7 days' order by second desc limit 1 for update`,
     )
     const forgetting = purgeRequests(work)
-    await waitUntil(async () => (await lines(busy)) === 50, 'the first portion is gone for good', 30_000)
+    await waitUntil(async () => (await lines(busy)) === 50, 'the first batch is deleted', 30_000)
     await blocker.query('rollback')
     await forgetting
   } finally {

@@ -141,7 +141,7 @@ test('the run of a killed process becomes interrupted', async () => {
   const runCount = (await runs('stores')).length
   await post(api, '/syncs/stores/run', {})
   await waitUntil(async () => (await runs('stores')).length > runCount, 'the next run', 20_000)
-  await waitUntil(async () => (await dead())?.state === 'failed', 'it is told', 20_000)
+  await waitUntil(async () => (await dead())?.state === 'failed', 'the failure is reported', 20_000)
   assert.match((await dead())?.detail ?? '', /process of this run ended/)
 })
 

@@ -114,8 +114,8 @@ test('an order is returned with calculated lines, a number and all fields', asyn
 test('an address without optional fields returns them as null', async () => {
   const short = { addressLine1: '1 High St', city: 'Leeds', country: 'United Kingdom' }
   const order = await placeOrder(api, [{ sku: 'UNKEPT', quantity: 1 }], { deliveryAddress: { ...short, state: null } })
-  const nobody = { contactName: null, companyName: null }
-  assert.deepEqual(order.deliveryAddress, { ...nobody, ...short, addressLine2: null, state: null, postcode: null })
+  const noName = { contactName: null, companyName: null }
+  assert.deepEqual(order.deliveryAddress, { ...noName, ...short, addressLine2: null, state: null, postcode: null })
 })
 
 test('an order without an amount due needs no payment', async () => {

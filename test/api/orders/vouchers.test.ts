@@ -50,7 +50,7 @@ test('a validated voucher pays atomically with the order and only once', async (
     ['900', '100', null],
   )
   for (const { voucher: payment } of first.payments as { voucher?: { validationId: string } }[])
-    if (payment) assert.ok(!response.text.includes(payment.validationId), 'the validation is not told')
+    if (payment) assert.ok(!response.text.includes(payment.validationId), 'the validation is not returned')
   assert.deepEqual([await available(own, '900'), await available(own, '100')], ['20.00', '0.00'])
 
   const again = await post(own, '/orders', first)

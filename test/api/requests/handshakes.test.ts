@@ -91,7 +91,7 @@ test('a TLS renegotiation is rejected without disturbing other clients', async (
   const outcome = new Promise<string>(resolve => {
     socket.on('error', ({ message }) => resolve(message))
     socket.on('close', () => resolve('closed'))
-    socket.renegotiate({}, error => resolve(error ? error.message : 'negotiated anew'))
+    socket.renegotiate({}, error => resolve(error ? error.message : 'renegotiated'))
   })
   assert.match(await outcome, /no renegotiation|closed/i)
   socket.destroy()

@@ -68,8 +68,8 @@ const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   'a body of nothing': [
     Buffer.concat([frame('headers', endHeaders, 1, requested), times(20_000, () => frame('data', 0, 1))]),
   ],
-  'pings whose answers nobody reads': [times(1_000, () => frame('ping', 0, 0, Buffer.alloc(8))), 200],
-  'settings whose answers nobody reads': [times(1_000, () => frame('settings', 0, 0)), 200],
+  'pings whose responses are not read': [times(1_000, () => frame('ping', 0, 0, Buffer.alloc(8))), 200],
+  'settings whose responses are not read': [times(1_000, () => frame('settings', 0, 0)), 200],
   priorities: [times(20_000, i => frame('priority', 0, stream(i), Buffer.alloc(5)))],
   'a frame of 16 MiB': [Buffer.from('ffffff000000000001', 'hex')],
 }

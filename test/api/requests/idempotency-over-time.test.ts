@@ -87,7 +87,7 @@ test('a disconnected client gets the response by repeating the request', async (
   let response = await postCustomer(api, body, 'gone')
   while (response.status === 409) response = await postCustomer(api, body, 'gone')
   assert.equal(response.status, 201)
-  assert.equal(response.headers['idempotent-replayed'], 'true', 'the work ended although nobody was there')
+  assert.equal(response.headers['idempotent-replayed'], 'true', 'the work ended without its client')
   assert.equal(await countCustomersByEmail(api, body.contact.email), 1)
 })
 

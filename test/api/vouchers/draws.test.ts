@@ -45,7 +45,7 @@ test("a draw ends its validation's lock and a stale holder cannot draw", async (
   assert.equal(
     await draw(number, otherValidationId, '10.00'),
     undefined,
-    'its lock has run out, and nobody else has validated',
+    'its lock has expired, and no other client has validated',
   )
   assert.equal((await isSound(number)).cents, 13_000n)
 })

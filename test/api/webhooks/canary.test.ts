@@ -63,7 +63,10 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
   await post(api, `/webhooks/${id}/test`, {})
   await api.db.run(sql`update webhook set not_before = now()`)
   await api.db.run(sql`update job set due_at = now() where name = 'deliver-webhook'`)
-  await waitUntil(async () => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null, 'all is told')
+  await waitUntil(
+    async () => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null,
+    'all changes are delivered',
+  )
   await worker.stop(0)
 
   const stored = async (table: string) =>

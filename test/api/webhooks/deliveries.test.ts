@@ -52,8 +52,8 @@ test('a webhook starts with new changes, or with everything if requested', async
   const reported = (path: string) =>
     new Set(parseChanges(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
   // One endpoint may receive the changes in one delivery or in two.
-  await until(() => reported('/hooks/all').size === 2 && reported('/hooks').size === 1, 'both are told')
-  await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all is told')
+  await until(() => reported('/hooks/all').size === 2 && reported('/hooks').size === 1, 'both webhooks get it')
+  await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all changes are delivered')
   assert.deepEqual([...reported('/hooks/all')], [first, second])
   assert.deepEqual([...reported('/hooks')], [second])
   assert.deepEqual([...reported('/hooks/stores')], [])
@@ -79,7 +79,7 @@ test('a webhook with a new URL continues only there', async () => {
     response.writeHead(204).end()
   }
   begin()
-  await until(async () => moving && (await shown(id)).lag.pendingSince === null, 'all is told')
+  await until(async () => moving && (await shown(id)).lag.pendingSince === null, 'all changes are delivered')
   assert.deepEqual(new Set(paths().slice(0, countBefore)), new Set(['/hooks/before']))
   assert.deepEqual(new Set(paths().slice(countBefore)), new Set(['/hooks/behind']))
   assert.equal(new Set(parseChanges(hooks.receiver.received).map(change => change.id)).size, 1_000)

@@ -40,7 +40,7 @@ export function setUpHooks({ settings = {} } = {}) {
     await receiver.close()
     await api.stop()
   })
-  /** A wait that was not hastened in time is one of 5 or of 30 seconds. */
+  /** Waits long enough for a retry that `makeDue` missed, which comes after 5 or 30 seconds. */
   const until = (condition: () => unknown, label: string, withinMs = 60_000) =>
     met(condition, label, withinMs).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 

@@ -28,7 +28,7 @@ test('half of 200 endpoints hang or fail without delaying the others', async t =
     const live = () => hooks.receiver.received.slice(from).filter(({ path }) => !path.includes('hanging'))
     await until(
       () => live().filter(each => each.body.includes(`/customers/${id}"`)).length === 100,
-      'all are told',
+      'all webhooks get it',
       30_000,
     )
     lags.push(Math.max(...live().map(({ at }) => at)) - committed)
@@ -48,7 +48,7 @@ test('an import of many records is delivered in batches of a hundred', async t =
   const begun = performance.now()
   begin()
   const { received } = hooks.receiver
-  await until(() => received.length >= 200, 'all is told', 60_000)
+  await until(() => received.length >= 200, 'all changes are delivered', 60_000)
   const seconds = (performance.now() - begun) / 1_000
   t.diagnostic(`${received.length} deliveries, ${Math.round(received.length / seconds)} a second`)
   assert.equal(received.length, 200)

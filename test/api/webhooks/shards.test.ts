@@ -45,7 +45,7 @@ test('an endpoint rewound during the expiry check is not paused', async () => {
       'it is about to be paused',
     )
   })
-  await until(() => isUpToDate(id), 'it is told everything')
+  await until(() => isUpToDate(id), 'all changes are delivered')
   assert.equal((await shown(id)).state, 'active')
   assert.deepEqual(await db.rows(sql`select kind, subject, detail from alert`), [])
 })

@@ -34,7 +34,7 @@ test('an endpoint failing for a week is reported, then catches up gently', async
     alerts.map(({ kind, subject }: { kind?: string; subject?: string }) => [kind, subject]),
     [['webhook_failing', id]],
   )
-  await until(() => hooks.mails.length, 'somebody is told by e-mail')
+  await until(() => hooks.mails.length, 'an email is sent')
   assert.match(hooks.mails[0] ?? '', /^To: .*operations@luma\.example/m)
   assert.match(
     (hooks.mails[0] ?? '').replace(/=\r\n/g, ''),
@@ -74,8 +74,8 @@ test('an endpoint failing for a week is reported, then catches up gently', async
     `a pace: ${gaps}`,
   )
   assert.equal((await shown(id)).state, 'active')
-  assert.equal(hooks.mails.length, 1, 'told once')
-  assert.deepEqual(await hooks.api.db.rows(sql`select from alert`), [], 'the alert is settled')
+  assert.equal(hooks.mails.length, 1, 'one email is sent')
+  assert.deepEqual(await hooks.api.db.rows(sql`select from alert`), [], 'the alert is resolved')
   const { secret: _, ...rest } = await shown(id)
   assert.equal(rest.stateReason, null)
 })
@@ -98,7 +98,11 @@ test('an endpoint that has caught up is delivered at full speed', async () => {
   begin()
   const { id } = await hook()
   await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 3_000, 'Ann'))
-  await until(async () => hooks.receiver.received.length >= 30 && (await isUpToDate(id)), 'all is told', 30_000)
+  await until(
+    async () => hooks.receiver.received.length >= 30 && (await isUpToDate(id)),
+    'all changes are delivered',
+    30_000,
+  )
   const [one, ...rest] = hooks.receiver.received
   assert.ok((rest.at(-1)?.at ?? 0) - (one?.at ?? 0) < 29 * 100, 'faster than the pace of who has failed')
   assert.ok(hooks.receiver.received.every(({ body }) => Buffer.byteLength(body) <= 20_000))
@@ -151,7 +155,7 @@ test('a rewind repeats deliveries from the beginning, a time or a cursor', async
   }
   assert.deepEqual(await again('beginning'), [first, second])
   assert.deepEqual(await again(cursor), [first, second])
-  assert.deepEqual(await again(between), [first, second], 'what is of the very time is told again')
+  assert.deepEqual(await again(between), [first, second], 'changes of exactly that time are sent again')
   assert.deepEqual(await again(parseChanges(hooks.receiver.received).at(-1)?.changedAt ?? ''), [second])
   const other = await hook({ kinds: ['store'] })
   for (const to of ['yesterday', other.cursor, '2999-01-01', `${cursor}x`]) {

@@ -80,5 +80,5 @@ test('a known version stays in use while its page is unavailable', async () => {
     simulator.faults.clear()
   }
   simulator.set({ release: '2021.3' })
-  await waitUntil(async () => !(await isShown()), 'the new one is told', 10_000)
+  await waitUntil(async () => !(await isShown()), 'the new release is shown', 10_000)
 })

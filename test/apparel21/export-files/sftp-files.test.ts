@@ -75,7 +75,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     appendFileSync(there(name), person(4))
     letGo()
     await looking
-    assert.ok(existsSync(there(name)), 'it changed meanwhile')
+    assert.ok(existsSync(there(name)), 'it changed during the import')
     await takeAll()
     assert.deepEqual((await customers())?.ids, ['1', '2', '3', '4'])
     assert.deepEqual(

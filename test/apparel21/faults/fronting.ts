@@ -97,7 +97,7 @@ export async function frontingOfTests(): Promise<Fronting> {
     startRawServer: async (...args) => closes(await startRawServer(...args)),
     live() {
       const [anyAccount] = simulator.state.accounts.values()
-      return `/rewards/accounts/${anyAccount?.id ?? assert.fail('somebody has rewards')}`
+      return `/rewards/accounts/${anyAccount?.id ?? assert.fail('no person has rewards')}`
     },
     aPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
     isAway(response, baseUrl = api.baseUrl) {

@@ -116,7 +116,7 @@ test('failed connections affect only live requests, and service recovers', async
   assert.equal(await count(caller, api, 'customer'), customers)
   assert.equal(await count(caller, api, 'idempotent_response'), 0, 'the key is not used up')
   await simulator.accept()
-  await waitUntil(async () => (await caller.get(live())).status === 200, 'it is asked again', 15_000)
+  await waitUntil(async () => (await caller.get(live())).status === 200, 'calls resume', 15_000)
   assert.equal((await post(caller, '/customers', body, key)).status, 201)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
 })
@@ -159,7 +159,7 @@ test('a rejected password is 503 with one alert until it is corrected', async ()
   const [known] = guarded.state.accounts.keys()
   const path = known === undefined ? '/rewards/accounts/1' : `/rewards/accounts/${known}`
   await waitUntil(async () => [200, 404].includes((await caller.get(path)).status), 'the right one is in force', 6_000)
-  await waitUntil(async () => (await alerts()).length === 0, 'the alert is settled')
+  await waitUntil(async () => (await alerts()).length === 0, 'the alert is resolved')
   assert.doesNotMatch(logged.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)
 })
 

@@ -68,7 +68,7 @@ test('a response that drips byte by byte ends at the deadline', async () => {
     }
     const { response, ms } = await took(caller.get('/rewards/accounts/7'))
     isAway(response)
-    assert.ok(ms < 250, `${where}: it goes on being asked`)
+    assert.ok(ms < 250, `${where}: the breaker stays closed`)
   }
 })
 
@@ -95,14 +95,14 @@ test('an unstable back office is probed singly and never yields wrong data', asy
       if (created.status !== 201) await delay(40)
     }
   })()
-  let whileDown = { asked: 0, upstream: 0 }
+  let whileDown = { requested: 0, upstream: 0 }
   for (let round = 0; round < 4; round++) {
-    const began = { asked: requested, upstream: simulator.ledger.calls.length }
+    const began = { requested, upstream: simulator.ledger.calls.length }
     if (round % 2) await simulator.stopAccepting()
     else simulator.faults.add({ kind: 'down' })
     await delay(500)
     whileDown = {
-      asked: whileDown.asked + requested - began.asked,
+      requested: whileDown.requested + requested - began.requested,
       upstream: whileDown.upstream + simulator.ledger.calls.length - began.upstream,
     }
     simulator.faults.clear()
@@ -118,7 +118,10 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
   const calls = simulator.ledger.calls.length
   assert.ok(calls <= 1.1 * (requested + 3 * attempts), `${calls} calls for ${requested} and ${attempts}`)
-  assert.ok(whileDown.upstream < whileDown.asked / 2, `${whileDown.upstream} calls for ${whileDown.asked} while down`)
+  assert.ok(
+    whileDown.upstream < whileDown.requested / 2,
+    `${whileDown.upstream} calls for ${whileDown.requested} while down`,
+  )
 })
 
 test('a back office clock an hour off loses no change', async t => {

@@ -36,7 +36,7 @@ test('a sync page does not overwrite a newer write', async () => {
     simulator.change({ kind: 'edit-person', id: Number(other.id), fields: { firstname: 'Unseen' } })
   })
   const { firstname, surname } = await shown(id)
-  assert.deepEqual([firstname, surname], ['Later', 'Newer'], 'who was changed meanwhile is asked for once more')
+  assert.deepEqual([firstname, surname], ['Later', 'Newer'], 'a person that changed during the read is read again')
   assert.equal((await shown(other.id)).firstname, other.firstname, 'the rest is as the page has it')
 })
 

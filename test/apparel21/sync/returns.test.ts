@@ -50,7 +50,7 @@ test('a return is received and refunded as the back office completes it', async 
   assert.equal(
     simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).length,
     0,
-    'a refunded return is not asked for',
+    'a refunded return is not requested',
   )
 })
 

@@ -66,7 +66,7 @@ test('a despatched order has a shipment with carrier, tracking and content', asy
   assert.equal(
     simulator.ledger.callsTo({ path: '/Persons/*/Shipments/*' }).length,
     0,
-    'a known shipment is not asked for',
+    'a known shipment is not requested',
   )
 })
 

@@ -29,7 +29,7 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   assert.equal(rejected.json.errors.length, 2)
   for (const reported of [JSON.stringify(rejected.json.errors), await reason()])
     assert.match(reported, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
-  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'nobody is made, and nothing sold')
+  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'no person and no sale is created')
   await put(caller, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
   await waitUntil(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
   assert.equal((await issue({}, {}, caller)).status, 202)

@@ -24,7 +24,7 @@ const lockSeconds = 60
 
 /** Creates an unused voucher of 100.00. */
 async function fresh() {
-  await shop.settle()
+  await shop.reset()
   for (const table of ['upstream_voucher', 'intent', 'reservation']) await api.db.run(sql`delete from ${raw(table)}`)
   Object.assign(voucher(number), { used: 0, lockedUntil: 0, validationId: '' })
 }

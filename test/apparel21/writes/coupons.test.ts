@@ -10,7 +10,7 @@ import { openShop } from '../shop.ts'
 const shop = await openShop()
 after(() => shop.stop())
 const { simulator, api } = shop
-beforeEach(() => shop.settle())
+beforeEach(() => shop.reset())
 
 const [buyer] = [...simulator.state.persons.values()].filter(({ email, id }) => email !== '' && id !== 3_001)
 const customerId = String(buyer?.id)

@@ -54,7 +54,7 @@ test('a line shipped in the back office is shown as shipped', async () => {
 })
 
 test('only the first page or export causes a back office call', async () => {
-  const { id, orders } = shoppers.find(one => one.orders.length > 1) ?? assert.fail('somebody has ordered twice')
+  const { id, orders } = shoppers.find(one => one.orders.length > 1) ?? assert.fail('no shopper has ordered twice')
   const first = await listed(id, '?limit=1')
   const before = requested(id)
   const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)

@@ -104,7 +104,7 @@ test('an email in use is rejected, even if only upstream', async () => {
   const again = await post(api, '/customers', buildCustomer({ contact: { email: contact.email.toUpperCase() } }))
   assertRejected(api, again, 'email_taken', '/contact/email')
   assert.match(again.json.errors[0].detail, new RegExp(`Customer ${id} `))
-  assert.deepEqual(calls(), [`GET /Persons/${id}`], 'all that is asked is whether who was made here is still there')
+  assert.deepEqual(calls(), [`GET /Persons/${id}`], 'the only call reads the customer that was created here')
 
   const someone = fullPerson()
   simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: 'elsewhere@example.test' } })

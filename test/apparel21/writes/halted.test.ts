@@ -65,7 +65,7 @@ test('a process halted during reconciliation stores nothing twice', async () => 
   await halted(late)
   await claimsRunOut(true)
   const worker = startCommand(['worker'], environmentOf('worker'))
-  await waitUntil(async () => (await rows('intent')) === 0, 'the job settles it', 20_000)
+  await waitUntil(async () => (await rows('intent')) === 0, 'the job reconciles the write', 20_000)
   await stopServer(worker)
   assert.equal(await rows('sales_order'), before + 1)
   late.child.kill('SIGCONT')

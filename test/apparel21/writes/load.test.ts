@@ -80,7 +80,7 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
       await delay(500)
       return (await rows('intent')) === 0
     },
-    'all is settled',
+    'all writes are reconciled',
     60_000,
   )
   await stopServer(worker)

@@ -8,7 +8,7 @@ import { openShop } from '../shop.ts'
 const shop = await openShop()
 after(() => shop.stop())
 const { simulator, api } = shop
-beforeEach(() => shop.settle())
+beforeEach(() => shop.reset())
 
 const member = [...simulator.state.persons.values()].find(
   ({ email, loyalties }) => email !== '' && loyalties.some(({ active }) => active),

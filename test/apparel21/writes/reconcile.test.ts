@@ -40,7 +40,7 @@ test('a repeat with the key gets the reconciled result', async () => {
   const first = await post(api, '/orders', body, key)
   assert.equal(first.status, 201, first.text)
   assertReplay(await post(api, '/orders', body, key), first)
-  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, posts, 'the back office is not told again')
+  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, posts, 'the back office gets no further request')
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 

@@ -15,7 +15,7 @@ const { hat, order, placed, tee, validated, voucher } = await ordersOf(shop)
 /** Within what we take, which counts characters, and too long for a back office that counts in UTF-16. */
 const long = '🦘'.repeat(40)
 const rest = toDollars(toCents(tee.price) - 100)
-const refusing = (code: number, description = 'words of theirs') =>
+const rejectWith = (code: number, description = 'text of the back office') =>
   simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description, times: 1 })
 
 test('an upstream error of an order points to its body field', async () => {
@@ -46,17 +46,17 @@ test('an unsellable SKU and a wrong total are reported with pointers', async () 
     lines: [tee, hat].map(({ sku }) => ({ sku, quantity: 1 })),
     payments: [{ gateway: 'visa', amount: due }],
   })
-  refusing(5129, `SKU is not valid: ${hat.sku}`)
+  rejectWith(5129, `SKU is not valid: ${hat.sku}`)
   assertRejected(api, await post(api, '/orders', two), 'unknown_sku', '/lines/1/sku')
-  refusing(5129)
+  rejectWith(5129)
   assertRejected(api, await post(api, '/orders', two), 'unknown_sku', '/lines')
-  refusing(5129)
+  rejectWith(5129)
   assertRejected(api, await post(api, '/orders', order()), 'unknown_sku', '/lines/0/sku')
-  refusing(5026)
+  rejectWith(5026)
   const response = await post(api, '/orders', order())
   assertRejected(api, response, 'payment_total_mismatch', '/payments')
-  assert.doesNotMatch(response.text, /words of theirs/)
-  refusing(5014)
+  assert.doesNotMatch(response.text, /text of the back office/)
+  rejectWith(5014)
   const withoutMessage = await post(api, '/orders', order())
   assert.deepEqual([withoutMessage.json.code, withoutMessage.json.errors], ['invalid_field', undefined])
 })
@@ -67,7 +67,7 @@ test('an order rejected upstream is reported as rejected and leaves nothing', as
   for (const payments of [[{ gateway: 'visa', amount: tee.price }], [{ gateway: 'visa', amount: rest }, byVoucher]]) {
     const [body, key] = [order({ payments }), withKey()]
     const before = placed()
-    refusing(5999)
+    rejectWith(5999)
     assertProblem(await post(api, '/orders', body, key), 'back_office_error', api.baseUrl)
     assert.deepEqual(await api.db.rows(sql`select id from intent`), [])
     assert.equal(placed(), before)

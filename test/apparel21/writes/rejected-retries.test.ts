@@ -21,7 +21,7 @@ const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
 
 const lose = (kind: 'lost-answer' | 'reset-before', path: string, method = 'POST') =>
   simulator.faults.add({ kind, method, path, times: 1 })
-const refusing = (path: string, code: number) =>
+const rejectWith = (path: string, code: number) =>
   simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
 const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
 /** Counts open write intents and reservations. */
@@ -69,7 +69,7 @@ test('a placed order is finished whatever error its repeat causes upstream', asy
   const [body, key, before] = [order(), withKey(), await rows()]
   lose('lost-answer', orders)
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  refusing(orders, 5005)
+  rejectWith(orders, 5005)
   getCreated(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), await rows(), await open()], [1, before + 1, [0, 0]])
 })
@@ -92,7 +92,7 @@ test('a sold voucher is recorded whatever error its repeat causes upstream', asy
   const key = withKey()
   lose('lost-answer', orders)
   assertProblem(await post(api, '/vouchers', gift, key), 'outcome_unknown', api.baseUrl)
-  refusing(orders, 5129)
+  rejectWith(orders, 5129)
   assert.equal((await post(api, '/vouchers', gift, key)).status, 202)
   assert.deepEqual([sales(), await open()], [1, [0, 0]])
 })
@@ -140,7 +140,7 @@ test('a completed return is finished whatever error its repeat causes upstream',
   const [{ id }, key] = [await bought({ [tee.sku]: 1 }), withKey()]
   lose('lost-answer', returns)
   assertProblem(await giveBack(id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
-  refusing(returns, 5085)
+  rejectWith(returns, 5085)
   getCreated(await giveBack(id, { [tee.sku]: 1 }, {}, key))
   assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
 })
@@ -195,7 +195,7 @@ test('a write that never arrived is rejected after a look-up', async () => {
     having(noSize, reasons, async () => {
       await simulator.stopAccepting()
       await are(504)
-      assert.equal((await open())[0], 3, 'while it is away nobody knows')
+      assert.equal((await open())[0], 3, 'the outcome stays unknown while the back office is unreachable')
       await simulator.accept()
       await are(422)
     }),

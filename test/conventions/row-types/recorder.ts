@@ -13,7 +13,7 @@ export interface Recorded {
 
 const root = new URL('../../../', import.meta.url).href
 
-/** The place in `src` that calls at this very moment; who waits for it (`at async`) need not be who asked. */
+/** Returns the place in `src` of the current call. A frame that awaits it (`at async`) is not the caller. */
 function callSite(): string | undefined {
   for (const line of new Error().stack?.split('\n') ?? []) {
     const [, place] = line.split(root)

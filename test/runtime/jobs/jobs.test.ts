@@ -220,9 +220,9 @@ describe('jobs', { concurrency: true }, () => {
     assert.equal(await renewLease(), true)
     await db.run(sql`update job set lease = gen_random_uuid() where name = 'lost'`)
     assert.equal(await renewLease(), false)
-    await waitUntil(() => signal.aborted, 'it is told', 8_000)
+    await waitUntil(() => signal.aborted, 'the attempt is aborted', 8_000)
     await worker.stop(1_000)
-    assert.ok((await state('lost'))?.lease, 'and leaves the job to whoever has it')
+    assert.ok((await state('lost'))?.lease, 'the job stays with its new worker')
   })
 
   test('a worker survives cut connections', async t => {

@@ -56,7 +56,7 @@ test('attempts of killed workers do not count', async () => {
   }
   mailing.sink.faults.push({ at: 'rcpt', code: 450 })
   startMailWorker()
-  await until(async () => (await mail()).last_error, 'it is refused')
+  await until(async () => (await mail()).last_error, 'the email is rejected')
   const { status, wait } = await mail()
   assert.equal(status, 'queued')
   assert.ok(Math.abs((wait ?? 0) - (retryDelaysSeconds[0] ?? 0)) < 5, `${wait} s`)
@@ -70,7 +70,7 @@ test('a permanently rejected message fails until it is resent manually', async (
   assert.equal((await mail()).attempts, 1)
   assert.match((await mail()).last_error ?? '', /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
   const alerts = () => mailing.db.run(sql`select from alert where kind = 'email_failed'`)
-  await until(async () => (await alerts()) === 1, 'somebody is told')
+  await until(async () => (await alerts()) === 1, 'an alert is raised')
   const before = await mail()
   assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 1)
   await untilSent()
@@ -184,7 +184,7 @@ test('a required STARTTLS is used before the login', async () => {
 
 for (const [title, disabledCommands] of [
   ['does not know STARTTLS', ['STARTTLS']],
-  ['has a certificate that nobody vouches for', []],
+  ['has an untrusted certificate', []],
 ] as const)
   test(`nothing is sent and an alert is raised if the server ${title}`, async () => {
     const { cert, key } = ensureLocalCertificate(join(mailing.directory, 'tls'))

@@ -156,7 +156,7 @@ describe('worker processes', { concurrency: true }, () => {
           (await runSuccessfully(['mail', 'list', '--status', 'queued'], environment)).includes(
             'The email could not be composed',
           ),
-        'the fault is told',
+        'the fault is logged',
       )
       fs.rmSync(join(dataDir, 'mail'))
       const [id] =

@@ -35,7 +35,7 @@ export interface ShopWithProcesses {
 }
 
 export async function openShopForProcesses(): Promise<ShopWithProcesses> {
-  // Not one of `directory()` in processes.ts: PostgreSQL is ours to stop.
+  // Not one of `directory()` in processes.ts: this file stops PostgreSQL.
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   chmodSync(home, 0o711)
   const { DATA_DIR } = await install({ DATA_DIR: join(home, 'data') })

@@ -134,7 +134,7 @@ function commandLine(pid: string): string {
   }
 }
 
-// One that has ended, but was not yet asked for its exit code, has no command line.
+// One that has ended, but whose exit code was not read yet, has no command line.
 export const isRunning = (pid: number) => listProcesses().some(one => one.pid === pid && one.line !== '')
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
