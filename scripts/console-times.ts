@@ -42,14 +42,14 @@ async function open(): Promise<Round> {
 
 try {
   await fillDemoShop(service.db, service.keys, service.service)
-  const matches: Round[] = []
-  for (let round = 0; round < Number(rounds); round++) matches.push(await open())
+  const results: Round[] = []
+  for (let round = 0; round < Number(rounds); round++) results.push(await open())
   const reported = (label: string, value: (round: Round) => number, unit: string) => {
-    const sorted = matches.map(value).sort((a, b) => a - b)
+    const sorted = results.map(value).sort((a, b) => a - b)
     const [best, middle, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
     console.log(`${label}: ${[best, middle, worst].map(one => Math.round(one ?? Number.NaN)).join(', ')} ${unit}`)
   }
-  console.log(`The first screen, ${matches.length} times, nothing kept: best, middle, worst`)
+  console.log(`The first screen, ${results.length} times, nothing kept: best, middle, worst`)
   reported('something is shown', ({ painted }) => painted, 'ms')
   reported('all of its figures have come', ({ figures }) => figures, 'ms')
   reported('its chart is drawn', ({ drawn }) => drawn, 'ms')

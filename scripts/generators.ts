@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'tillbridge-generators-'))
 const inside = (name: string) => join(directory, name)
 const config = fileURLToPath(new URL('../client/openapi-python-client.yaml', import.meta.url))
 
-function trials(): ToolRun[] {
+function toolRuns(): ToolRun[] {
   const document = inside('openapi.json')
   return [
     {
@@ -56,11 +56,11 @@ function trials(): ToolRun[] {
 
 const run = promisify(execFile)
 
-/** Says what the tool says; whether that is no warning. */
-async function isContent({ name, programs, program, args }: ToolRun): Promise<boolean> {
+/** Prints the output of a tool. Returns true if it has no warnings. */
+async function hasNoWarnings({ name, programs, program, args }: ToolRun): Promise<boolean> {
   const folder = await programs
   if (!folder) {
-    console.error(`SKIPPED: ${name} cannot be had here.`)
+    console.error(`SKIPPED: ${name} cannot be installed.`)
     return true
   }
   const env = { PATH: `${folder}:${process.env.PATH}` }
@@ -69,7 +69,7 @@ async function isContent({ name, programs, program, args }: ToolRun): Promise<bo
     (failure: { code: unknown; stdout: string; stderr: string }) => failure,
   )
   const warned = code !== 0 || /warn/i.test(stderr)
-  console.log(warned ? `${name}:\n${stdout}${stderr}` : `${name}: nothing to warn of.`)
+  console.log(warned ? `${name}:\n${stdout}${stderr}` : `${name}: no warnings.`)
   return !warned
 }
 
@@ -77,8 +77,8 @@ try {
   const { 'openapi.json': document = '' } = await buildDocuments()
   writeFileSync(inside('openapi.json'), document)
   writeFileSync(inside('ruleset.yaml'), 'extends: spectral:oas\n')
-  const content = await Promise.all(trials().map(isContent))
-  if (!content.every(Boolean)) process.exitCode = 1
+  const results = await Promise.all(toolRuns().map(hasNoWarnings))
+  if (!results.every(Boolean)) process.exitCode = 1
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

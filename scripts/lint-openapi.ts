@@ -33,8 +33,8 @@ const line = ({ severity, ruleId, message, location: [place] }: NormalizedProble
 
 if (import.meta.main) {
   const { 'openapi.json': text = '' } = await buildDocuments()
-  const matches = await lintOpenApi(text)
-  for (const each of matches) console.error(each)
-  if (matches.length) process.exitCode = 1
+  const findings = await lintOpenApi(text)
+  for (const each of findings) console.error(each)
+  if (findings.length) process.exitCode = 1
   else console.log('openapi.json: nothing to object to.')
 }

@@ -55,14 +55,14 @@ const plainEnglish: TextlintRuleModule = ({ Syntax, RuleError, report, getSource
 const lines: string[] = []
 for (const path of files) {
   const text = readFileSync(root + path, 'utf8')
-  const matches = path.endsWith('.md') ? await checkDocument(path, text) : checkSource(path, text)
-  lines.push(...matches)
+  const findings = path.endsWith('.md') ? await checkDocument(path, text) : checkSource(path, text)
+  lines.push(...findings)
 }
 
 if (count) {
   const folders = Map.groupBy(lines, line => line.split('/').slice(0, 2).join('/').split(':')[0] ?? '')
-  for (const [folder, content] of [...folders].sort(([a], [b]) => a.localeCompare(b)))
-    console.log(`${String(content.length).padStart(6)}  ${folder}`)
+  for (const [folder, findings] of [...folders].sort(([a], [b]) => a.localeCompare(b)))
+    console.log(`${String(findings.length).padStart(6)}  ${folder}`)
 } else for (const line of lines) console.log(line)
 process.exitCode = lines.length ? 1 : 0
 console.log(`${lines.length} findings in ${files.length} files`)
@@ -75,11 +75,11 @@ async function checkDocument(path: string, text: string): Promise<string[]> {
     plugins: [{ pluginId: 'markdown', plugin: markdown.default ?? markdown }],
     rules: [{ ruleId: 'plain-english', rule: plainEnglish }],
   })
-  const matches = messages.map(({ loc, message }) => `${path}:${loc.start.line}: ${message}`)
+  const findings = messages.map(({ loc, message }) => `${path}:${loc.start.line}: ${message}`)
   const occurrences = (word: string) => text.match(new RegExp(`\\b${word}\\b`, 'gi'))?.length ?? 0
   if (occurrences('where') > occurrences('if'))
-    matches.push(`${path}:1: "where" ${occurrences('where')} times, "if" ${occurrences('if')} times`)
-  return matches
+    findings.push(`${path}:1: "where" ${occurrences('where')} times, "if" ${occurrences('if')} times`)
+  return findings
 }
 
 /** Checks the comments and sentences of a source file. In tests, only comments and titles count. */

@@ -144,11 +144,11 @@ const above = (comment: string | null, indent = '') =>
         .map(line => `${indent}-- ${line}\n`)
         .join('')
 
-function wrapped(text: string, maximum: number): string[] {
+function wrapped(text: string, maxLength: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= maximum) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && last.length + 1 + word.length <= maxLength) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines

@@ -6,15 +6,15 @@ import { runTests } from './run-tests.ts'
  * files depend on more than a busy machine provides, which is a defect (contributing/testing.md). Fails if one fails
  * again, or if too many failed for chance.
  */
-const maximum = 10
+const maxFiles = 10
 const files = failedFiles()
 if (files.length === 0) {
   console.error(
     'No test file failed in the last run of npm test. If it ended with an error, its output has the reason.',
   )
   process.exitCode = 1
-} else if (files.length > maximum) {
-  console.error(`${files.length} files failed; at most ${maximum} are run again. Fix their common cause first.`)
+} else if (files.length > maxFiles) {
+  console.error(`${files.length} files failed; at most ${maxFiles} are run again. Fix their common cause first.`)
   process.exitCode = 1
 } else {
   console.log(`Running again, one at a time: ${files.join(' ')}`)

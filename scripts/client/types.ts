@@ -54,16 +54,16 @@ export function membersOf({ properties, required = [] }: Node, way: Way, indent 
 export const documented = (text: string | undefined, indent = '') =>
   text ? `${indent}/** ${text.replaceAll('*/', '* /')} */\n` : ''
 
-/** The names of the components that a schema needs, and those need in turn. */
-export function neededBy(schema: Node, components: Record<string, Node>, matches = new Set<string>()): Set<string> {
-  if (Array.isArray(schema)) for (const each of schema) neededBy(each, components, matches)
+/** Returns the names of the components that a schema needs, directly or through others. */
+export function collectSchemas(schema: Node, components: Record<string, Node>, names = new Set<string>()): Set<string> {
+  if (Array.isArray(schema)) for (const each of schema) collectSchemas(each, components, names)
   else if (schema && typeof schema === 'object') {
     const name = typeof schema.$ref === 'string' ? nameOf(schema) : undefined
-    if (name !== undefined && !matches.has(name)) {
-      matches.add(name)
-      neededBy(components[name], components, matches)
+    if (name !== undefined && !names.has(name)) {
+      names.add(name)
+      collectSchemas(components[name], components, names)
     }
-    for (const [key, each] of Object.entries(schema)) if (key !== 'examples') neededBy(each, components, matches)
+    for (const [key, each] of Object.entries(schema)) if (key !== 'examples') collectSchemas(each, components, names)
   }
-  return matches
+  return names
 }

@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { buildDocuments } from '../documents/write.ts'
 import { groups, leftOut } from './groups.ts'
 import { type OperationDefinition, partsOf, renderMethod, renderSignature } from './operations.ts'
-import { documented, membersOf, type Node, neededBy, typeOf, type Way } from './types.ts'
+import { collectSchemas, documented, membersOf, type Node, typeOf, type Way } from './types.ts'
 
 const notice = '// Made of the operations of the API by `npm run docs`.\n'
 const sourceOf = (name: string) => new URL(`../../client/src/${name}`, import.meta.url)
@@ -15,20 +15,20 @@ export async function clientFiles(): Promise<Record<string, string>> {
   const { paths, components, tags }: Node = JSON.parse((await buildDocuments())['openapi.json'] ?? '')
   const operations = listOperations(paths)
   const perGroup = Object.entries(groups).map(([group, names]) => {
-    const mine = Object.entries(names).map(([name, id]) => [name, of(operations, id)] as const)
+    const operationsOfGroup = Object.entries(names).map(([name, id]) => [name, of(operations, id)] as const)
     const sent = new Set<string>()
     const read = new Set<string>()
-    for (const [, each] of mine) {
+    for (const [, each] of operationsOfGroup) {
       const { query, body, data } = partsOf(each, components)
-      neededBy([query, body], components.schemas, sent)
-      neededBy(data, components.schemas, read)
+      collectSchemas([query, body], components.schemas, sent)
+      collectSchemas(data, components.schemas, read)
     }
-    return { group, mine, sent, read }
+    return { group, operationsOfGroup, sent, read }
   })
   const usedBy = (schemaName: string) =>
     perGroup.filter(({ sent, read }) => sent.has(schemaName) || read.has(schemaName))
   const general = [
-    ...neededBy(
+    ...collectSchemas(
       always.map($ref => ({ $ref: `/${$ref}` })),
       components.schemas,
     ),
@@ -38,16 +38,16 @@ export async function clientFiles(): Promise<Record<string, string>> {
   const shapesOf = (names: Iterable<string>, way: Way) =>
     [...names].map(name => shape(name, components.schemas[name], way)).join('\n')
 
-  const files = perGroup.flatMap(({ group, mine, sent, read }) => {
+  const files = perGroup.flatMap(({ group, operationsOfGroup, sent, read }) => {
     const own = (names: Iterable<string>) => [...names].filter(name => homeOf(name) === group)
     const schemas = [shapesOf(own(sent), 'sent'), shapesOf(own(read.difference(sent)), 'read')]
       .filter(Boolean)
       .join('\n')
     const homes = Map.groupBy([...sent, ...read], name => homeOf(name) ?? 'general')
     const api = `${pascalCase(group)}Api`
-    const methods = mine.map(([name, each]) => renderSignature(name, each, components)).join('')
-    const doings = mine.map(([name, each]) => renderMethod(name, each, components)).join('')
-    const description = tags.find((tag: Node) => tag.name === mine[0]?.[1].operation.tags[0]).description
+    const methods = operationsOfGroup.map(([name, each]) => renderSignature(name, each, components)).join('')
+    const doings = operationsOfGroup.map(([name, each]) => renderMethod(name, each, components)).join('')
+    const description = tags.find((tag: Node) => tag.name === operationsOfGroup[0]?.[1].operation.tags[0]).description
     const calls = `${documented(description)}export interface ${api} {\n${methods}}
 
 export const ${group} = (call: Calls): ${api} => ({\n${doings}})\n`

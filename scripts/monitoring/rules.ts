@@ -42,7 +42,7 @@ const toAnchor = (heading: string) =>
 
 /** Returns the path of an alert's runbook: the section whose heading names it, alone or with other alerts. */
 function findRunbook(alert: string) {
-  const heading = runbookHeadings.find(runbookHeading => runbookHeading.split(', ').includes(alert))
+  const heading = runbookHeadings.find(title => title.split(', ').includes(alert))
   if (heading === undefined) throw new Error(`docs/operate/runbooks.md has no section for ${alert}.`)
   return `docs/operate/runbooks.md#${toAnchor(heading)}`
 }

@@ -25,8 +25,8 @@ export function extractPassages(path: string, source: string): Passage[] {
 function extractSqlComments(source: string): Passage[] {
   const patterns = [/(?:^[ \t]*--.*\n)+|--.*/gm, /^comment on [^']* is\s+'(?:[^']|'')*'/gm]
   return patterns.flatMap(pattern =>
-    [...source.matchAll(pattern)].map(({ 0: found, index }) => ({
-      text: found
+    [...source.matchAll(pattern)].map(({ 0: comment, index }) => ({
+      text: comment
         .replace(/^comment on [^']* is\s+'/, '')
         .replaceAll(/^[ \t]*--[ \t]?|'$/gm, '')
         .trim(),
@@ -66,14 +66,14 @@ interface Literal {
 
 /** Collects string and template literals. A hole in a template becomes `X`. */
 function collectStrings(root: Node): Literal[] {
-  const matches: Literal[] = []
+  const literals: Literal[] = []
   const visit = (node: Node, isTitle: boolean) => {
     if (/^(Import|Export(All|Named)).*Declaration$/.test(node.type) && node.source) return
     if (node.type === 'Literal' && typeof node.value === 'string')
-      matches.push({ text: node.value, start: node.start, isTitle })
+      literals.push({ text: node.value, start: node.start, isTitle })
     if (node.type === 'TemplateLiteral') {
       const texts = (node.quasis as { value: { cooked: string | null } }[]).map(({ value }) => value.cooked ?? '')
-      matches.push({ text: texts.join('X'), start: node.start, isTitle })
+      literals.push({ text: texts.join('X'), start: node.start, isTitle })
     }
     if (node.type === 'TaggedTemplateExpression' && (node.tag as { name?: string }).name === 'sql') return
     const callee = node.type === 'CallExpression' ? (node.callee as { name?: string }).name : undefined
@@ -86,7 +86,7 @@ function collectStrings(root: Node): Literal[] {
     }
   }
   visit(root, false)
-  return matches
+  return literals
 }
 
 /** True if a literal is a sentence or a label rather than a name, a path, SQL or markup. */

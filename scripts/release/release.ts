@@ -13,7 +13,7 @@ import { createSbom } from './sbom.ts'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Parts of the checkout that a release contains. */
-const ours = [
+const releasedFiles = [
   'src',
   'seed',
   'console',
@@ -53,7 +53,7 @@ try {
   // The folder of an earlier run.
   rmSync(root, { recursive: true, force: true })
   const dependencies = dependenciesIn(new URL('../../package-lock.json', import.meta.url)).filter(there)
-  copyOurs(root)
+  copyReleasedFiles(root)
   for (const dependency of dependencies) copyDependency(root, dependency)
   copyLibraries(join(root, 'lib'))
   const bom = `${JSON.stringify(createSbom(checkout, manifest.version, commitTime(), dependencies), undefined, 2)}\n`
@@ -89,8 +89,8 @@ function there({ path, name: called }: Dependency) {
   return false
 }
 
-function copyOurs(root: string) {
-  const tracked = execFileSync('git', ['ls-files', '-z', ...ours], { cwd: checkout, encoding: 'utf8' })
+function copyReleasedFiles(root: string) {
+  const tracked = execFileSync('git', ['ls-files', '-z', ...releasedFiles], { cwd: checkout, encoding: 'utf8' })
     .split('\0')
     .filter(Boolean)
   for (const file of tracked) cpSync(join(checkout, file), join(root, file))
@@ -118,8 +118,8 @@ function copyDependency(root: string, { path, name: called }: Dependency) {
 
 /** Copies libraries that Node.js needs and a bare Debian doesn't have. */
 function copyLibraries(lib: string) {
-  const found = execFileSync('ldd', [process.execPath], { encoding: 'utf8' })
-  const library = /libatomic\.so\.1 => (\S+)/.exec(found)?.[1]
+  const linked = execFileSync('ldd', [process.execPath], { encoding: 'utf8' })
+  const library = /libatomic\.so\.1 => (\S+)/.exec(linked)?.[1]
   if (!library) return
   mkdirSync(lib)
   cpSync(realpathSync(library), join(lib, 'libatomic.so.1'))

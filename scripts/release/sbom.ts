@@ -86,14 +86,14 @@ function postgresComponents(directory: string, parent: string): Component[] {
   const [, version] = /PostgreSQL\) (\S+)/.exec(printed) ?? []
   if (version === undefined) throw new Error(`postgres --version printed no version: ${printed}`)
   const files = readdirSync(join(native, 'lib'))
-  const matches = libraries.flatMap(({ name, file, cpe, version: libraryVersion }) => {
+  const components = libraries.flatMap(({ name, file, cpe, version: libraryVersion }) => {
     const path = files.find(each => file.test(each))
     if (path === undefined) return []
     const inFile = libraryVersion(readFileSync(join(native, 'lib', path), 'latin1'), path)
     if (inFile === undefined) throw new Error(`${path} contains no version of ${name}`)
     return [component(name, inFile, cpe, parent)]
   })
-  return [{ ...component('postgresql', version, 'postgresql:postgresql', parent), type: 'application' }, ...matches]
+  return [{ ...component('postgresql', version, 'postgresql:postgresql', parent), type: 'application' }, ...components]
 }
 
 /** Returns Node.js and the libraries that are compiled into it, as the program itself prints them. */

@@ -21,7 +21,7 @@ export async function program(connection: Connection): Promise<Outcome> {
   const email = `${crypto.randomUUID()}@example.com`
   const created = await client.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } })
   const changed = await client.customers.update(created.id, { title: 'Dr' }, { ifMatch: created })
-  const matches = await client.customers.find({ email }).all()
+  const customers = await client.customers.find({ email }).all()
   const missing = await client.customers.get('nobody').then(
     () => 'found',
     error => (error instanceof NotFoundError ? error.code : String(error)),
@@ -40,7 +40,7 @@ export async function program(connection: Connection): Promise<Outcome> {
   return {
     stores: stores.length,
     title: changed.title ?? '',
-    written: matches.length,
+    written: customers.length,
     missing,
     followed,
     rejectedSignature,

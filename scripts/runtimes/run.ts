@@ -49,7 +49,7 @@ const isRight = ({ stores, title, written, missing, followed, rejectedSignature 
 async function tried(name: string, main: string, authorityFile: string): Promise<boolean> {
   const [command, ...args] = (await runtimes[name]?.(main, authorityFile)) ?? []
   if (command === undefined) {
-    console.error(`SKIPPED: ${name} cannot be had here.`)
+    console.error(`SKIPPED: ${name} cannot be installed.`)
     return true
   }
   const env = { PATH: process.env.PATH, HOME: directory, NODE_EXTRA_CA_CERTS: authorityFile, NO_COLOR: '1' }

@@ -13,9 +13,9 @@ export function toTestedDocument(document: Node): object {
   for (const path of Object.values<Node>(paths))
     for (const operation of Object.values<Node>(path))
       operation.parameters = operation.parameters.map(resolved).filter((each: Node) => each.name !== 'after_cursor')
-  const customers = paths['/customers'].get.parameters
-  customers.find((customer: Node) => customer.name === 'email').required = true
-  paths['/customers'].get.parameters = customers.filter((customer: Node) => customer.name !== 'updated_after')
+  const parameters = paths['/customers'].get.parameters
+  parameters.find((parameter: Node) => parameter.name === 'email').required = true
+  paths['/customers'].get.parameters = parameters.filter((parameter: Node) => parameter.name !== 'updated_after')
   const amount = paths['/vouchers/{number}'].get.parameters.find((parameter: Node) => parameter.name === 'amount')
   amount.schema.pattern = amount.schema.pattern.replace('(\\.\\d{1,4})?', '\\.\\d{2}')
   const { properties } = components.schemas.SettingsChange

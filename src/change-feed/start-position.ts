@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts'
 import type { Kind } from '../domain/changes.ts'
-import { isSkipped, readMoment, timestampFormats } from '../domain/values/timestamp.ts'
+import { isSkipped, readTimestamp, timestampFormats } from '../domain/values/timestamp.ts'
 import { ApiError, toApiError } from '../errors/api-error.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import { readCurrentPositions } from '../store/change-feed/newest.ts'
@@ -46,7 +46,7 @@ export async function parseRewindTarget(db: Db, subscription: Subscription, to: 
   const { service, kinds } = subscription
   const { timeZone } = service.settings
   if (isSkipped(to, timeZone)) throw invalidTarget(`\`to\` is a time that the clock skips in ${timeZone}.`)
-  const timestamp = readMoment(to, timeZone)
+  const timestamp = readTimestamp(to, timeZone)
   const positions = timestamp === undefined ? decodeCursor(subscription, to) : getPositionsBefore(kinds, timestamp)
   if (!positions)
     throw invalidTarget(`\`to\` must be \`beginning\`, ${timestampFormats}, or a cursor for these kinds of changes.`)

@@ -101,14 +101,14 @@ export function serviceCommand(program: Command) {
     .action((name: string, assignments: string[], { yes = false }: { yes?: boolean }) => {
       const settings = readAssignments(assignments)
       return withDatabase(async ({ services }) => {
-        const { service: match, db } = await services.find(name)
+        const { service: selected, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
-          const { currency } = await readSettings(tx, match)
-          const effect = await findCurrencyEffect(tx, match, currency, settings)
+          const { currency } = await readSettings(tx, selected)
+          const effect = await findCurrencyEffect(tx, selected, currency, settings)
           throwIfAny(checkCurrencyChange(effect, yes, 'To change it, run the command again with --yes.'))
-          await applySettings(tx, match, settings, 'service set')
+          await applySettings(tx, selected, settings, 'service set')
           if (effect !== undefined) process.stderr.write(`${effect}\n`)
-          return loadSettings(tx, match)
+          return loadSettings(tx, selected)
         })
         for (const { name: settingName, value } of shown)
           if (Object.hasOwn(settings, settingName)) console.log(`${settingName} = ${formatValue(value)}`)

@@ -58,9 +58,9 @@ export function voucherCommand(program: Command) {
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const found = await readVoucher(db, service, number)
-        if (!found) throw voucherNotFound(number)
-        const { email, ...facts } = found
+        const record = await readVoucher(db, service, number)
+        if (!record) throw voucherNotFound(number)
+        const { email, ...facts } = record
         const rows = Object.entries({ ...facts, email: email?.status ?? null })
         console.log(
           table(
@@ -68,7 +68,7 @@ export function voucherCommand(program: Command) {
             rows.map(([field, value]) => [field, String(value ?? '-')]),
           ),
         )
-        const ledger = await readLedger(db, service, found)
+        const ledger = await readLedger(db, service, record)
         console.log(
           `\n${table(
             ['at', 'entry', 'amount', 'state', 'locked by', 'order'],

@@ -110,8 +110,8 @@ export function webhookCommand(program: Command) {
     )
 
   addWebhookCommand('show', 'Show a webhook', 'shows its status and lag', async (tx, { service }, { id }) => {
-    const found = await findWebhookRecord(tx, service, id)
-    const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
+    const current = await findWebhookRecord(tx, service, id)
+    const fields = Object.entries(JSON.parse(current?.record ?? '{}'))
     return table(
       ['field', 'value'],
       fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),

@@ -109,8 +109,8 @@ function beginTransaction(runStatement: RunStatement): OpenTransaction {
     if (isOver) return Promise.reject(new Error('The transaction is over.'))
     const result = runStatement(config).catch(throwCause)
     pending.add(result)
-    const onSettled = () => pending.delete(result)
-    result.then(onSettled, onSettled)
+    const removePending = () => pending.delete(result)
+    result.then(removePending, removePending)
     return result
   }
   return {

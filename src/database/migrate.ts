@@ -104,13 +104,16 @@ const isLockTimeout = (error: unknown) => (error as { code?: unknown }).code ===
 /** The target of migrations: a database, or one transaction in it. */
 type MigrationTarget = Pick<Database, 'rows' | 'transaction'>
 
-function selectBackupMigrations(known: Migration[], wanted: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[]) {
-  const strange = wanted.find(({ sha256 }, i) => known[i]?.sha256 !== sha256)
+function selectBackupMigrations(
+  known: Migration[],
+  required: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[],
+) {
+  const strange = required.find(({ sha256 }, i) => known[i]?.sha256 !== sha256)
   if (strange)
     throw new Error(
       `The backup was made of migration ${strange.name}, which this version ${known[strange.number - 1] ? 'has otherwise' : 'does not know'}: restore it with the Tillbridge that made it, or a newer one.`,
     )
-  return known.slice(0, wanted.length)
+  return known.slice(0, required.length)
 }
 
 const createMigrationTable = (db: MigrationTarget) =>
@@ -148,15 +151,15 @@ async function loadApplied(db: MigrationTarget) {
 
 /** Splits SQL at semicolons at the end of a line, except between `$$` quotes. The extended protocol takes one statement at a time. */
 function splitStatements(text: string) {
-  const matches: string[] = []
+  const statements: string[] = []
   let current = ''
   for (const line of text.split('\n')) {
     current += `${line}\n`
     const quoted = current.split('$$').length % 2 === 0
     if (!quoted && line.trimEnd().endsWith(';') && !line.trimStart().startsWith('--')) {
-      matches.push(current)
+      statements.push(current)
       current = ''
     }
   }
-  return current.trim() ? [...matches, current] : matches
+  return current.trim() ? [...statements, current] : statements
 }

@@ -53,7 +53,7 @@ test('the columns of a file are resolved before the import', async () => {
   assert.match(unknown, /Column sku occurs twice\./)
   assert.match(unknown, /Column storeNumber is missing\./)
   assert.match(unknown, /Columns \(\* is required\): storeNumber\*, sku, skuId, freeStock\*, buffer, updateTimeStamp\./)
-  assert.match(unknown, /--map ours=theirs/)
+  assert.match(unknown, /--map name=column/)
   assert.match(await message('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
   assert.match(await message('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)
   assert.match(await message('stores', 'a', { map: new Map([['nope', 'x']]) }), /column nope doesn't exist/)

@@ -91,10 +91,10 @@ export function segment(text: string): string {
 const headerNames = { voucherPin: 'x-voucher-pin', shopperIp: 'x-shopper-ip' }
 
 function optionHeaders(options: object): Record<string, string> {
-  const parameters = options as Record<string, string | undefined>
+  const values = options as Record<string, string | undefined>
   return Object.fromEntries(
     Object.entries(headerNames).flatMap(([option, name]) =>
-      parameters[option] === undefined ? [] : [[name, parameters[option]]],
+      values[option] === undefined ? [] : [[name, values[option]]],
     ),
   )
 }
@@ -115,12 +115,12 @@ const writeHeaders = (options: WriteOptions, key: string | undefined, body: obje
 
 /** Returns a query string. `updatedAfter` becomes `updated_after`, and a `Date` becomes RFC 3339. */
 function toQueryString(query: object): string {
-  const parameters = new URLSearchParams()
+  const values = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined)
-      parameters.set(
+      values.set(
         name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
         value instanceof Date ? value.toISOString() : String(value),
       )
-  return parameters.size ? `?${parameters}` : ''
+  return values.size ? `?${values}` : ''
 }

@@ -15,7 +15,7 @@ export function createRateLimiter() {
       const rate = parseRateLimit(header('ratelimit'))
       if (!rate) return
       if (rate.policy !== defaultPolicy(request)) exceptions.set(getCall(request), rate.policy)
-      if (rate.left === 0) ends.set(rate.policy, Date.now() + rate.resetsInMs)
+      if (rate.remaining === 0) ends.set(rate.policy, Date.now() + rate.resetsInMs)
     },
   }
 }
@@ -26,5 +26,7 @@ const getCall = ({ method, path }: Request) => `${method} ${path.split('?', 1)[0
 /** Parses a `RateLimit` header such as `"read";r=0;t=12`. */
 function parseRateLimit(header: string | null) {
   const [, policy, remaining, seconds] = /^"([^"]+)";r=(\d+);t=(\d+)/.exec(header ?? '') ?? []
-  return policy === undefined ? undefined : { policy, left: Number(remaining), resetsInMs: Number(seconds) * 1_000 }
+  return policy === undefined
+    ? undefined
+    : { policy, remaining: Number(remaining), resetsInMs: Number(seconds) * 1_000 }
 }

@@ -32,7 +32,7 @@ export function toProfile({ type, fileFormat, map, constants, decimal, dateForma
   const { isJson, delimiter, encoding, isGuessed = false } = fileFormat
   return {
     type,
-    map: Object.fromEntries(Object.entries(map).filter(([ours, theirs]) => ours !== theirs)),
+    map: Object.fromEntries(Object.entries(map).filter(([field, column]) => field !== column)),
     ignore: header.filter(name => name && !mapped.has(name)),
     // An empty value would clear the stored one.
     set: Object.fromEntries(Object.entries(constants).filter(([, value]) => value !== '')),

@@ -84,15 +84,15 @@ async function findService(db: Database, name?: string): Promise<Service> {
   const services = await listAllServices(db)
   const names = services.map(service => service.name).join(', ')
   if (name !== undefined) {
-    const match = services.find(service => service.name === name)
+    const selected = services.find(service => service.name === name)
     if ((await listDeleting(db)).some(({ service }) => service.name === name)) throw new Error(describeDeletion(name))
-    if (!match)
+    if (!selected)
       throw new Error(
         names
           ? `Service ${name} not found. Services: ${names}.`
           : `Service ${name} not found. To create it: tillbridge service add ${name}`,
       )
-    return match
+    return selected
   }
   const [only, ...more] = services
   if (!only) throw new Error('No service exists yet. Create one: tillbridge service add <name>')

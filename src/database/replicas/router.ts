@@ -41,14 +41,14 @@ export function openReplicas(primary: Database, at: Connection, opening: RouterO
   }
   void watchPrimary()
 
-  let round = 0
+  let choices = 0
   /** Returns the least busy replica, in turn if several are equally busy. */
   function choose(lsn: Lsn): Replica | undefined {
-    round++
+    choices++
     const candidates = replicas.filter(replica => replica.mayHave(lsn))
     const least = Math.min(...candidates.map(({ busy }) => busy))
     const idle = candidates.filter(({ busy }) => busy === least)
-    return idle[round % idle.length]
+    return idle[choices % idle.length]
   }
 
   async function rows<T extends object>(...args: Parameters<Db['rows']>): Promise<T[]> {

@@ -6,7 +6,7 @@ const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d
  * can't be parsed or doesn't exist (30 February, the hour that is skipped in spring). A date is the beginning of its day. A local time that
  * occurs twice is the earlier one, so that a list begins too early rather than too late.
  */
-export function readMoment(text: string, timeZone: string): string | undefined {
+export function readTimestamp(text: string, timeZone: string): string | undefined {
   try {
     if (instant.test(text)) {
       // Temporal would read a leap second as :59.

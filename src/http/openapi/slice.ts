@@ -72,14 +72,14 @@ const isForAdmins = ({ tags, 'x-required-role': role }: DocumentOperation) =>
 const tagNote = 'The operations of one tag. The introduction is in the complete document, `GET /openapi.json`.'
 
 /** Returns the references of a value, and of the components that it refers to. */
-function collectReferences(value: unknown, components: OpenApiDocument['components'], matches = new Set<string>()) {
-  if (value === null || typeof value !== 'object') return matches
+function collectReferences(value: unknown, components: OpenApiDocument['components'], references = new Set<string>()) {
+  if (value === null || typeof value !== 'object') return references
   const { $ref } = value as Node
-  if (typeof $ref === 'string' && !matches.has($ref)) {
-    matches.add($ref)
+  if (typeof $ref === 'string' && !references.has($ref)) {
+    references.add($ref)
     const [kind = '', name = ''] = $ref.split('/').slice(2)
-    collectReferences(components[kind]?.[name], components, matches)
+    collectReferences(components[kind]?.[name], components, references)
   }
-  for (const each of Object.values(value)) collectReferences(each, components, matches)
-  return matches
+  for (const each of Object.values(value)) collectReferences(each, components, references)
+  return references
 }

@@ -1,6 +1,6 @@
 import { findControl, findForbiddenCharacter } from '../../domain/values/characters.ts'
 import { canBeEmail, isEmail } from '../../domain/values/email.ts'
-import { isSkipped, readMoment, timestampFormats } from '../../domain/values/timestamp.ts'
+import { isSkipped, readTimestamp, timestampFormats } from '../../domain/values/timestamp.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
 
@@ -67,7 +67,7 @@ function read(schema: Schema, text: string, timeZone: string): unknown {
   }
   if (schema.enum) return schema.enum.includes(text) ? text : undefined
   if (schema.format === 'email') return canBeEmail(text) ? text : undefined
-  return schema.format === 'timestamp' ? readMoment(text, timeZone) : text
+  return schema.format === 'timestamp' ? readTimestamp(text, timeZone) : text
 }
 
 const findForbidden = ({ format }: Schema, text: string) =>
@@ -81,7 +81,7 @@ function withLastBlankAsPlus(text: string) {
 
 function describeError(name: string, schema: Schema, text: string, timeZone: string): FieldError {
   if (schema.format === 'timestamp') {
-    const wasPlus = readMoment(withLastBlankAsPlus(text), timeZone) !== undefined
+    const wasPlus = readTimestamp(withLastBlankAsPlus(text), timeZone) !== undefined
     const about = wasPlus
       ? 'has a space where its offset starts. Write `+` as `%2B` in a URL'
       : isSkipped(text, timeZone)

@@ -109,19 +109,19 @@ interface Score {
 /** Counts the words beyond ASCII that are plausible in a code page. */
 function score({ label, isWord, bytes }: CodePage, words: readonly string[]): Score {
   const decoder = new TextDecoder(label)
-  const found: Score = { words: 0, plausible: 0, example: '' }
+  const result: Score = { words: 0, plausible: 0, example: '' }
   for (const word of words) {
     const text = decoder.decode(Buffer.from(word, 'latin1'))
     for (const part of text.replace(signs, ' ').split(' ')) {
       if (!/\P{ASCII}/u.test(part)) continue
-      found.words++
+      result.words++
       const isPlausible = hasCaseOfWord(part) && isWord(part.toLowerCase()) && (bytes === undefined || bytes.test(word))
       if (!isPlausible) continue
-      found.plausible++
-      found.example ||= part
+      result.plausible++
+      result.example ||= part
     }
   }
-  return found
+  return result
 }
 
 /** At least this share of the words is plausible if the code page is the right one: files also contain foreign names. */

@@ -153,11 +153,11 @@ function isMostlyUtf8(text: Buffer) {
 
 /** The words of the file are quoted for the person who imports it, but not stored with the run. */
 function notWindows1252(text: Buffer, { name, quotesContent }: EncodingOptions) {
-  const what = `${name} is not UTF-8, and its words are not plausible in Windows-1252.`
+  const problem = `${name} is not UTF-8, and its words are not plausible in Windows-1252.`
   const pages = findCodePages(text)
-  if (!pages.length) return new ImportError(`${what} Save it as UTF-8, or name its encoding with --encoding.`)
+  if (!pages.length) return new ImportError(`${problem} Save it as UTF-8, or name its encoding with --encoding.`)
   const list = (quoted: boolean) =>
-    `${what} Name its encoding with --encoding. Candidates: ${pages.map(({ label, example }) => (quoted ? `${label} (${example})` : label)).join(', ')}.`
+    `${problem} Name its encoding with --encoding. Candidates: ${pages.map(({ label, example }) => (quoted ? `${label} (${example})` : label)).join(', ')}.`
   return new ImportError(list(quotesContent ?? false), list(false))
 }
 

@@ -49,7 +49,8 @@ function createField(column: TitledColumn, place: number, dialect: Dialect, curr
   const { decimal, set } = dialect
   const parseCell = createCellParser(column.shape, { ...column, currency, format: dialect })
   const values = dialect.values?.[column.name]
-  const replacements = values && new Map(Object.entries(values).map(([theirs, ours]) => [theirs.toLowerCase(), ours]))
+  const replacements =
+    values && new Map(Object.entries(values).map(([original, replacement]) => [original.toLowerCase(), replacement]))
   const parse: typeof parseCell = replacements
     ? text => parseCell(replacements.get(text.trim().toLowerCase()) ?? text)
     : parseCell
@@ -192,7 +193,7 @@ const describeUnknownByNumber = (unknown: readonly UnknownColumn[]) =>
     : []
 
 const mapHint =
-  'To use a column with another name: --map ours=theirs, such as --map sku=StockCode. To ignore a column: --ignore theirs, or "*" for all unknown columns. To set a value for all lines: --set ours=value.'
+  'To use a column with another name: --map name=column, such as --map sku=StockCode. To ignore a column: --ignore column, or "*" for all unknown columns. To set a value for all lines: --set name=value.'
 
 /** Lists all columns of a type. The required ones are marked. */
 const listColumns = (type: ImportType) =>

@@ -2,21 +2,21 @@ import type { LineConverterName } from './line-converters.ts'
 
 /** Formats of exports that common platforms write. Each example file in `examples/data/` is imported by a test. */
 
-const shopifyAddress = (prefix: 'billing' | 'delivery', theirs: string) => ({
-  [`${prefix}AddressLine1`]: `${theirs} Address1`,
-  [`${prefix}AddressLine2`]: `${theirs} Address2`,
-  [`${prefix}City`]: `${theirs} City`,
-  [`${prefix}State`]: `${theirs} Province`,
-  [`${prefix}Postcode`]: `${theirs} Zip`,
-  [`${prefix}Country`]: `${theirs} Country`,
+const shopifyAddress = (prefix: 'billing' | 'delivery', group: string) => ({
+  [`${prefix}AddressLine1`]: `${group} Address1`,
+  [`${prefix}AddressLine2`]: `${group} Address2`,
+  [`${prefix}City`]: `${group} City`,
+  [`${prefix}State`]: `${group} Province`,
+  [`${prefix}Postcode`]: `${group} Zip`,
+  [`${prefix}Country`]: `${group} Country`,
 })
 
-const wooCommerceAddress = (prefix: 'billing' | 'delivery', theirs: string) => ({
-  [`${prefix}AddressLine1`]: `Address 1&2 (${theirs})`,
-  [`${prefix}City`]: `City (${theirs})`,
-  [`${prefix}State`]: `State Code (${theirs})`,
-  [`${prefix}Postcode`]: `Postcode (${theirs})`,
-  [`${prefix}Country`]: `Country Code (${theirs})`,
+const wooCommerceAddress = (prefix: 'billing' | 'delivery', group: string) => ({
+  [`${prefix}AddressLine1`]: `Address 1&2 (${group})`,
+  [`${prefix}City`]: `City (${group})`,
+  [`${prefix}State`]: `State Code (${group})`,
+  [`${prefix}Postcode`]: `Postcode (${group})`,
+  [`${prefix}Country`]: `Country Code (${group})`,
 })
 
 /** The other columns of an export are ignored, and those that an older export lacks are left out. */

@@ -89,14 +89,14 @@ export const saveProfile = (path: string, profile: Profile) => writeFile(path, `
 type Columns = Readonly<Record<string, string>>
 
 const getTimeColumns = ({ time = {} }: Profile): Columns => (typeof time === 'string' ? { '': time } : time)
-const withoutColumns = (allColumns: Columns, isOverridden: (field: string, theirs: string) => boolean) =>
-  Object.fromEntries(Object.entries(allColumns).filter(([field, theirs]) => !isOverridden(field, theirs)))
+const withoutColumns = (allColumns: Columns, isOverridden: (field: string, title: string) => boolean) =>
+  Object.fromEntries(Object.entries(allColumns).filter(([field, title]) => !isOverridden(field, title)))
 
 /** Merges a profile with other options, which override it column by column. */
 export function mergeProfiles(profile: Profile, overrides: Profile): Profile {
   const { map = {}, set = {}, ignore = [] } = overrides
   const isSet = (field: string) => Object.hasOwn(set, field)
-  const isOverridden = (field: string, theirs: string) => isSet(field) || ignore.includes(theirs)
+  const isOverridden = (field: string, title: string) => isSet(field) || ignore.includes(title)
   const all = { ...profile, ...overrides }
   if (profile.map) all.map = { ...withoutColumns(profile.map, isOverridden), ...map }
   if (profile.set) all.set = { ...withoutColumns(profile.set, field => Object.hasOwn(map, field)), ...set }
@@ -105,7 +105,7 @@ export function mergeProfiles(profile: Profile, overrides: Profile): Profile {
   // A column that a constant replaces can still be in the file.
   const replaced = Object.values(withoutColumns(profile.map ?? {}, field => !isSet(field)))
   const read = new Set([...Object.values(all.map ?? {}), ...Object.values(getTimeColumns(all))])
-  const ignored = [...(profile.ignore ?? []), ...replaced].filter(theirs => !read.has(theirs))
+  const ignored = [...(profile.ignore ?? []), ...replaced].filter(title => !read.has(title))
   if (profile.ignore || replaced.length) all.ignore = [...new Set([...ignored, ...ignore])]
   return all
 }

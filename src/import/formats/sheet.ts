@@ -110,4 +110,4 @@ const shiftField = (places: number, field: Field): Field => ({
   ...(field.timePlace !== undefined && { timePlace: field.timePlace + places }),
 })
 
-const countOf = (n: number, label: string) => `${n} ${label}${n === 1 ? '' : 's'}`
+const countOf = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`

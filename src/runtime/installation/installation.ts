@@ -130,13 +130,16 @@ interface RunningServer {
 /** Error codes of a connection if no PostgreSQL runs. */
 const noServerCodes = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
 
-async function connectToRunning(config: Config, onRefusal: (error: Error) => void): Promise<RunningServer | undefined> {
+async function connectToRunning(
+  config: Config,
+  onRejected: (error: Error) => void,
+): Promise<RunningServer | undefined> {
   try {
     const connection = JSON.parse(await readFile(getConnectionFile(config), 'utf8')) as pg.ClientConfig
     const guard = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
     guard.on('error', () => {})
     await guard.connect().catch((error: NodeJS.ErrnoException) => {
-      if (!noServerCodes.has(error.code)) onRefusal(error)
+      if (!noServerCodes.has(error.code)) onRejected(error)
       throw error
     })
     if (await isOwnCluster(config, guard).catch(() => false)) return { connection, guard }

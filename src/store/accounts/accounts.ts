@@ -148,8 +148,8 @@ export async function isLastAdmin(tx: Db, username: string, service: Service): P
 export async function hasAllRolesOf(tx: Db, username: string, other: string): Promise<boolean> {
   const own = await loadAssignments(tx, username)
   return [...(await loadAssignments(tx, other))].every(([name, { role }]) => {
-    const mine = own.get(name)
-    return mine !== undefined && includesRole(mine.role, role)
+    const ownAssignment = own.get(name)
+    return ownAssignment !== undefined && includesRole(ownAssignment.role, role)
   })
 }
 

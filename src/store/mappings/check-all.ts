@@ -39,7 +39,7 @@ export async function checkMappings(db: Database, service: Service, options: Che
   for (const kind of mappedKinds) {
     const report = (done: number) => onProgress({ label: kind, done })
     const { table, key } = sides[kind]
-    const isSameRecord = await checkSide(
+    const recordCount = await checkSide(
       db,
       service,
       { kind, side: 'here', table, key, where: sql``, stock },
@@ -47,7 +47,7 @@ export async function checkMappings(db: Database, service: Service, options: Che
       report,
     )
     const there = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}`, stock }
-    await checkSide(db, service, { kind, side: 'there', ...there }, runPaced, done => report(isSameRecord + done))
+    await checkSide(db, service, { kind, side: 'there', ...there }, runPaced, done => report(recordCount + done))
     await db.run(sql`
       insert into mapping_check (service_id, kind, changed_at) values (${service.id}, ${kind}, now())
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)

@@ -38,8 +38,8 @@ export async function findStoredResponse(
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > expiry_clock() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
-  const output = answer && unseal(keys, responseContext(service, operation, keyHash), answer)
-  return { requestHash, answer: output === null ? undefined : JSON.parse(output) }
+  const response = answer && unseal(keys, responseContext(service, operation, keyHash), answer)
+  return { requestHash, answer: response === null ? undefined : JSON.parse(response) }
 }
 
 /** Stores a response, encrypted, in the transaction of its write. `subject`: the path of the written record. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isAtLeast, isRelease } from '../../../src/domain/values/release.ts'
-import { readMoment } from '../../../src/domain/values/timestamp.ts'
+import { readTimestamp } from '../../../src/domain/values/timestamp.ts'
 
 const zone = fc.constantFrom(
   'UTC',
@@ -27,7 +27,7 @@ test('an RFC 3339 time with any offset is read as that instant', () => {
       )
       const shown = time.toString({ timeZone: `${sign}${hours}:${minutes}`, fractionalSecondDigits: 6 })
       if (!/^\d{4}-/.test(shown)) return
-      assert.equal(readMoment(shown, timeZone), time.toString({ fractionalSecondDigits: 6 }))
+      assert.equal(readTimestamp(shown, timeZone), time.toString({ fractionalSecondDigits: 6 }))
     }),
   )
 })
@@ -41,7 +41,7 @@ test('an unambiguous wall-clock time round-trips; an ambiguous one means the fir
         .round({ smallestUnit: 'second', roundingMode: 'floor' })
       const text = wall.toString({ smallestUnit: 'second' }).replace('T', between)
       if (!/^(?!0000)\d{4}-/.test(text) || !/^(?!0000)\d{4}-/.test(time.toString())) return
-      const read = readMoment(text, timeZone)
+      const read = readTimestamp(text, timeZone)
       assert.ok(read, text)
       const back = Temporal.Instant.from(read)
       assert.ok(back.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wall))
@@ -57,9 +57,9 @@ test('a date means its first instant, usually midnight', () => {
       zone,
       (date, timeZone) => {
         const day = date.toISOString().slice(0, 10)
-        const midnight = readMoment(`${day}T00:00`, timeZone)
-        assert.equal(readMoment(`${day} 00:00:00`, timeZone), midnight)
-        if (midnight) assert.equal(readMoment(day, timeZone), midnight)
+        const midnight = readTimestamp(`${day}T00:00`, timeZone)
+        assert.equal(readTimestamp(`${day} 00:00:00`, timeZone), midnight)
+        if (midnight) assert.equal(readTimestamp(day, timeZone), midnight)
       },
     ),
   )
@@ -76,8 +76,8 @@ test('only a day that exists in the calendar is accepted', () => {
         const exists =
           month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
         const text = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
-        assert.equal(readMoment(text, 'UTC') !== undefined, exists, text)
-        assert.equal(readMoment(`${text}T10:00:00Z`, 'UTC') !== undefined, exists, text)
+        assert.equal(readTimestamp(text, 'UTC') !== undefined, exists, text)
+        assert.equal(readTimestamp(`${text}T10:00:00Z`, 'UTC') !== undefined, exists, text)
       },
     ),
   )
@@ -98,7 +98,7 @@ test('any string parses to a UTC time or to nothing', () => {
   )
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), digits), zone, (text, timeZone) => {
-      const read = readMoment(text, timeZone)
+      const read = readTimestamp(text, timeZone)
       if (read === undefined) return
       assert.match(read, utc)
       assert.ok(!read.startsWith('0000'))
@@ -110,7 +110,7 @@ test('any string parses to a UTC time or to nothing', () => {
 test('timestamps sort like their strings', () => {
   fc.assert(
     fc.property(instant, instant, (a, b) => {
-      const [one, other] = [readMoment(a.toString(), 'UTC'), readMoment(b.toString(), 'UTC')]
+      const [one, other] = [readTimestamp(a.toString(), 'UTC'), readTimestamp(b.toString(), 'UTC')]
       assert.ok(one && other)
       assert.equal(Math.sign(Temporal.Instant.compare(a, b)), one < other ? -1 : one > other ? 1 : 0)
     }),
