@@ -78,14 +78,14 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
 
 test('a restored database serves the same passwords, records and later changes', async () => {
   const [target] = opened as [TestDatabase]
-  const reported = await followed()
+  const copied = await followed()
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
     const here = await server.ask('/customers/search?limit=100', { headers })
     assert.deepEqual(here.json.data, (await api.get('/customers/search?limit=100')).json.data)
-    const cursor = `&after_cursor=${reported.json.meta.endCursor}`
-    const rest = await server.ask(`/changes?limit=1000${reported.json.meta.hasNextPage ? cursor : ''}`, { headers })
+    const cursor = `&after_cursor=${copied.json.meta.endCursor}`
+    const rest = await server.ask(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, { headers })
     assert.equal(rest.status, 200)
   } finally {
     await server.stop()

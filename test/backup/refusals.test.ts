@@ -50,10 +50,10 @@ test('a backup with any missing or changed byte is rejected', async () => {
     flipped.writeUInt8((bytes[at] ?? 0) ^ 0x10, at)
     fs.writeFileSync(bad, flipped)
     // A few bits of what is compressed mean nothing: what comes of it is what was written.
-    const found = await verifyFile(bad).catch((error: Error) => error)
-    if (found instanceof Error)
-      assert.match(found.message, /is damaged: |is not a backup\. |by a newer version of Tillbridge/)
-    else assert.deepEqual(found, whole, `byte ${at}`)
+    const outcome = await verifyFile(bad).catch((error: Error) => error)
+    if (outcome instanceof Error)
+      assert.match(outcome.message, /is damaged: |is not a backup\. |by a newer version of Tillbridge/)
+    else assert.deepEqual(outcome, whole, `byte ${at}`)
     fs.writeFileSync(bad, bytes.subarray(0, at))
     await assert.rejects(verifyFile(bad), /is damaged: |is not a backup\. /, `cut after ${at}`)
   }
@@ -123,9 +123,9 @@ test('a restore is rejected if the clock is behind the backup', async t => {
   const behind = await createEmptyDatabase()
   t.after(() => behind.drop())
   const [head, ...rest] = await Array.fromAsync(readFrames(file))
-  const reported = JSON.parse(head?.[1].toString() ?? '')
+  const header = JSON.parse(head?.[1].toString() ?? '')
   const bytes = [
-    frame('H', { ...reported, takenAt: '2099-01-01T00:00:00Z' }),
+    frame('H', { ...header, takenAt: '2099-01-01T00:00:00Z' }),
     ...rest.map(([kind, body]) => frame(kind, body)),
   ]
   fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))

@@ -12,13 +12,13 @@ const isImport = (line: string) => line.startsWith('import ')
  * an example ends, and hands a delivery to the last one, which receives deliveries.
  */
 export function programOf({ url, apiKey, service }: { url: string; apiKey: string; service: string }): string {
-  const reported = examples.map(text =>
+  const snippets = examples.map(text =>
     text
       .replace('https://localhost:8443', url)
       .replace('YOUR-API-KEY', apiKey)
       .replace("service: 'demo'", `service: '${service}'`),
   )
-  const lines = reported.map(text => text.split('\n'))
+  const lines = snippets.map(text => text.split('\n'))
   const [connect = [], ...rest] = lines.map(snippet => snippet.filter(line => !isImport(line)).join('\n'))
   return [
     ...new Set(lines.flat().filter(isImport)),

@@ -16,16 +16,16 @@ test('an interrupted run repeats unsaved changes and the next continues', async 
   let place: string | undefined
   /** Leaves the loop at so many changes; `onEach` is done with each before. */
   const run = async (count: number, onEach = async (_: number) => {}) => {
-    const reported: string[] = []
+    const ids: string[] = []
     const save = (cursor: string) => {
       place = cursor
     }
     for await (const { kind, id, action } of client.follow({ kinds: ['store', 'customer'], from: place, save })) {
-      reported.push(`${action} ${kind} ${id}`)
-      await onEach(reported.length)
-      if (reported.length === count) break
+      ids.push(`${action} ${kind} ${id}`)
+      await onEach(ids.length)
+      if (ids.length === count) break
     }
-    return reported
+    return ids
   }
   const all = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(each => `changed ${each}`)
   assert.equal((await run(3)).length, 3)
@@ -43,15 +43,15 @@ test('changes arrive live with records, even after an outage', async () => {
   const server = await startTestApi({ sharedWith: api })
   const network = await startNetwork(server.baseUrl)
   const end = new AbortController()
-  const reported: string[] = []
+  const ids: string[] = []
   const { asOf: _, endCursor } = (await api.get('/changes?kinds=customer')).json.meta
   const following = (async () => {
     const through = clientOf(server, api, { url: network.url })
     const how = { kinds: ['customer'], from: endCursor, records: true, signal: end.signal }
-    for await (const { record } of through.follow(how)) reported.push((record as { surname: string }).surname)
+    for await (const { record } of through.follow(how)) ids.push((record as { surname: string }).surname)
   })()
   const comes = async (surname: string) => {
-    while (reported.at(-1) !== surname) await delay(10)
+    while (ids.at(-1) !== surname) await delay(10)
   }
   await rename('65432', 'One')
   await comes('One')
@@ -66,7 +66,7 @@ test('changes arrive live with records, even after an outage', async () => {
   network.loseAnswers(1)
   await rename('65432', 'Three')
   await comes('Three')
-  assert.deepEqual(reported, ['One', 'Two', 'Three'])
+  assert.deepEqual(ids, ['One', 'Two', 'Three'])
   end.abort()
   await following
 })

@@ -78,9 +78,9 @@ test("a command on an account adds entries to each service's audit", async () =>
   await user('rotate', 'till')
   await user('revoke', 'till', '--previous-secret')
   await user('revoke', 'till')
-  const reported = ['add', 'trust-shopper-ip', 'rotate', 'revoke', 'revoke'].map(
+  const expected = ['add', 'trust-shopper-ip', 'rotate', 'revoke', 'revoke'].map(
     each => `account ${each} /accounts/till`,
   )
-  assert.deepEqual(await linesOf(one), reported)
-  assert.deepEqual(await linesOf(other), reported)
+  assert.deepEqual(await linesOf(one), expected)
+  assert.deepEqual(await linesOf(other), expected)
 })

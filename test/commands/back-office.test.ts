@@ -28,7 +28,7 @@ describe('tillbridge back-office', () => {
   const failing = (...args: string[]) => runCommand(['back-office', ...args], environment)
   let simulator: Simulator
   let server: RunningServer
-  const reported: string[] = []
+  const outputs: string[] = []
 
   before(async () => {
     writeFileSync(passwordFile, `${canary}\n`)
@@ -53,7 +53,7 @@ describe('tillbridge back-office', () => {
     )
     assert.match(set, /^driver = apparel21 \(own connection\)$/m)
     assert.match(set, /^password = \(set\)$/m)
-    reported.push(set, await cli('show', 'luma'))
+    outputs.push(set, await cli('show', 'luma'))
     const client = await connectToDatabase(environment.DATA_DIR)
     const { rows } = await client.query('select record from audit')
     await client.end()
@@ -64,7 +64,7 @@ describe('tillbridge back-office', () => {
 
   test('test prints the version and the capabilities', async () => {
     const out = await cli('test', 'luma')
-    reported.push(out)
+    outputs.push(out)
     assert.match(out, /^Connected: version 2025\.1, \d+ stores, AUD\.$/m)
     assert.match(out, /^available {4}orders$/m)
     assert.match(out, /^unavailable {2}staff: /m)
@@ -73,16 +73,16 @@ describe('tillbridge back-office', () => {
     simulator.set({ credentials: { user: 'retail', password: canary } })
     assert.equal(rejected.code, 1)
     assert.match(rejected.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
-    reported.push(rejected.err)
+    outputs.push(rejected.err)
   })
 
   test('set reads the password from standard input and keeps other settings', async () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await runSuccessfully(args, environment, { program })
-    reported.push(await cli('set', 'luma', 'version=2023.4a', 'syncShare=25'))
+    outputs.push(await cli('set', 'luma', 'version=2023.4a', 'syncShare=25'))
     assert.match(
-      reported.at(-1) ?? '',
+      outputs.at(-1) ?? '',
       /^country = AU\nuser = retail\nversion = 2023\.4a\nsyncShare = 25\npassword = \(set\)$/m,
     )
   })
@@ -101,7 +101,7 @@ describe('tillbridge back-office', () => {
       err,
       /^tillbridge: url must be a URL .*\n"colour=blue" must have the form setting=value.*\ntimeZone must be an IANA time zone.*\nA password can't be a command-line argument/m,
     )
-    reported.push(err)
+    outputs.push(err)
     const half = await failing('set', 'luma', 'country=')
     assert.match(half.err, /country must be set if driver is apparel21\./)
   })
@@ -212,7 +212,7 @@ describe('tillbridge back-office', () => {
   })
 
   test('no output and no log contains the password', async () => {
-    assert.doesNotMatch([...reported, server.out, server.err].join('\n'), new RegExp(canary))
-    assert.ok(reported.length >= 5)
+    assert.doesNotMatch([...outputs, server.out, server.err].join('\n'), new RegExp(canary))
+    assert.ok(outputs.length >= 5)
   })
 })

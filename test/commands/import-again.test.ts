@@ -85,7 +85,7 @@ for (const [signal, code] of [
   test(`${signal} ends an import after the current batch and reports progress`, async () => {
     await shop.rows('delete from customer')
     const importing = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
-    const [reported, errors] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
+    const [output, errors] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
     const ended = once(importing, 'exit')
     const lines = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => `c${from + i},${i === 7 ? 'a\tb' : 'Lee'}\n`).join('')
@@ -95,7 +95,7 @@ for (const [signal, code] of [
     // Its standard input stays open: it waits for more.
     importing.kill(signal)
     assert.deepEqual(await ended, [code, null])
-    const out = (await reported)?.join('') ?? ''
+    const out = (await output)?.join('') ?? ''
     assert.match(out, /^standard input +2,000 +1,999 +0 +0 +1$/m, out)
     assert.match(
       out,

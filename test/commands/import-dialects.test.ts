@@ -113,7 +113,7 @@ test('column options override the profile for any option', async () => {
   writeFileSync(at('shop.json'), JSON.stringify(profile))
   const columns = 'No,Row,Day,Clock,Pieces,Each,Way,Code,Notes,Sort,Changed,At'
   writeFileSync(at('shop.csv'), `${columns}\nS1,1,2024-05-26,10:00,1,2.00,web,A,Mug,layby,2024-07-27,11:30\n`)
-  const reported = async (...args: string[]) => {
+  const importSale = async (...args: string[]) => {
     const { status, err } = run('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
     assert.deepEqual([status, err], [0, ''], args.join(' '))
     const [{ at: changed }] = await shop.rows(
@@ -123,17 +123,17 @@ test('column options override the profile for any option', async () => {
   }
   const others = ['--ignore', '*']
   const mapTimes = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
-  const first = await reported(...mapTimes)
+  const first = await importSale(...mapTimes)
   assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
-  assert.equal((await reported('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
+  assert.equal((await importSale('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
   assert.equal(
-    (await reported('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
+    (await importSale('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
     'store',
   )
-  assert.equal((await reported('--map', 'type=Sort', ...others)).type, 'layby')
-  assert.equal((await reported('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
-  assert.equal((await reported('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
-  assert.equal((await reported('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
+  assert.equal((await importSale('--map', 'type=Sort', ...others)).type, 'layby')
+  assert.equal((await importSale('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
+  assert.equal((await importSale('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
+  assert.equal((await importSale('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
 })
 
 test('UTF-16 is detected by its bytes or set as an option', async () => {
@@ -252,29 +252,29 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
 
 test('contradictory options are rejected before the import', () => {
   writeFileSync(at('a.csv'), 'id;code\n1;A\n')
-  const reported = (...args: string[]) => run('staff', 'a.csv', ...args).err
-  assert.match(reported(), /The columns are not separated by commas\. Try --delimiter ";"/)
+  const readErrors = (...args: string[]) => run('staff', 'a.csv', ...args).err
+  assert.match(readErrors(), /The columns are not separated by commas\. Try --delimiter ";"/)
   assert.match(
-    reported('--delimiter', ';', '--set', 'active=maybe'),
+    readErrors('--delimiter', ';', '--set', 'active=maybe'),
     /^tillbridge: --set active=maybe: it must be true, false, yes, no, y, n, 1 or 0/,
   )
   assert.match(
-    reported('--delimiter', ';', '--set', 'shoe=1'),
+    readErrors('--delimiter', ';', '--set', 'shoe=1'),
     /^tillbridge: --set shoe=1: column shoe doesn't exist\. Columns/,
   )
-  assert.match(reported('--delimiter', ';;'), /^tillbridge: --delimiter ;; must be one ASCII character/)
+  assert.match(readErrors('--delimiter', ';;'), /^tillbridge: --delimiter ;; must be one ASCII character/)
   assert.match(
-    reported('--date-format', 'H:MM'),
+    readErrors('--date-format', 'H:MM'),
     /^tillbridge: --date-format H:MM must have a year, a month and a day, such as DD\.MM\.YYYY/,
   )
   writeFileSync(at('a.csv'), 'sep=;\nid;code\n1;A\n')
   const noHeader =
     'tillbridge: The first line of the file must be the header, not a separator for spreadsheets. Delete the line, and use --delimiter ";".\n'
-  assert.deepEqual([reported(), reported('--delimiter', ';')], [noHeader, noHeader])
+  assert.deepEqual([readErrors(), readErrors('--delimiter', ';')], [noHeader, noHeader])
   writeFileSync(at('a.csv'), 'sep=,\r\nid,code\r\n1,A\r\n')
-  assert.match(reported(), /not a separator for spreadsheets\. Delete the line\.\n$/)
+  assert.match(readErrors(), /not a separator for spreadsheets\. Delete the line\.\n$/)
   writeFileSync(at('a.csv'), 'id,code,surname\r1,A,Lee\r2,B,Roe\r')
-  assert.equal(reported(), 'tillbridge: The lines of the file end with CR only. Save it with LF or CRLF line ends.\n')
+  assert.equal(readErrors(), 'tillbridge: The lines of the file end with CR only. Save it with LF or CRLF line ends.\n')
   writeFileSync(at('b.csv'), 'PAR1\x15\x04\x15')
   assert.match(run('staff', 'b.csv').err, /^tillbridge: b\.csv is a Parquet file\. Convert it to CSV first/)
 })

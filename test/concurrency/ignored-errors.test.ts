@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import { handleLater, ignoredErrors, ignoreError, listenToIgnoredErrors } from '../../src/telemetry/ignored-errors.ts'
 
 test('an ignored error is counted by its reason and reported', async () => {
-  const reported: unknown[] = []
-  listenToIgnoredErrors((error, reason) => reported.push([(error as Error).message, reason]))
+  const ignored: unknown[] = []
+  listenToIgnoredErrors((error, reason) => ignored.push([(error as Error).message, reason]))
   assert.equal(await ignoreError(Promise.reject(new Error('gone')), 'a test'), undefined)
   assert.equal(await ignoreError(Promise.resolve('result'), 'a test'), 'result')
   assert.equal(ignoredErrors.get('a test'), 1)
-  assert.deepEqual(reported, [['gone', 'a test']])
+  assert.deepEqual(ignored, [['gone', 'a test']])
 })
 
 test('a promise that is handled later still rejects', async () => {

@@ -124,8 +124,8 @@ test('src imports only types from TypeBox', () => {
 
 test('the guard finds a cycle of three', () => {
   const arrows = { a: ['b'], b: ['c', 'd'], c: ['d'], d: ['b'] }
-  const found = findCycle(new Map(Object.entries(arrows).map(([from, to]) => [from, new Set(to)])))
-  assert.deepEqual(found, ['b', 'c', 'd', 'b'])
+  const cycle = findCycle(new Map(Object.entries(arrows).map(([from, to]) => [from, new Set(to)])))
+  assert.deepEqual(cycle, ['b', 'c', 'd', 'b'])
 })
 
 /** The only modules that load the demo shop's seed. */

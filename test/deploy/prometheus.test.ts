@@ -54,12 +54,12 @@ test('each dashboard query returns data from a scraped service', { skip }, async
       // Only after a backup: test/telemetry/metrics-outage.test.ts.
       if (/tillbridge_(replica|shard|backup)_/.test(expr)) continue
       const query = expr.replaceAll('$__rate_interval', '5m')
-      const found = async () => {
+      const hasValue = async () => {
         await live()
         const { result } = await prometheus.ask<{ result: Found[] }>('query', { query })
         return result.some(({ value: [, value] }) => Number.isFinite(Number(value)))
       }
-      await waitUntil(found, `${title}: ${query}`, timeoutMs)
+      await waitUntil(hasValue, `${title}: ${query}`, timeoutMs)
     }
 })
 

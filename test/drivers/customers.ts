@@ -33,9 +33,9 @@ export function customerContract(shop: () => Shop) {
     assert.match(data.updateTimeStamp, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     assert.deepEqual((await api.get(`/customers/${data.id}`)).json.data, data)
     assert.deepEqual((await api.get(`/customers?email=${email.toUpperCase()}`)).json.data, [data])
-    const found = (await api.get(`/customers/search?updated_after=${before}`)).json.data
+    const customers = (await api.get(`/customers/search?updated_after=${before}`)).json.data
     assert.deepEqual(
-      found.map(({ id }: { id: string }) => id),
+      customers.map(({ id }: { id: string }) => id),
       [data.id],
     )
   })

@@ -201,15 +201,15 @@ export function saleContract(shop: () => Shop) {
       payments: [payments[0], { ...payments[1], voucher: { number, validationId: 'x' } }],
     })
     assertProblem(wrong, 'validation_id_incorrect', api.baseUrl, '/orders')
-    const found = async () => (await post(api, '/vouchers/lookup', { number, pin: pinOfUsable })).json.data
-    assert.deepEqual([(await found()).usedAmount, (await found()).status], ['0.00', 'locked'])
+    const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin: pinOfUsable })).json.data
+    assert.deepEqual([(await lookUp()).usedAmount, (await lookUp()).status], ['0.00', 'locked'])
     await placed(shop(), 1, { payments })
-    const { usedAmount, availableAmount, status } = await found()
+    const { usedAmount, availableAmount, status } = await lookUp()
     assert.deepEqual([usedAmount, availableAmount, status], ['10.00', '90.00', 'active'])
     const again = await place(shop(), 1, { payments })
     assertProblem(again, 'validation_id_incorrect', api.baseUrl, '/orders')
     assert.deepEqual(codesOf(again), [['/payments/1/voucher', 'validation_id_incorrect']])
-    assert.equal((await found()).usedAmount, '10.00')
+    assert.equal((await lookUp()).usedAmount, '10.00')
   })
 
   test('items on the order can be returned, others cannot', async () => {

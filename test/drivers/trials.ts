@@ -20,20 +20,20 @@ async function tables({ db }: TestApi): Promise<Record<string, string>> {
   const names = await db.rows<{ name: string }>(
     sql`select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(request_|account_use)' order by 1`,
   )
-  const found: Record<string, string> = {}
+  const digests: Record<string, string> = {}
   for (const { name } of names) {
     const rows = await db.rows<{ row: string }>(sql`select t::text as row from ${raw(name)} t order by 1`)
-    found[name] = createHash('sha256').update(JSON.stringify(rows)).digest('hex')
+    digests[name] = createHash('sha256').update(JSON.stringify(rows)).digest('hex')
   }
-  return found
+  return digests
 }
 
 /** Asserts that a trial leaves nothing, here or at the back office, and returns its answer. */
 async function leavesNothing({ api, simulator }: Shop, work: () => Promise<TestResponse>): Promise<TestResponse> {
-  const reported = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
-  const [before, calls] = [await tables(api), reported()]
+  const countWrites = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
+  const [before, calls] = [await tables(api), countWrites()]
   const response = await work()
-  assert.deepEqual([await tables(api), reported()], [before, calls], response.text)
+  assert.deepEqual([await tables(api), countWrites()], [before, calls], response.text)
   assert.deepEqual(
     [response.headers['preference-applied'], response.headers.location, response.headers.etag],
     ['tx=rollback', undefined, undefined],

@@ -184,8 +184,8 @@ export function voucherContract(shop: () => Shop) {
     const [mail] = simulator.state.mail
     const opening =
       driver === 'apparel21' ? { number: mail?.voucher, pin: mail?.pin } : { number: data.number, pin: data.pin }
-    const found = (await post(api, '/vouchers/lookup', opening)).json.data
-    assert.deepEqual([found.status, found.availableAmount], ['active', '150.00'])
+    const shown = (await post(api, '/vouchers/lookup', opening)).json.data
+    assert.deepEqual([shown.status, shown.availableAmount], ['active', '150.00'])
     const { gateway: _, ...without } = gift
     assert.equal((await post(api, '/vouchers', without)).status, response.status)
     assertProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)

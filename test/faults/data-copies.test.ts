@@ -78,18 +78,18 @@ const contradicted = async (db: Db) => {
 }
 
 /** Serves a copy and asserts that it has every acknowledged write from before it was started, and no partial write. */
-async function isWhole(db: Database, reported: readonly string[]) {
+async function isWhole(db: Database, acknowledgedBefore: readonly string[]) {
   const server = await startSecondServer({ db, keys: api.keys })
   try {
     const headers = buildCredentials(api)
-    assert.ok(reported.length > 10)
-    for (const path of reported) assert.equal((await server.ask(path, { headers })).status, 200, path)
+    assert.ok(acknowledgedBefore.length > 10)
+    for (const path of acknowledgedBefore) assert.equal((await server.ask(path, { headers })).status, 200, path)
     assert.deepEqual(await contradicted(db), [])
     const halves = sql`
       select id as key from sales_order o where service_id = ${api.service.id}
          and not exists (select from audit a where a.service_id = o.service_id and position('/orders/' || o.id || '"' in a.record) > 0)`
     assert.deepEqual(await db.rows(halves), [], 'each order has its line in the audit')
-    const [first = ''] = reported
+    const [first = ''] = acknowledgedBefore
     const order = await server.ask(first, { headers })
     assert.deepEqual(order.json.data, (await api.get(first)).json.data)
   } finally {
@@ -99,7 +99,7 @@ async function isWhole(db: Database, reported: readonly string[]) {
 
 test('a copied data directory starts with all acknowledged writes', async () => {
   const copy = join(home, 'copy')
-  const reported = await whileShopping(() =>
+  const copied = await whileShopping(() =>
     // All of it in one moment, as a snapshot of the file system has it.
     haltPostgresWhile(database.postgres.pid, async () => {
       const acknowledgedBefore = [...acknowledged]
@@ -111,7 +111,7 @@ test('a copied data directory starts with all acknowledged writes', async () => 
   after(() => postgres.stop())
   const db = openDatabase(postgres.connection, { max: 5, onFault: () => {} })
   after(() => db.close())
-  await isWhole(db, reported)
+  await isWhole(db, copied)
 })
 
 test('a backup during sales restores all acknowledged writes and correct ledgers', async () => {
@@ -120,11 +120,11 @@ test('a backup during sales restores all acknowledged writes and correct ledgers
   const file = join(home, 'backup')
   const environment = { SECRET_KEY: api.secret, DATA_DIR: createDirectory() }
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest}) on conflict do nothing`)
-  const reported = await whileShopping(async () => {
+  const copied = await whileShopping(async () => {
     const acknowledgedBefore = [...acknowledged]
     await runSuccessfully(['backup', file], { ...environment, DATABASE_URL: database.connection })
     return acknowledgedBefore
   })
   await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
-  await isWhole(target.db, reported)
+  await isWhole(target.db, copied)
 })

@@ -80,8 +80,8 @@ describe('two replicas', () => {
     await waitUntil(async () => {
       const answeredBefore = counted().answered
       await upsertCustomers(primary.db, api.service, [{ id: 'new', firstname: `Ann ${answeredBefore}` }])
-      const found = await paginate(api, '/customers/search?limit=100')
-      assert.equal(found.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
+      const listed = await paginate(api, '/customers/search?limit=100')
+      assert.equal(listed.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
       // The second page at least, and each of both replicas.
       return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
     }, 'both replicas answer')

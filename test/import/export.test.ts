@@ -25,7 +25,7 @@ const at = (name: string) => join(place, name)
 const exporting = ({ service }: Caller, kind: string, file: string) =>
   runCommand(['export', kind, '--service', service.name, '--out', at(file)], environment)
 /** Returns the lines of a bulk export, sorted. */
-const reported = async (caller: Caller, path: string) =>
+const readLines = async (caller: Caller, path: string) =>
   sorted((await caller.get(path, { accept: 'application/x-ndjson' })).text)
 const sorted = (text: string) => text.split('\n').sort().join('\n')
 
@@ -49,7 +49,7 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     const { code, out, err } = await exporting(api, kind, file)
     assert.deepEqual([code, out], [0, ''], err)
     const lines = sorted(unpacked[suffix](await readFile(at(file))).toString())
-    assert.ok(lines === (await reported(api, path)), `${kind} are what the API tells`)
+    assert.ok(lines === (await readLines(api, path)), `${kind} are what the API tells`)
     const rejectedFile = at(`${file}.rejected.ndjson`)
     const source = await openSource(at(file))
     const { rejected, read, inserted } = await importFile(api.db, other.service, kind, source, {
@@ -57,7 +57,7 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     })
     const reasons = rejected ? (await readFile(rejectedFile, 'utf8')).slice(0, 1_000) : ''
     assert.deepEqual([kind, reasons, inserted], [kind, '', read])
-    assert.ok(lines === (await reported(other, path)), `${kind} come out as they went in`)
+    assert.ok(lines === (await readLines(other, path)), `${kind} come out as they went in`)
     if (kind === 'customers') continue
     const again = await importFile(api.db, other.service, kind, await openSource(at(file)))
     assert.deepEqual([kind, again.inserted, again.changed], [kind, 0, 0])
@@ -80,7 +80,7 @@ test('mappings can be exported, imported and used by the command line', async ()
     )
     assert.ok(read > 0)
     assert.deepEqual([kind, rejected, changed], [kind, 0, 0])
-    assert.equal(await reported(other, `${path}?state=mapped`), await reported(api, `${path}?state=mapped`))
+    assert.equal(await readLines(other, `${path}?state=mapped`), await readLines(api, `${path}?state=mapped`))
   }
   const done = await runCommand(
     ['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name],
@@ -132,8 +132,8 @@ test('unknown reference values keep their code and name, with a remark', async (
   assert.match(JSON.stringify(dryRun.notes), /unknown reference value: added with its code and name/)
   assert.equal((await importAndWait(shop, 'products', products, ndjson)).rejected, 0)
   assert.equal(
-    await reported(shop, '/products').then(withoutTimes),
-    await reported(api, '/products').then(withoutTimes),
+    await readLines(shop, '/products').then(withoutTimes),
+    await readLines(api, '/products').then(withoutTimes),
   )
 })
 const withoutTimes = (text: string) => text.replaceAll(/"updateTimeStamp":"[^"]*"/g, '')
@@ -213,6 +213,6 @@ test('an unknown format or type is rejected with a remedy', async () => {
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
   assert.match(unknown.err, /Allowed choices are references, stores, staff/)
   const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)
-  assert.equal(sorted(piped.out), await reported(api, '/staff'))
+  assert.equal(sorted(piped.out), await readLines(api, '/staff'))
   assert.match(piped.err, /staff of .*, as of \d{4}-/)
 })

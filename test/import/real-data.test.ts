@@ -14,8 +14,8 @@ const skip = withoutRealData()
 /** Compares the counts of a source with the numbers that its README publishes. */
 function facts(counted: Record<string, number> | undefined, published: Record<string, number>) {
   assert.ok(counted)
-  const found = Object.fromEntries(Object.keys(published).map(name => [name, counted[name]]))
-  assert.deepEqual(found, published)
+  const actual = Object.fromEntries(Object.keys(published).map(name => [name, counted[name]]))
+  assert.deepEqual(actual, published)
 }
 
 describe('a shop with real data', { skip }, () => {

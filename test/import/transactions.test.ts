@@ -21,8 +21,8 @@ const header = 'id,saleDate,lineId,quantity,price'
 test('lines that differ only in lineId are all kept', async () => {
   const lines = ['a', 'b', 'c'].map(line => `same,2024-05-01,${line},1,2.50\n`)
   const { inserted } = await shop.importFile('transactions', `${header}\n${lines.join('')}`)
-  const { lines: kept, total } = await transaction('same')
-  assert.deepEqual([inserted, kept.length, total], [3, 3, '7.50'])
+  const { lines: storedLines, total } = await transaction('same')
+  assert.deepEqual([inserted, storedLines.length, total], [3, 3, '7.50'])
 })
 
 test("a transaction's lines can be scattered over files", async () => {
@@ -132,9 +132,9 @@ test("a line follows its sale's currency or is rejected individually", async () 
     rejectedFile ?? '',
     /^3,,Amounts must have at most the decimals of the currency of the transaction.,yen,/m,
   )
-  const { lines: kept, total, currency } = await transaction('yen')
+  const { lines: storedLines, total, currency } = await transaction('yen')
   assert.deepEqual(
-    [kept.map(({ value }: { value: string }) => value), total, currency],
+    [storedLines.map(({ value }: { value: string }) => value), total, currency],
     [['900', '100'], '1000', 'JPY'],
   )
 })

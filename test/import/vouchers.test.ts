@@ -39,13 +39,13 @@ const soundness = sql`
 test('an imported voucher can be validated, locked and drawn with its PIN', async () => {
   const { code, counts } = await vouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
   assert.deepEqual([code, counts], [0, [1, 1, 0, 0, 0]])
-  const { status, email: _, ...reported } = (await lookUp('GV-1', '0042')).json.data
+  const { status, email: _, ...voucher } = (await lookUp('GV-1', '0042')).json.data
   assert.deepEqual(
-    [status, reported],
+    [status, voucher],
     [
       'active',
       {
-        ...reported,
+        ...voucher,
         originalAmount: '150.00',
         usedAmount: '40.00',
         availableAmount: '110.00',
@@ -104,8 +104,8 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
   assert.deepEqual(await listLedgerSteps(api, api, 'A1'), ['issue active', 'lock locked', 'redeem active'])
   assert.equal((await vouchers('A1,1111,35.00,50.00,2099-01-31,suspended')).counts[2], 1)
   assert.deepEqual((await listLedgerSteps(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
-  const reported = (await lookUp('A1', '1111')).json.data
-  assert.deepEqual([reported.status, reported.usedAmount, reported.availableAmount], ['suspended', '15.00', '0.00'])
+  const voucher = (await lookUp('A1', '1111')).json.data
+  assert.deepEqual([voucher.status, voucher.usedAmount, voucher.availableAmount], ['suspended', '15.00', '0.00'])
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 

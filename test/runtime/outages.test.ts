@@ -226,9 +226,9 @@ test('cut connections under load cause at most 503 responses', async () => {
   const pending = Promise.all(
     Array.from({ length: 6 }, async () => {
       for (let i = 0; i < 25; i++) {
-        const { status, headers: reported } = await get('/customers/search')
+        const { status, headers: responseHeaders } = await get('/customers/search')
         statuses.add(status)
-        if (status === 503) assert.ok(Number(reported['retry-after']) > 0)
+        if (status === 503) assert.ok(Number(responseHeaders['retry-after']) > 0)
       }
     }),
   )

@@ -61,14 +61,14 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   writeFileSync(join(home, 'stores.csv'), 'storeId,storeNumber,name\n1,101,Collins Street\n')
   await runSuccessfully(['import', 'stores', join(home, 'stores.csv')], now)
   await waitUntil(() => receiver.received.length > 0, 'the change is delivered', 30_000)
-  const [reported] = receiver.received
-  assert.ok(reported)
+  const [received] = receiver.received
+  assert.ok(received)
   const {
     'webhook-id': delivery = '',
     'webhook-timestamp': timestamp,
     'webhook-signature': signature,
-  } = reported.headers
-  const signed = { id: String(delivery), timestamp: Number(timestamp), body: reported.body }
+  } = received.headers
+  const signed = { id: String(delivery), timestamp: Number(timestamp), body: received.body }
   assert.equal(signature, signHeaders([secret], signed)['webhook-signature'])
 })
 

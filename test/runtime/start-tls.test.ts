@@ -144,8 +144,8 @@ test('a certificate with ten days left is reported at the start', async () => {
     const port = pickPort()
     const server = await serve(['--no-demo'], { ...environment, ...certificate, METRICS_PORT: port })
     assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(server.err), isLogged, server.err)
-    const reported = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(reported) ?? []
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(metrics) ?? []
     const { validToDate } = new X509Certificate(fs.readFileSync(certificate.TLS_CERT_FILE))
     assert.equal(Number(end) * 1_000, validToDate.getTime())
     await stopServer(server)

@@ -75,38 +75,38 @@ test('a running server loads a new pair unless it is invalid', async t => {
   fs.symlinkSync('current/key.pem', files.keyFile)
   const inUse = readCertificate(files.certFile, files.keyFile)
   const { server, port } = await serve(t, inUse)
-  const reported: string[] = []
+  const events: string[] = []
   const stop = watchCertificate(server, inUse, {
     intervalMs: 20,
-    onChange: certificate => reported.push(serialOf(certificate.cert)),
-    onError: fault => reported.push(fault.message),
+    onChange: certificate => events.push(serialOf(certificate.cert)),
+    onError: fault => events.push(fault.message),
   })
   t.after(stop)
   await delay(100)
-  assert.deepEqual(reported, [])
+  assert.deepEqual(events, [])
 
   fs.symlinkSync('2', `${current}.new`)
   fs.renameSync(`${current}.new`, current)
-  await until(() => reported.length === 1)
-  assert.equal(reported[0], serialOf(second.cert))
+  await until(() => events.length === 1)
+  assert.equal(events[0], serialOf(second.cert))
   assert.equal(await servedSerial(port), serialOf(second.cert))
 
   fs.rmSync(files.keyFile)
   fs.copyFileSync(first.keyFile, files.keyFile)
-  await until(() => reported.length === 2)
-  assert.match(reported[1] ?? '', /must belong to the certificate/)
+  await until(() => events.length === 2)
+  assert.match(events[1] ?? '', /must belong to the certificate/)
   await delay(100)
-  assert.equal(reported.length, 2)
+  assert.equal(events.length, 2)
   assert.equal(await servedSerial(port), serialOf(second.cert))
 
   fs.rmSync(files.certFile)
   fs.copyFileSync(first.certFile, files.certFile)
-  await until(() => reported.length === 3)
+  await until(() => events.length === 3)
   assert.equal(await servedSerial(port), serialOf(first.cert))
   stop()
   fs.rmSync(files.certFile)
   await delay(100)
-  assert.equal(reported.length, 3)
+  assert.equal(events.length, 3)
 })
 
 test('a server rejects protocols before TLS 1.2', async t => {

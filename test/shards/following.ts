@@ -53,15 +53,15 @@ export const writing = (caller: Caller) =>
 /** Follows `GET /changes` to its end. Returns each change in the order in which it was sent. */
 export const followingChanges = (caller: Caller) =>
   startWork(async isOver => {
-    const reported: { id: string; changedAt: string }[] = []
+    const changes: { id: string; changedAt: string }[] = []
     let cursor = ''
     for (let isLast = false; ; ) {
       const response = await caller.get(`/changes?kinds=customer&limit=20${cursor && `&after_cursor=${cursor}`}`)
       if (!isPaused(response)) {
         assert.equal(response.status, 200, response.text)
-        reported.push(...response.json.data)
+        changes.push(...response.json.data)
         cursor = response.json.meta.endCursor
-        if (isLast && response.json.data.length === 0) return reported
+        if (isLast && response.json.data.length === 0) return changes
         isLast = isOver()
       }
       await delay(15)

@@ -60,15 +60,15 @@ const abandoned = () =>
 
 /** Asserts that `doctor` reports the move: first in progress, then abandoned. */
 async function assertReported() {
-  const reported = async () => {
+  const readCheck = async () => {
     const { code, out } = await runCommand(['doctor', '--json'], shop.environment)
     assert.equal(code, 1)
     return JSON.parse(out).find(({ check }: { check: string }) => check === 'Moves') as { ok: boolean; detail: string }
   }
-  const early = await reported()
+  const early = await readCheck()
   if (early.ok) assert.equal(early.detail, 'luma moves from east to west, in progress')
   await abandoned()
-  const late = await reported()
+  const late = await readCheck()
   assert.ok(!late.ok)
   assert.match(late.detail, /luma moves from east to west, interrupted \d+ s ago\. .* --undo/)
 }

@@ -53,7 +53,7 @@ const paths = [
 ]
 
 /** Returns all records and the `asOf` of all lists. */
-async function reported() {
+async function readRecords() {
   const lists = new Map<string, { asOf: unknown; lines: string[] }>()
   for (const path of paths) {
     const response = await ask(path, { headers: { ...headers, accept: 'application/x-ndjson' } })
@@ -74,14 +74,14 @@ test('a shop moves out of the bundled database completely', async () => {
   const account = [{ username: 'before', role: 'visitor' }, withKey()] as const
   const created = await post('/accounts', ...account)
   assert.equal(created.status, 201)
-  const original = await reported()
+  const original = await readRecords()
   assert.ok(original.size >= 5, [...original.keys()].join(', '))
   assert.ok((original.get('/products')?.lines.length ?? 0) > 100)
 
   const output = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
   assert.match(output, /Old copy of .* deleted/)
 
-  const moved = await reported()
+  const moved = await readRecords()
   for (const [path, list] of original) assert.deepEqual(moved.get(path), list, path)
   const again = await post('/accounts', ...account)
   assert.deepEqual([again.text, again.headers['idempotent-replayed']], [created.text, 'true'])

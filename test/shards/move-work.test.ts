@@ -64,8 +64,8 @@ test('deliveries continue in order across a move', async () => {
     await shop.move('luma', 'east')
     await delay(500)
     const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
-    const reported = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
-    await waitUntil(() => ids.every(id => reported().has(id)), 'each change is sent', 60_000)
+    const receivedIds = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
+    await waitUntil(() => ids.every(id => receivedIds().has(id)), 'each change is sent', 60_000)
     const deliveries = new Map<string, string>()
     const once: typeof receiver.received = []
     for (const each of receiver.received) {

@@ -55,9 +55,9 @@ test('a service moves during writes without loss, repetition or long pauses', as
   )
   for (const { longestMs } of written) assert.ok(longestMs < 5_000, `${longestMs} ms between two writes`)
 
-  for (const reported of await Promise.all(changes.map(change => change.end()))) {
-    assert.deepEqual(reported.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
-    const timestamps = reported.map(({ changedAt }) => changedAt)
+  for (const followed of await Promise.all(changes.map(change => change.end()))) {
+    assert.deepEqual(followed.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
+    const timestamps = followed.map(({ changedAt }) => changedAt)
     assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
   }
   for (const { ids: listed, instants } of await Promise.all(lists.map(list => list.end()))) {

@@ -49,13 +49,13 @@ const writes = async (caller: Caller) =>
 
 /** Waits until a service is served, with so many customers, and written. */
 async function isServed(caller: Caller, customers: number) {
-  const found = async () => (await caller.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data
-  await waitUntil(async () => (await found())?.length === customers, 'it is served from there', 30_000)
+  const list = async () => (await caller.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data
+  await waitUntil(async () => (await list())?.length === customers, 'it is served from there', 30_000)
   await writes(caller)
 }
 
 /** Returns the lines of doctor about shards. */
-async function reported() {
+async function readShardCheck() {
   const { out } = await runCommand(['doctor', '--json'], shop.environment)
   return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''
 }
@@ -68,7 +68,7 @@ test('a restored shard with a moved service is added without its copy', async ()
   await isServed(luma, 2)
   assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)
   assert.ok(await readServiceOfJob(place.db, nova.service.id))
-  assert.doesNotMatch(await reported(), /luma/)
+  assert.doesNotMatch(await readShardCheck(), /luma/)
 })
 
 test('doctor reports a shard restored in place until it is added', async () => {
@@ -76,11 +76,11 @@ test('doctor reports a shard restored in place until it is added', async () => {
   await place.db.run(sql`
     insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
   assert.match(
-    await reported(),
+    await readShardCheck(),
     /restored to a time before luma was moved to west\. To deactivate the old copy: tillbridge shard add east/,
   )
   await shop.add('east', place.connection)
-  assert.doesNotMatch(await reported(), /luma/)
+  assert.doesNotMatch(await readShardCheck(), /luma/)
 })
 
 test('an outdated control database is updated with a moved service', async () => {
@@ -88,12 +88,12 @@ test('an outdated control database is updated with a moved service', async () =>
   await shop.db.run(sql`update service set shard_name = 'east' where name = 'luma'`)
   const wayOut =
     /restored to a time before luma was moved to west, and lists it in east\. To serve it from west: tillbridge shard add west --adopt luma/
-  assert.match(await reported(), wayOut)
+  assert.match(await readShardCheck(), wayOut)
   assert.match(await shop.add('west', west), wayOut)
   const output = await shop.add('west', west, '--adopt', 'luma')
   assert.doesNotMatch(output, /luma/)
   await isServed(luma, 3)
-  assert.doesNotMatch(await reported(), /luma/)
+  assert.doesNotMatch(await readShardCheck(), /luma/)
 })
 
 test('a service moved out of the control database is removed there', async () => {

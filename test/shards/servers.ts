@@ -34,10 +34,10 @@ type Servers = ReturnType<typeof serversIn>
 
 /** Asserts that a service has rows on one server, none on the other one, and that nothing of a move is left on either. */
 export async function isOnlyAt(servers: Servers, there: string, other: string, { id }: { id: number }) {
-  const found = async (name: string, table: string) =>
+  const hasRows = async (name: string, table: string) =>
     (await servers.ask(name, `select from ${table} where service_id = ${id}`)).length > 0
-  assert.deepEqual([await found(there, 'service'), await found(other, 'service')], [true, false])
-  assert.deepEqual([await found(there, 'customer'), await found(other, 'customer')], [true, false])
+  assert.deepEqual([await hasRows(there, 'service'), await hasRows(other, 'service')], [true, false])
+  assert.deepEqual([await hasRows(there, 'customer'), await hasRows(other, 'customer')], [true, false])
   for (const name of [there, other])
     for (const catalog of ['pg_publication', 'pg_subscription', 'pg_replication_slots'])
       assert.deepEqual(await servers.ask(name, `select from ${catalog}`), [], `${catalog} of ${name}`)

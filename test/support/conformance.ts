@@ -49,24 +49,28 @@ export function createConformanceCheck(document: Node) {
       .sort((a, b) => a.split('{').length - b.split('{').length)
       .find(template => new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
 
-  return function check(method: string, path: string, answer: TestResponse): { operation?: string; faults: string[] } {
+  return function check(
+    method: string,
+    path: string,
+    response: TestResponse,
+  ): { operation?: string; errors: string[] } {
     const template = findTemplate(path.split('?')[0] ?? '')
     const operation = template && document.paths[template][method.toLowerCase()]
-    if (!operation) return { faults: ['no such operation'] }
-    const status = operation.responses[answer.status]
-      ? answer.status
-      : isCovered(answer.status)
+    if (!operation) return { errors: ['no such operation'] }
+    const status = operation.responses[response.status]
+      ? response.status
+      : isCovered(response.status)
         ? 'default'
-        : answer.status
+        : response.status
     const steps = ['paths', template, method.toLowerCase(), 'responses', status]
-    const { node: response, pointer } = resolve(operation.responses[status], toPointer(...steps))
-    if (!response) return { operation: operation.operationId, faults: [`${answer.status} is not documented`] }
+    const { node: documented, pointer } = resolve(operation.responses[status], toPointer(...steps))
+    if (!documented) return { operation: operation.operationId, errors: [`${response.status} is not documented`] }
     const errors = [
-      ...checkHeaders(response, method, answer),
-      ...checkBody(response, pointer, answer),
-      ...checkCode(operation, answer),
+      ...checkHeaders(documented, method, response),
+      ...checkBody(documented, pointer, response),
+      ...checkCode(operation, response),
     ]
-    return { operation: operation.operationId, faults: errors }
+    return { operation: operation.operationId, errors }
   }
 
   /** Checks that an error has its own status, and a code of its operation or of all operations. */

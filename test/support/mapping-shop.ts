@@ -7,10 +7,10 @@ import type { Caller, TestApi } from './service.ts'
 
 /** A shop that the e-commerce platform knows nothing of: two stores, a hoodie in two sizes of black and one of red, two customers. */
 export async function createUnmappedShop(
-  { db, createService: tenant }: Pick<TestApi, 'db' | 'createService'>,
+  { db, createService }: Pick<TestApi, 'db' | 'createService'>,
   settings: Partial<Settings> = {},
 ): Promise<Caller> {
-  const caller = await tenant({ writesPerMinute: 'off', readsPerMinute: 'off', ...settings })
+  const caller = await createService({ writesPerMinute: 'off', readsPerMinute: 'off', ...settings })
   const { service } = caller
   await upsertStores(db, service, [
     { storeId: '1001', storeNumber: '101', name: 'Collins Street' },

@@ -40,8 +40,8 @@ export function assertProblem(
     if (pointer !== undefined) assert.match(pointer, /^(\/[^/]*)*$/, shown)
     if (parameter === undefined && pointer === undefined) assert.equal(fault.code, 'voucher_not_configured', shown)
   }
-  const { type: _, instance: __, ...reported } = json
-  assert.doesNotMatch(JSON.stringify(reported), internals)
+  const { type: _, instance: __, ...shared } = json
+  assert.doesNotMatch(JSON.stringify(shared), internals)
 }
 
 /** Returns the field errors in short form: `/lines/0/sku unknown_sku`. */

@@ -84,12 +84,12 @@ export async function startTestApi({
   environment = {},
   backOffice,
   log,
-  sharedWith: secondApi,
+  sharedWith,
   database: existing,
 }: Options = {}): Promise<TestApi> {
-  const database = secondApi ? shareDatabase(secondApi.database) : (existing ?? (await createTestDatabase()))
+  const database = sharedWith ? shareDatabase(sharedWith.database) : (existing ?? (await createTestDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
-  const secret = secondApi?.secret ?? existing?.secret ?? randomBytes(32).toString('hex')
+  const secret = sharedWith?.secret ?? existing?.secret ?? randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
@@ -141,20 +141,20 @@ export async function startTestApi({
     }
   }
 
-  const account = async (as: Role, of: Service) => {
+  const createAccount = async (as: Role, of: Service) => {
     const username = `user${++nameCount}`
     const password = await addAccount(db, keys, username, of, as)
     if (!password) throw new Error('the account is new')
     return caller(username, password, of)
   }
-  const tenant = async (ownSettings: Partial<Settings> = {}) => {
+  const createService = async (ownSettings: Partial<Settings> = {}) => {
     const service = await addService(db, `shop${++nameCount}`, ownSettings)
     if (!service) throw new Error('the service is new')
-    return account(role, service)
+    return createAccount(role, service)
   }
 
-  const own = () => (existing?.service ? account(role, existing.service) : tenant(settings))
-  const first = secondApi ? caller(secondApi.username, secondApi.password, secondApi.service) : await own()
+  const own = () => (existing?.service ? createAccount(role, existing.service) : createService(settings))
+  const first = sharedWith ? caller(sharedWith.username, sharedWith.password, sharedWith.service) : await own()
   return {
     ...first,
     baseUrl: listening.baseUrl,
@@ -163,8 +163,8 @@ export async function startTestApi({
     database,
     keys,
     secret,
-    createAccount: (as, of = first.service) => account(as, of),
-    createService: tenant,
+    createAccount: (as, of = first.service) => createAccount(as, of),
+    createService,
     sendRaw: raw,
     async stop() {
       agent.destroy()

@@ -95,12 +95,12 @@ export const backDate = (
     update voucher set ${raw(column)} = now() - interval '1 ms' where service_id = ${service.id} and number = ${number}`)
 
 /** How many seconds there are between a wall clock in Melbourne and the one there in so many seconds. */
-export const getClockDifference = (reported: string, seconds: number) =>
+export const getClockDifference = (wallClock: string, seconds: number) =>
   Math.abs(
     Temporal.Now.zonedDateTimeISO('Australia/Melbourne')
       .add({ seconds })
       .toPlainDateTime()
-      .until(reported)
+      .until(wallClock)
       .total('seconds'),
   )
 
@@ -124,8 +124,8 @@ export const lockVoucher = (
 
 /** Returns a rejection without the members that differ for each request. */
 export const getRejection = ({ status, json }: TestResponse) => {
-  const { requestId: _, instance: __, ...reported } = json
-  return { status, ...reported }
+  const { requestId: _, instance: __, ...shared } = json
+  return { status, ...shared }
 }
 
 /** The steps in a voucher's ledger, as `kind state`. */

@@ -94,9 +94,9 @@ export async function startCollector(port = 0) {
       if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
         errors.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
       try {
-        const reported = readMessage('ExportTraceServiceRequest', body)
-        if (shape.Check(reported)) spans.push(...spansOf(reported))
-        else errors.push(JSON.stringify([...shape.Errors(reported)].slice(0, 5)))
+        const message = readMessage('ExportTraceServiceRequest', body)
+        if (shape.Check(message)) spans.push(...spansOf(message))
+        else errors.push(JSON.stringify([...shape.Errors(message)].slice(0, 5)))
       } catch (error) {
         errors.push(String(error))
       }

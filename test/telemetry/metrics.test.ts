@@ -71,8 +71,8 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
   assert.ok((values.get('tillbridge_jobs_oldest_due_seconds{kind="schedule-syncs"}') ?? Number.NaN) < 60)
   for (const state of ['queued', 'failed'])
     assert.equal(values.get(`tillbridge_emails{state="${state}"}`), 0, 'before there is one')
-  const reported = text.match(/^# TYPE (\S+)/gm) ?? []
-  assert.equal(new Set(reported).size, reported.length)
+  const names = text.match(/^# TYPE (\S+)/gm) ?? []
+  assert.equal(new Set(names).size, names.length)
 })
 
 /** Returns the names and labels of all metrics, each once, without the suffixes of histograms. */
@@ -84,9 +84,9 @@ const readSeries = (values: ReadonlyMap<string, number>) =>
 
 test('exported metrics are in the list with their labels', async () => {
   const { values } = await figures()
-  const reported = readSeries(values)
-  assert.ok(reported.length > 200)
-  for (const { name, labels } of reported) {
+  const series = readSeries(values)
+  assert.ok(series.length > 200)
+  for (const { name, labels } of series) {
     const base = name.replace(/_(bucket|sum|count)$/, '')
     const known = metrics[(base in metrics ? base : name) as keyof typeof metrics]
     assert.ok(known, `${name} is not in the list`)
@@ -132,8 +132,8 @@ test('a taken port stops the start and is named', async () => {
 })
 
 test('a process without requests also reports its lost log lines', () => {
-  const reported = processSamples([{ backOffices: { listOpen: () => [] } as never }]).map(({ name }) => name)
-  assert.ok(reported.includes('tillbridge_log_lines_lost_total'))
+  const names = processSamples([{ backOffices: { listOpen: () => [] } as never }]).map(({ name }) => name)
+  assert.ok(names.includes('tillbridge_log_lines_lost_total'))
 })
 
 test('metrics of several processes are summed or maximised with escaped labels', () => {

@@ -137,8 +137,8 @@ test('a back office call belongs to the trace and propagates it', async () => {
   seenByOffice.length = 0
   const response = await fronted.get('/rewards/accounts/7')
   assert.equal(response.status, 200, response.text)
-  const [reported = ''] = seenByOffice
-  const [, traceId = '', spanId] = reported.split('-')
+  const [sentTraceparent = ''] = seenByOffice
+  const [, traceId = '', spanId] = sentTraceparent.split('-')
   const spans = await traceOf(traceId, 'GET /rewards/accounts/:id')
   const request = one(spans, 'GET /rewards/accounts/:id')
   assert.equal(request.parentSpanId, undefined)
@@ -215,17 +215,17 @@ test('spans wait for a busy collector, and rejected ones count lost', async () =
   const bodies = collector.bodies.length
   const requestId = 'comes-late'
   await api.get('/stores', { 'x-request-id': requestId })
-  const reported = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
-  await waitUntil(() => reported().length, 'the span that waited')
+  const findSpans = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
+  await waitUntil(() => findSpans().length, 'the span that waited')
   assert.ok(collector.bodies.length >= bodies + 3)
-  assert.equal(reported().length, 1)
+  assert.equal(findSpans().length, 1)
   assert.equal(spanCounts().lost, 0)
   collector.statuses.push(400)
   await api.get('/stores')
   await waitUntil(() => (spanCounts().lost ?? 0) > 0, 'rejected spans are counted')
   await api.get('/stores')
-  const said = /trace export failed.*trace export resumed/s
-  await waitUntil(() => said.test(logged.text), 'the log reports it')
+  const messages = /trace export failed.*trace export resumed/s
+  await waitUntil(() => messages.test(logged.text), 'the log reports it')
 })
 
 test('a server with a collector exports until shutdown, others load nothing', async () => {
@@ -243,9 +243,9 @@ test('a server with a collector exports until shutdown, others load nothing', as
   const last = await requested()
   const { code } = await stopServer(server)
   assert.equal(code, 0, server.err)
-  const found = last()
-  assert.equal(found?.resource['service.name'], 'till-7')
-  assert.equal(found?.resource['process.pid'], server.pid)
+  const lastSpan = last()
+  assert.equal(lastSpan?.resource['service.name'], 'till-7')
+  assert.equal(lastSpan?.resource['process.pid'], server.pid)
   const bodyCount = collector.bodies.length
   await runSuccessfully(['service', 'list'], environment)
   assert.equal(collector.bodies.length, bodyCount)

@@ -50,7 +50,7 @@ test('passwords and API keys never appear in logs, audit entries or tables', asy
   assert.equal(new Set(secrets).size, 4)
   const kept = await everything()
   assert.ok(kept.includes(username))
-  const reported = [
+  const texts = [
     (await api.get('/accounts')).text,
     (await api.get(`/accounts/${username}`)).text,
     (await api.get('/audit')).text,
@@ -60,7 +60,7 @@ test('passwords and API keys never appear in logs, audit entries or tables', asy
     for (const form of [secret, hex, Buffer.from(secret, 'base64url').toString('hex')])
       assert.ok(!kept.includes(form), 'in the database')
     assert.ok(!logged.includes(secret), 'in the logs')
-    for (const text of reported) assert.ok(!text.includes(secret), 'in an answer')
+    for (const text of texts) assert.ok(!text.includes(secret), 'in an answer')
   }
   assert.ok(logged.includes('/accounts/:username/rotate'))
   const lines = (await api.get('/audit')).json.data

@@ -142,8 +142,8 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
     ],
   )
   // Six digits can occur in an identifier or a time by chance.
-  const reported = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
-  for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!reported.includes(secret), secret)
+  const text = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
+  for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!text.includes(secret), secret)
 })
 
 test('an admin sees only the audit entries of their own service', async () => {

@@ -26,73 +26,73 @@ function toRequestId(id: string) {
 }
 
 /** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
-export async function fillWithCanaries(api: TestApi, { service: tenant }: Caller, canary: string) {
+export async function fillWithCanaries(api: TestApi, { service }: Caller, canary: string) {
   const { db } = api
   for (const id of ['1', `${canary}id`]) {
     const sku = `sku-${id}`
-    await upsertStores(db, tenant, [
+    await upsertStores(db, service, [
       { storeId: id, storeNumber: id, name: `${canary}store`, ecommerceLocationId: 'location' },
     ])
-    await upsertStaff(db, tenant, [{ id, code: id, surname: `${canary}staff`, email: `${id}@example.com` }])
-    await upsertCustomers(db, tenant, [
+    await upsertStaff(db, service, [{ id, code: id, surname: `${canary}staff`, email: `${id}@example.com` }])
+    await upsertCustomers(db, service, [
       { id, firstname: `${canary}customer`, email: `${id}@example.com`, joinedStoreId: id },
     ])
-    await upsertProducts(db, tenant, [
+    await upsertProducts(db, service, [
       {
         product: { productId: id, productCode: id, name: `${canary}product` },
         colour: { productId: id, colourId: id },
         variant: { skuId: id, productId: id, colourId: id, sku, sizeCode: 'S', price: '10.00' },
       },
     ])
-    await upsertStock(db, tenant, [{ storeId: id, skuId: id, freeStock: 7 }])
-    await upsertTransactions(db, tenant, [transaction(id, `${canary}sale`)])
-    await upsertPrograms(db, tenant, [
+    await upsertStock(db, service, [{ storeId: id, skuId: id, freeStock: 7 }])
+    await upsertTransactions(db, service, [transaction(id, `${canary}sale`)])
+    await upsertPrograms(db, service, [
       {
         program: { programId: id, name: `${canary}program` },
         tier: { programId: id, tierId: id, name: `${canary}tier`, sequence: 1 },
       },
     ])
-    await upsertRewardAccounts(db, tenant, [{ id, customerId: id, programId: id, tierId: id }])
+    await upsertRewardAccounts(db, service, [{ id, customerId: id, programId: id, tierId: id }])
     await db.run(sql`
       insert into reward_redemption (service_id, request_id, account_id, lot_kind, amount, status, username, expires_at)
-      values (${tenant.id}, ${toRequestId(id)}, ${id}, 'points', 1, 'confirmed', ${`${canary}user`}, now())`)
-    await placeOrder(db, tenant, id, `${canary}product`)
+      values (${service.id}, ${toRequestId(id)}, ${id}, 'points', 1, 'confirmed', ${`${canary}user`}, now())`)
+    await placeOrder(db, service, id, `${canary}product`)
     await db.run(sql`
       insert into webhook (service_id, webhook_id, url, kinds, state, cursor, secret)
-      values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
+      values (${service.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
     await db.run(sql`
-      insert into sync_run (service_id, sync, run_id, is_full, error) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
+      insert into sync_run (service_id, sync, run_id, is_full, error) values (${service.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
     await db.run(sql`
-      insert into sync_run (service_id, sync, run_id, origin, is_full, error) values (${tenant.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
-    await addLogEntries(db, tenant, [{ requestId: id, username: `${canary}user` }])
+      insert into sync_run (service_id, sync, run_id, origin, is_full, error) values (${service.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
+    await addLogEntries(db, service, [{ requestId: id, username: `${canary}user` }])
     await db.run(sql`
-      insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
+      insert into alert (service_id, alert_id, kind, subject, detail) values (${service.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     // Usernames are the installation's: no two services can give the same one to two people.
-    if (id !== '1') await addAccount(db, api.keys, id, tenant, 'visitor')
+    if (id !== '1') await addAccount(db, api.keys, id, service, 'visitor')
   }
-  await upsertGateways(db, tenant, [{ name: `${canary}gateway` }])
+  await upsertGateways(db, service, [{ name: `${canary}gateway` }])
 }
 
 /** An order of one line, half of which came back. */
-async function placeOrder(db: Db, { id: tenant }: Service, id: string, name: string) {
+async function placeOrder(db: Db, { id: serviceId }: Service, id: string, name: string) {
   await db.run(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)
-    values (${tenant}, ${id}, now(), now(), ${id}, ${id}, '{}', '{}', 'USD', 2, 0, 20)`)
+    values (${serviceId}, ${id}, now(), now(), ${id}, ${id}, '{}', '{}', 'USD', 2, 0, 20)`)
   await db.run(sql`
     insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value, returned, refunded)
-    values (${tenant}, ${id}, 1, 'shipped', ${id}, ${`sku-${id}`}, ${id}, ${name}, 'S', 2, 10, '[]', 20, 1, 10)`)
+    values (${serviceId}, ${id}, 1, 'shipped', ${id}, ${`sku-${id}`}, ${id}, ${name}, 'S', 2, 10, '[]', 20, 1, 10)`)
   await db.run(sql`
     insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
-    values (${tenant}, ${id}, now(), now(), ${id}, ${id}, ${id}, 'requested', true)`)
+    values (${serviceId}, ${id}, now(), now(), ${id}, ${id}, ${id}, 'requested', true)`)
   await db.run(sql`
     insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)
-    values (${tenant}, ${id}, 1, ${id}, 1, 1, 10, 'SIZE')`)
+    values (${serviceId}, ${id}, 1, ${id}, 1, 1, 10, 'SIZE')`)
   await db.run(sql`
     insert into stock_reservation (service_id, id, reference, account, expires_at)
-    values (${tenant}, ${id}, ${name}, ${name}, now() + interval '1 day')`)
+    values (${serviceId}, ${id}, ${name}, ${name}, now() + interval '1 day')`)
   await db.run(sql`
     insert into shipment (service_id, id, changed_at, order_id, source_key, carrier, tracking_number, lines)
-    values (${tenant}, ${id}, now(), ${id}, ${id}, ${name}, ${name}, '[]')`)
+    values (${serviceId}, ${id}, now(), ${id}, ${id}, ${name}, ${name}, '[]')`)
 }
 
 const transaction = (id: string, productName: string) => ({

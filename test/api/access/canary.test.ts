@@ -18,7 +18,7 @@ after(() => api.stop())
 test('secrets appear only in the responses they belong to, never in logs', async () => {
   const secretPhrase = 'xyzzy-plugh-4711'
   const responses: TestResponse[] = []
-  const reported = async (response: Promise<TestResponse>) => {
+  const record = async (response: Promise<TestResponse>) => {
     responses.push(await response)
     return responses.at(-1) as TestResponse
   }
@@ -29,18 +29,18 @@ test('secrets appear only in the responses they belong to, never in logs', async
   const validated = await post(api, '/vouchers/validate', { number, pin, amount: '10.00' })
   const { validationId } = validated.json.data
 
-  await reported(post(api, '/vouchers/lookup', { number, pin }))
-  await reported(api.get(`/vouchers/${number}`, { 'x-voucher-pin': pin }))
-  await reported(api.get(`/vouchers/${number}?pin=${pin}`))
-  await reported(post(api, `/vouchers/lookup?pin=${pin}`, { number, pin }))
-  await reported(post(api, '/vouchers/lookup', { number, pin: wrong }))
-  await reported(post(api, '/vouchers/lookup', { number, pin: Number(pin) }))
-  await reported(post(api, '/vouchers/lookup', { number, pin, [pin]: pin }))
-  await reported(post(api, '/vouchers/lookup', `{"number":"${number}","pin":"${pin}"`))
-  await reported(put(api, `/vouchers/${number}/lock`, { validationId }))
-  await reported(put(api, `/vouchers/${number}/lock`, { validationId: `${validationId}x` }))
+  await record(post(api, '/vouchers/lookup', { number, pin }))
+  await record(api.get(`/vouchers/${number}`, { 'x-voucher-pin': pin }))
+  await record(api.get(`/vouchers/${number}?pin=${pin}`))
+  await record(post(api, `/vouchers/lookup?pin=${pin}`, { number, pin }))
+  await record(post(api, '/vouchers/lookup', { number, pin: wrong }))
+  await record(post(api, '/vouchers/lookup', { number, pin: Number(pin) }))
+  await record(post(api, '/vouchers/lookup', { number, pin, [pin]: pin }))
+  await record(post(api, '/vouchers/lookup', `{"number":"${number}","pin":"${pin}"`))
+  await record(put(api, `/vouchers/${number}/lock`, { validationId }))
+  await record(put(api, `/vouchers/${number}/lock`, { validationId: `${validationId}x` }))
   const guess = Buffer.from(`${api.username}:${secretPhrase}`).toString('base64')
-  await reported(api.get('/stores', { authorization: `Basic ${guess}` }))
+  await record(api.get('/stores', { authorization: `Basic ${guess}` }))
 
   // The mail server rejects the message temporarily, and the worker logs that.
   const sink = await startSink()

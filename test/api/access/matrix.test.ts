@@ -74,7 +74,7 @@ const likeIt = (name: string) =>
 /**
  * Returns the visible part of a response without the requested name. Records created here have their own identifiers.
  */
-const reported = (response: TestResponse, name: string) =>
+const withoutName = (response: TestResponse, name: string) =>
   response.status < 300
     ? { status: response.status }
     : JSON.parse(
@@ -122,7 +122,7 @@ test("another service's identifier gets the same response as an unknown identifi
     ]
     requested++
     assert.doesNotMatch(foreign.text, /canary/i, operation.id)
-    assert.deepEqual(reported(foreign, name), reported(unknown, likeIt(name)), `${operation.id} ${name}`)
+    assert.deepEqual(withoutName(foreign, name), withoutName(unknown, likeIt(name)), `${operation.id} ${name}`)
   }
   for (const operation of operations.filter(({ id }) => !excluded.includes(id))) {
     for (const name of named) {

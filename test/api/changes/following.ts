@@ -43,13 +43,13 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 /** Reads one page. Starts again if the cursor has expired. */
 export async function readOn(one: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
   const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
-  const { status: responseStatus, json } = await one.caller.get(`/changes?${one.query}${after}`)
-  if (responseStatus === 410) {
+  const { status, json } = await one.caller.get(`/changes?${one.query}${after}`)
+  if (status === 410) {
     assert.equal(json.code, 'cursor_expired')
     Object.assign(one, { cursor: undefined, copy: new Map() })
     return { changes: [], hasMore: true, expired: true }
   }
-  assert.equal(responseStatus, 200, JSON.stringify(json))
+  assert.equal(status, 200, JSON.stringify(json))
   for (const change of json.data) take(one, change)
   one.cursor = json.meta.endCursor
   return { changes: json.data, hasMore: json.meta.hasNextPage, expired: false }
@@ -66,7 +66,7 @@ export async function readAll(one: Follower): Promise<ChangeItem[]> {
 }
 
 /** Returns the current records of some types with their change timestamps: the expected copy. */
-export async function status(
+export async function readExpectedCopy(
   { db }: Pick<TestApi, 'db'>,
   service: Service,
   of: readonly Kind[] = changeKinds,

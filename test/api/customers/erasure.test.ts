@@ -108,11 +108,11 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     [{ name: 'Ann' }],
   )
   assertProblem(await api.get(`/rewards/accounts/r${n}`), 'not_found', api.baseUrl)
-  const reported = (await api.get(`/changes?limit=1000&after_cursor=${endCursor}`)).json.data.filter(
+  const tombstones = (await api.get(`/changes?limit=1000&after_cursor=${endCursor}`)).json.data.filter(
     (each: { action: string }) => each.action === 'removed',
   )
   assert.deepEqual(
-    reported.map((each: Record<string, unknown>) => [each.kind, each.id]),
+    tombstones.map((each: Record<string, unknown>) => [each.kind, each.id]),
     [
       ['customer', id],
       ['reward-account', `r${n}`],

@@ -55,7 +55,7 @@ test('a personal data export contains everything about one person only', async (
   assert.ok(!response.text.includes(other.email) && !response.text.includes(other.id))
   assert.doesNotMatch(response.text, new RegExp(`"pin"|${voucher.pin}`))
   // Each table that has a text of the person is in it, but for what is encrypted.
-  const tables = new Set((await tablesWith(api, 'canary')).map(found => found.split(':')[0]))
+  const tables = new Set((await tablesWith(api, 'canary')).map(match => match.split(':')[0]))
   assert.deepEqual([...tables], ['customer', 'order_payment', 'return_line', 'sales_order', 'voucher_sale'])
 })
 

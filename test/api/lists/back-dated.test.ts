@@ -24,7 +24,7 @@ after(async () => {
 
 const beginning = '1970-01-01T00:00:00.000000Z'
 const ann = (id: string, updateTimeStamp?: string) => ({ id, firstname: 'Ann', updateTimeStamp })
-const put = ({ service: tenant }: Caller, ...rows: object[]) => upsertCustomers(api.db, tenant, rows)
+const put = ({ service }: Caller, ...rows: object[]) => upsertCustomers(api.db, service, rows)
 
 /** A service whose list of customers was loaded with the first row. */
 async function loaded(...rows: object[]) {
@@ -216,16 +216,16 @@ test('a returning record is later than its tombstone despite a clock step', asyn
 })
 
 /** A whole pull shows this product and nothing else. */
-async function pullOnly({ service: tenant }: Caller, productId: string, skuId: string) {
+async function pullOnly({ service }: Caller, productId: string, skuId: string) {
   const { db } = api
-  const locked = await leaseSync(db, tenant, 'products')
+  const locked = await leaseSync(db, service, 'products')
   assert.ok(locked)
   const lease = { sync: 'products', run: locked.run }
-  await recordSeen(db, tenant, lease, 'variant', [skuId])
-  await recordSeen(db, tenant, lease, 'product', [productId])
+  await recordSeen(db, service, lease, 'variant', [skuId])
+  await recordSeen(db, service, lease, 'product', [productId])
   for (const list of ['variant', 'product'] as const)
     assert.deepEqual(
-      await removeUnseen(db, tenant, { lease, list, findExisting: async () => [], onRemoved: async () => {} }),
+      await removeUnseen(db, service, { lease, list, findExisting: async () => [], onRemoved: async () => {} }),
       { kept: 0 },
     )
 }

@@ -41,15 +41,17 @@ const [{ customerId: buyer }] = (await api.get(`/orders/transactions/search?sold
   (sale: { customerId: string | null }) => sale.customerId,
 )
 
-const { id: service } = api.service
+const { id: serviceId } = api.service
 for (const subject of ['stock', 'stores'])
-  await raiseAlert(api.db, service, { kind: 'sync_failing', subject, detail: '500' })
+  await raiseAlert(api.db, serviceId, { kind: 'sync_failing', subject, detail: '500' })
 for (const name of ['first', 'second']) {
   const { rows } = api.db
-  await rows(sql`insert into sync_run (service_id, sync, is_full, ended_at) values (${service}, 'stock', true, now())`)
+  await rows(
+    sql`insert into sync_run (service_id, sync, is_full, ended_at) values (${serviceId}, 'stock', true, now())`,
+  )
   await rows(sql`
     insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id)
-    values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
+    values (${serviceId}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
   await addLogEntries(api.db, api.service, [
     { requestId: name, username: 'ann', operation: 'GET /tour', path: '/tour' },
   ])

@@ -65,12 +65,12 @@ async function killLoader(caller: Caller) {
 }
 
 /** Removes the newest customer, and another one. */
-const removeSome = (db: Database, { service: tenant }: Caller) =>
+const removeSome = (db: Database, { service }: Caller) =>
   db.transaction(async tx => {
-    const change = await beginChange(tx, tenant, ['customer'])
-    const of = sql`(select id from customer where service_id = ${tenant.id} order by`
+    const change = await beginChange(tx, service, ['customer'])
+    const of = sql`(select id from customer where service_id = ${service.id} order by`
     const where = sql`id in (${of} changed_at desc limit 1), ${of} random() limit 1))`
-    await removeRecords(tx, tenant, change, { list: 'customer', id: sql`id`, where })
+    await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where })
   })
 
 test('a reader misses nothing despite killed initial loads, late arrivals and tombstones', async () => {

@@ -31,7 +31,7 @@ const locked = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Databas
 })
 
 /** A transaction that has changed customers and stays open until `commit`. */
-async function open(t: TestContext, { service: tenant }: Caller, rows: readonly object[]) {
+async function open(t: TestContext, { service }: Caller, rows: readonly object[]) {
   const events = new EventTarget()
   const worked = once(events, 'worked')
   const released = once(events, 'release')
@@ -40,7 +40,7 @@ async function open(t: TestContext, { service: tenant }: Caller, rows: readonly 
       () => released,
       () => events.dispatchEvent(new Event('worked')),
     ),
-    tenant,
+    service,
     rows,
   )
   await Promise.race([worked, ended])
@@ -53,10 +53,10 @@ async function open(t: TestContext, { service: tenant }: Caller, rows: readonly 
   return { commit }
 }
 
-const newestChange = async ({ service: tenant }: Caller) =>
+const newestChange = async ({ service }: Caller) =>
   (
     await api.db.row<{ at: string }>(
-      sql`select max(changed_at)::text as at from customer where service_id = ${tenant.id}`,
+      sql`select max(changed_at)::text as at from customer where service_id = ${service.id}`,
     )
   )?.at
 
@@ -229,9 +229,9 @@ for (const offset of ['800 ms', '1 hour'])
     let { asOf } = start
     const deadline = performance.now() + 5_000
     do {
-      const found = await pollSince(caller, asOf)
-      asOf = found.asOf
-      for (const id of found.ids) seen.add(id)
+      const polled = await pollSince(caller, asOf)
+      asOf = polled.asOf
+      for (const id of polled.ids) seen.add(id)
       await delay(50)
     } while (seen.size < 3 && performance.now() < deadline)
     assert.deepEqual(seen, new Set(['000001', '000002', 'new']))

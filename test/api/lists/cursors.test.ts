@@ -13,11 +13,11 @@ before(async () => {
 after(() => api.stop())
 
 /** Three customers, the first two with three transactions each. */
-async function fill({ service: tenant }: Caller) {
-  await upsertCustomers(api.db, tenant, buildCustomers(1, 3))
+async function fill({ service }: Caller) {
+  await upsertCustomers(api.db, service, buildCustomers(1, 3))
   await api.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${tenant.id}, n::text, lpad((1 + n % 2)::text, 6, '0'), '2024-05-26', now(), json_build_object('id', n::text)::text
+    select ${service.id}, n::text, lpad((1 + n % 2)::text, 6, '0'), '2024-05-26', now(), json_build_object('id', n::text)::text
       from generate_series(1, 6) n`)
 }
 

@@ -20,10 +20,10 @@ async function withCustomers(count: number) {
   return caller
 }
 
-const timestamps = async ({ service: tenant }: Caller) =>
+const timestamps = async ({ service }: Caller) =>
   (
     await api.db.row<{ timestamps: number }>(
-      sql`select count(distinct changed_at)::integer as timestamps from customer where service_id = ${tenant.id}`,
+      sql`select count(distinct changed_at)::integer as timestamps from customer where service_id = ${service.id}`,
     )
   )?.timestamps
 

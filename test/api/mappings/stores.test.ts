@@ -82,8 +82,8 @@ test('large inventory is updated after the response, which does not wait', async
     const { text } = await caller.get('/inventory', { accept: 'application/x-ndjson' })
     const all = text.trimEnd().split('\n')
     assert.equal(all.length, skuIds.length + 6)
-    const reported = all.map(line => JSON.parse(line))
-    return new Set(reported.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
+    const records = all.map(line => JSON.parse(line))
+    return new Set(records.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
   }
   assert.equal((await map(caller, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
   assert.equal((await put(caller, '/settings', { inventoryBuffer: 2 })).status, 200)

@@ -42,7 +42,7 @@ export async function startTraffic(): Promise<Traffic> {
 
   async function requested(method: Method, path: string, answering: Promise<TestResponse>) {
     const response = await answering
-    const { operation, faults: errors } = check(method, path, response)
+    const { operation, errors } = check(method, path, response)
     exchanges.push({ operation, response })
     assert.deepEqual(errors, [], `${response.status} ${method} ${path}\n${response.text.slice(0, 2_000)}`)
     return response

@@ -27,9 +27,9 @@ export function testChanges(traffic: () => Traffic) {
     const lines = { accept: ndjson }
     const of = (path: string) => ({ at: api, caller: api, path })
     for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
-      const reported = await openLines(of(path))
-      const body = await text(reported.body)
-      const response = { status: reported.status, headers: reported.headers, text: body, json: undefined }
+      const bulkExport = await openLines(of(path))
+      const body = await text(bulkExport.body)
+      const response = { status: bulkExport.status, headers: bulkExport.headers, text: body, json: undefined }
       await requested('GET', path, Promise.resolve(response))
       const page = await get(path)
       assert.deepEqual(recordsIn(body).slice(0, 100), page.json.data.slice(0, 100))

@@ -171,7 +171,7 @@ test('an unknown path or method returns a problem document', async () => {
     assert.deepEqual(
       traffic
         .check('GET', '/errors/none', { ...response, status: 404 })
-        .faults.filter(fault => !/^(allow|method_not_allowed)/.test(fault)),
+        .errors.filter(fault => !/^(allow|method_not_allowed)/.test(fault)),
       [],
     )
     assert.equal(response.json.code, code)
@@ -196,7 +196,7 @@ test('the check detects a response that differs from the document', async () => 
     [{ json: { data: response.json.data } }, /must have required property 'meta'/],
   ]
   for (const [change, fault] of strayed)
-    assert.match(traffic.check('GET', '/stores', { ...response, ...change }).faults.join(), fault)
+    assert.match(traffic.check('GET', '/stores', { ...response, ...change }).errors.join(), fault)
 })
 
 /** Codes that are not provoked here, and the tests that do. */

@@ -20,10 +20,10 @@ test('an alert contains its cause, its count and its remedy', async () => {
   assert.deepEqual(await alerts(caller), [])
   await raise(caller, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
   await raise(caller, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
-  const [{ id, since, lastAt, ...reported } = {} as AlertRecord, ...more] = await alerts(caller)
+  const [{ id, since, lastAt, ...alert } = {} as AlertRecord, ...more] = await alerts(caller)
   assert.deepEqual(more, [])
   assert.ok(id && Date.parse(since) <= Date.parse(lastAt))
-  assert.deepEqual(reported, {
+  assert.deepEqual(alert, {
     kind: 'sync_failing',
     subject: 'stock',
     title: 'Sync keeps failing',

@@ -102,11 +102,11 @@ test('names from a file are truncated and no line content is stored', async () =
   const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
   const many = await importAndWait(caller, 'stores', line, { 'content-type': 'application/x-ndjson' })
-  const reported = (await caller.get(`${many.path}/rejected`)).json.data.filter(
+  const rejectedRows = (await caller.get(`${many.path}/rejected`)).json.data.filter(
     ({ reason: rowReason }: Record<string, unknown>) => rowReason === "doesn't exist",
   )
   assert.deepEqual(
-    [reported.length, Math.max(...reported.map(({ column }: { column: string }) => column.length))],
+    [rejectedRows.length, Math.max(...rejectedRows.map(({ column }: { column: string }) => column.length))],
     [20, 100],
   )
 

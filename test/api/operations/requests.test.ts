@@ -166,8 +166,8 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
     await api.createService({ requestLogRetentionDays: 0 }),
   ]
   for (const days of [1, 6, 8, 20, 31, 33])
-    for (const { service: of } of [caller, long])
-      await addLogEntries(db, of, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
+    for (const { service } of [caller, long])
+      await addLogEntries(db, service, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
   const old = async (reader: Caller) => (await search(reader, 'path=/old')).map(({ id }) => id)
   assert.deepEqual(
     [await old(caller), await old(long)],
@@ -201,10 +201,10 @@ test('expired log entries are purged in batches, except of unwritable services',
     await api.createService({ requestLogRetentionDays: 85 }),
     await api.createService({ requestLogRetentionDays: 90 }),
   ]
-  const fill = ({ service: of }: Caller, days: number, count: number) =>
+  const fill = ({ service }: Caller, days: number, count: number) =>
     addLogEntries(
       db,
-      of,
+      service,
       Array.from({ length: count }, (_, i) => ({ at: daysAgo(days) + 1_000 * i, path: '/busy' })),
     )
   const lines = ({ service: { id } }: Caller) =>

@@ -107,10 +107,10 @@ const chunked = { 'transfer-encoding': 'chunked' }
 
 test('an oversized or endless body is rejected early and its connection closed', async () => {
   const announced = await tlsTo(api)
-  const reported = readUntilClosed(announced)
+  const announcedResponse = readUntilClosed(announced)
   announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
   const endless = await tlsTo(api)
-  const heard = readUntilClosed(endless)
+  const endlessResponse = readUntilClosed(endless)
   let sent = 0
   endless.write(head('Content-Type: application/json', 'Transfer-Encoding: chunked'))
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
@@ -118,7 +118,7 @@ test('an oversized or endless body is rejected early and its connection closed',
     sent += 65_536
     if (!endless.write(chunk)) await Promise.race([once(endless, 'drain'), once(endless, 'close')]).catch(() => {})
   }
-  for (const response of await Promise.all([reported, heard]))
+  for (const response of await Promise.all([announcedResponse, endlessResponse]))
     assert.match(response, /^HTTP\/1.1 413 [\s\S]*"code":"body_too_large"/)
   assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
 })
@@ -209,8 +209,8 @@ test('an unexpected body is detected by its bytes, also over HTTP/2', async () =
       const headers = { ':path': path, ':method': 'POST', 'content-type': type }
       const stream = session.request(Object.assign(headers, buildCredentials(api))).resume()
       stream.end(body)
-      const [reported] = await once(stream, 'response')
-      assert.equal(reported[':status'], status, `${type} ${body}`)
+      const [responseHeaders] = await once(stream, 'response')
+      assert.equal(responseHeaders[':status'], status, `${type} ${body}`)
     }
   } finally {
     session.destroy()

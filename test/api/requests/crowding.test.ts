@@ -62,7 +62,7 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
   try {
     const responses = [...(await step(10)), ...(await step(500)), ...(await step(10))]
     const odd = responses.filter(
-      ({ status, headers: reported }) => status > 201 && !(status === 503 && reported['retry-after']),
+      ({ status, headers: responseHeaders }) => status > 201 && !(status === 503 && responseHeaders['retry-after']),
     )
     assert.deepEqual(
       odd.map(({ text }) => text),

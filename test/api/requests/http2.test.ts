@@ -17,10 +17,10 @@ const own = buildCredentials(api)
 
 async function ask(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}) {
   const stream = session.request({ ':path': path, ...headers })
-  const [reported] = await once(stream, 'response')
+  const [responseHeaders] = await once(stream, 'response')
   let text = ''
   for await (const chunk of stream) text += chunk
-  return { status: reported[':status'], headers: reported, text, json: JSON.parse(text) }
+  return { status: responseHeaders[':status'], headers: responseHeaders, text, json: JSON.parse(text) }
 }
 
 /** Asks over a connection of its own. */

@@ -49,16 +49,16 @@ for (const [table, path, body] of [
 }
 
 test('a log entry with a lost write response is counted once', async () => {
-  const tenant = await far.createService()
+  const caller = await far.createService()
   const counted = async () =>
     await api.db.row<{ answered: number; lines: number }>(sql`
-      select sum(answered)::integer as answered, (select count(*)::integer from request_log where service_id = ${tenant.service.id}) as lines
-        from request_minute where service_id = ${tenant.service.id}`)
+      select sum(answered)::integer as answered, (select count(*)::integer from request_log where service_id = ${caller.service.id}) as lines
+        from request_minute where service_id = ${caller.service.id}`)
   const lost = proxy.loseAnswer('never-heard', 'INSERT')
-  await tenant.get('/stores', { 'x-request-id': 'never-heard' })
+  await caller.get('/stores', { 'x-request-id': 'never-heard' })
   await lost
   assert.deepEqual(await counted(), { answered: 1, lines: 1 })
-  await tenant.get('/stores')
+  await caller.get('/stores')
   await waitUntil(async () => (await counted())?.lines === 2, 'the next line is there', 30_000)
   assert.deepEqual(await counted(), { answered: 2, lines: 2 })
 })

@@ -85,9 +85,9 @@ describe('slow clients', { concurrency: true }, () => {
             text += chunk
           })
           const closed = once(slow, 'close').finally(() => clearInterval(dripTimer))
-          const [reported] = await once(slow, 'response')
+          const [responseHeaders] = await once(slow, 'response')
           await closed
-          assert.deepEqual([reported[':status'], JSON.parse(text).code], [408, 'request_timeout'])
+          assert.deepEqual([responseHeaders[':status'], JSON.parse(text).code], [408, 'request_timeout'])
           assert.equal(slow.rstCode, constants.NGHTTP2_NO_ERROR)
           assert.ok(performance.now() - begun < 35_000)
           assert.equal(session.destroyed, false)

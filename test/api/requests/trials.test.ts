@@ -109,12 +109,12 @@ test('dry runs have the documented shape', async () => {
     const response = await (method === 'POST' ? post : put)(api, path, body, trial)
     assert.ok(response.status < 300, `${path}: ${response.text}`)
     assert.equal(response.headers['preference-applied'], 'tx=rollback')
-    const { operation, faults } = check(method, path, response)
+    const { operation, errors } = check(method, path, response)
     // The description names the fields that are null. The introduction excludes `ETag` and `Location`.
     const { description = '' } = operations.find(({ operationId }) => operationId === operation) ?? {}
     const [, nulls = ''] =
       /In a dry run, these fields are null unless the body contains them: ([^.]*)\./.exec(description) ?? []
-    const undocumented = faults.filter(fault => {
+    const undocumented = errors.filter(fault => {
       const [, field] = /^\/data\/(\w+) must be/.exec(fault) ?? []
       if (field) return response.json.data[field] !== null || !nulls.includes(`\`${field}\``)
       return !/^(etag|location) is missing$/.test(fault)

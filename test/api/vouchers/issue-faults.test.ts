@@ -26,9 +26,9 @@ test('each missing setting is named and nothing is created', async () => {
     [{ giftCardSku: 'giftcard', vouchersEnabled: false }, ['vouchersEnabled', 'giftCardSku']],
   ]
   for (const [settings, names] of named) {
-    const tenant = await api.createService({ ...voucherSettings, ...settings })
-    await stockGiftCards(api, tenant)
-    const { status, json } = await issueVoucher(tenant)
+    const tenantCaller = await api.createService({ ...voucherSettings, ...settings })
+    await stockGiftCards(api, tenantCaller)
+    const { status, json } = await issueVoucher(tenantCaller)
     assert.equal(status, 409)
     assert.equal(json.code, 'voucher_not_configured')
     assert.equal(json.errors.length, names.length, JSON.stringify(json))
@@ -36,8 +36,8 @@ test('each missing setting is named and nothing is created', async () => {
       assert.equal(json.errors[i].code, 'voucher_not_configured')
       assert.match(json.errors[i].detail, new RegExp(`\`${name}\``))
     }
-    assert.equal(await countRows(api, 'voucher', tenant), 0)
-    assert.equal(await countRows(api, 'email', tenant), 0)
+    assert.equal(await countRows(api, 'voucher', tenantCaller), 0)
+    assert.equal(await countRows(api, 'email', tenantCaller), 0)
   }
 })
 
@@ -59,13 +59,13 @@ test('a voucher without a gateway uses the default, which must be set', async ()
     assert.equal(response.status, 201, response.text)
     assert.equal(await recorded(response.json.data.number), null)
   }
-  const tenant = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
-  await stockGiftCards(api, tenant)
-  const caller = await api.createAccount('maintainer', tenant.service)
+  const tenantCaller = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
+  await stockGiftCards(api, tenantCaller)
+  const caller = await api.createAccount('maintainer', tenantCaller.service)
   const rejected = await issueVoucher(caller, { gateway: undefined })
   assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.match(rejected.json.detail, /^Payment gateway `stripe` .* not found\.$/)
-  await upsertGateways(api.db, tenant.service, [{ name: 'stripe' }])
+  await upsertGateways(api.db, tenantCaller.service, [{ name: 'stripe' }])
   assert.equal(await recorded((await issueVoucher(caller, { gateway: undefined })).json.data.number), 'stripe')
   assert.equal(await recorded((await issueVoucher(caller, { gateway: 'paypal' })).json.data.number), 'paypal')
 })

@@ -89,8 +89,8 @@ test('a request without a key issues another voucher, except for repeated orders
     [await countRows(api, 'voucher'), await countRows(api, 'email'), await countRows(api, 'voucher_sale')],
     [before.voucher + 1, before.mail + 1, before.sale + 1],
   )
-  const tenant = await api.createService(voucherSettings)
-  const other = await api.createAccount('maintainer', tenant.service)
+  const caller = await api.createService(voucherSettings)
+  const other = await api.createAccount('maintainer', caller.service)
   await stockGiftCards(api, other)
   assert.equal((await issueVoucher(other, { orderNumber: 'W777' })).status, 201, 'another service has its own numbers')
 })

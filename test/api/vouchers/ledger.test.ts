@@ -116,14 +116,14 @@ test('any operations follow the state table and the ledger equals the balance', 
 })
 
 test('the daily job records expired vouchers except locked ones', async () => {
-  const tenant = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Kiritimati' })
+  const caller = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Kiritimati' })
   const west = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Pago_Pago' })
   const day = (zone: string) => Temporal.Now.plainDateISO(zone).toString()
   const past = { expiryDate: '2020-01-01' }
   await addVouchers(api, api, { past, 'past spent': { ...past, usedAmount: '150.00', state: 'redeemed' }, held: past })
   // A day that is today in the east of the date line's zones is not over there, and has not begun in the west.
   const east = day('Pacific/Kiritimati')
-  await addVouchers(api, tenant, {
+  await addVouchers(api, caller, {
     today: { expiryDate: east },
     yesterday: { expiryDate: Temporal.PlainDate.from(east).subtract({ days: 1 }).toString() },
   })
@@ -133,13 +133,13 @@ test('the daily job records expired vouchers except locked ones', async () => {
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until) values (${api.service.id}, 'held', 2, 'lock', 0, 'locked', now() + interval '1 minute')`)
   await expireVouchers(api.db)
-  const state = async (of: TestApi | typeof tenant, number: string) =>
+  const state = async (of: TestApi | typeof caller, number: string) =>
     (await listLedgerSteps(api, of, number)).at(-1)?.split(' ')[1]
   assert.deepEqual(
     [await state(api, 'past'), await state(api, 'past spent'), await state(api, 'held')],
     ['expired', 'redeemed', 'locked'],
   )
-  assert.deepEqual([await state(tenant, 'today'), await state(tenant, 'yesterday')], ['active', 'expired'])
+  assert.deepEqual([await state(caller, 'today'), await state(caller, 'yesterday')], ['active', 'expired'])
   assert.equal(await state(west, 'yesterday'), 'active')
   assert.equal(await expireVouchers(api.db), 0)
   assert.deepEqual(

@@ -63,18 +63,16 @@ export function ledgerOf({ db, keys, service }: TestApi) {
       const row = await db.row<{ state: string; cents: string; used: string }>(sql`
         select state, (balance * 100)::bigint::text as cents, ((original_amount - balance) * 100)::bigint::text as used from voucher where service_id = ${service.id} and number = ${number}`)
       let [state, cents] = ['pending', 0n]
-      const reported = entries
-        .map(({ kind, state: entryState, amount }) => `${kind} ${entryState} ${amount}`)
-        .join(', ')
+      const history = entries.map(({ kind, state: entryState, amount }) => `${kind} ${entryState} ${amount}`).join(', ')
       for (const entry of entries) {
-        if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), reported)
+        if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), history)
         state = entry.state
         cents += BigInt(entry.amount.replace('.', '')) / 100n
-        assert.ok(cents >= 0n && cents <= 15_000n, reported)
-        assert.equal(entry.locked, state === 'locked', reported)
-        if (state === 'redeemed') assert.equal(cents, 0n, reported)
+        assert.ok(cents >= 0n && cents <= 15_000n, history)
+        assert.equal(entry.locked, state === 'locked', history)
+        if (state === 'redeemed') assert.equal(cents, 0n, history)
       }
-      assert.deepEqual([row?.state, row?.cents, row?.used], [state, String(cents), String(15_000n - cents)], reported)
+      assert.deepEqual([row?.state, row?.cents, row?.used], [state, String(cents), String(15_000n - cents)], history)
       return { state, cents }
     },
   }

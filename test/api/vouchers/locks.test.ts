@@ -90,7 +90,7 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
       }
     }),
   )
-  const reported = JSON.stringify(Object.fromEntries(seen))
+  const counts = JSON.stringify(Object.fromEntries(seen))
   assert.equal(
     [...seen.values()].reduce((a, b) => a + b),
     400,
@@ -98,10 +98,10 @@ test('20 retrying clients never hold a voucher at the same time', async () => {
   assert.deepEqual(
     [...seen.keys()].filter(key => !/^(200|voucher_locked|validation_id_incorrect)$/.test(key)),
     [],
-    reported,
+    counts,
   )
-  assert.ok(locked.length >= 5, reported)
-  assert.ok((seen.get('voucher_locked') ?? 0) > 0, reported)
+  assert.ok(locked.length >= 5, counts)
+  assert.ok((seen.get('voucher_locked') ?? 0) > 0, counts)
   locked.sort((a, b) => a.from - b.from)
   for (const [i, { from }] of locked.entries()) assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two at a time')
 })

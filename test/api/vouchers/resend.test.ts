@@ -38,7 +38,7 @@ const emails = async (number: string) => (await api.get(`/vouchers/${number}/led
 /** Waits until a voucher's newest email has this status. */
 const has = (status: string, number: string) =>
   waitUntil(async () => (await emails(number))[0].status === status, `the e-mail is ${status}`)
-const reported = (number: string) => sink.delivered.filter(({ text }) => text?.includes(number))
+const listSent = (number: string) => sink.delivered.filter(({ text }) => text?.includes(number))
 const pinIn = (text = '') => /PIN: +(\S+)/.exec(text)?.[1] ?? ''
 /** Back-dates earlier requests. */
 const wait = (interval: string) => api.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
@@ -58,7 +58,7 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
   const repeated = await again(number, {}, { 'idempotency-key': winner })
   assert.equal(repeated.headers['idempotent-replayed'], 'true')
   await has('sent', number)
-  const [first, second, ...more] = reported(number)
+  const [first, second, ...more] = listSent(number)
   assert.deepEqual([more.length, second?.receivers], [0, ['ann.lee@example.com']])
   assert.match(second?.text ?? '', /This is a new PIN\./)
   assert.equal(pinIn(first?.text), pin)
@@ -106,8 +106,8 @@ test('a rejected email reports its cause and can go to another address', async (
   await again(kept.number)
   await again(moved.number, { receiverEmail: 'bea@example.com' })
   for (const { number } of [kept, moved]) await has('sent', number)
-  const [sent] = reported(kept.number)
-  const [elsewhere, ...more] = reported(moved.number)
+  const [sent] = listSent(kept.number)
+  const [elsewhere, ...more] = listSent(moved.number)
   assert.deepEqual([pinIn(sent?.text), (await emails(kept.number)).length], [kept.pin, 1])
   assert.deepEqual([more.length, elsewhere?.receivers], [0, ['bea@example.com']])
   assert.match(elsewhere?.text ?? '', /> Happy birthday!/)
@@ -135,7 +135,7 @@ test('an email without stored text is resent with a new PIN', async () => {
   assert.equal((await emails(number))[0].isContentStored, false)
   assert.equal((await again(number)).status, 200)
   await has('sent', number)
-  assert.notEqual(pinIn(reported(number)[0]?.text), pin)
+  assert.notEqual(pinIn(listSent(number)[0]?.text), pin)
 })
 
 test('a replaced email is reported once', async () => {

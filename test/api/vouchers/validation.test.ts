@@ -119,8 +119,8 @@ test('a wrong validation ID and an unknown number are indistinguishable and thro
     wrong,
     'the validation of another voucher',
   )
-  const tenant = await api.createService(voucherSettings)
-  assert.deepEqual(getRejection(await lockVoucher(tenant, number, ownValidationId)), wrong, 'another service')
+  const caller = await api.createService(voucherSettings)
+  assert.deepEqual(getRejection(await lockVoucher(caller, number, ownValidationId)), wrong, 'another service')
   const codes = []
   for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'), codes.join())

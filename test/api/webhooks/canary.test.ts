@@ -89,8 +89,8 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
   assert.match(places['the table of attempts'] ?? '', /out of order/)
   for (const [place, text] of Object.entries(places)) {
     assert.doesNotMatch(text, new RegExp(`(?<![\\w.-])${pin}(?![\\w-])`), `the PIN is in ${place}`)
-    for (const [label, reported] of Object.entries({ secret, rotated, phrase, surname, password: api.password }))
-      assert.ok(!text.includes(reported.replace('whsec_', '')), `${label} is in ${place}`)
+    for (const [label, secretText] of Object.entries({ secret, rotated, phrase, surname, password: api.password }))
+      assert.ok(!text.includes(secretText.replace('whsec_', '')), `${label} is in ${place}`)
     if (place !== 'the logs') assert.ok(!text.includes(`/vouchers/${number}`), `a voucher is in ${place}`)
   }
 })

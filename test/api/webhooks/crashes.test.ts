@@ -97,8 +97,8 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
   const healthy = [worker(), worker()]
   for (const [border, { id, secret, changedIds, at }] of killed) {
     const hasAll = () => {
-      const reported = parseChanges(receivedBy(border)).map(({ id: of }) => of)
-      return changedIds.every(of => reported.includes(of))
+      const ids = parseChanges(receivedBy(border)).map(({ id: changedId }) => changedId)
+      return changedIds.every(changedId => ids.includes(changedId))
     }
     await waitUntil(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
     t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
@@ -115,8 +115,8 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     )
     assert.ok(deliveries.length - bodies.size <= (border === 'before_post' ? 0 : 1), 'one was repeated at most')
     const once = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
-    const reported = once.map(({ id: of }) => of).filter(of => changedIds.includes(of))
-    assert.deepEqual(reported, changedIds, 'each record once, in the order of their changes')
+    const receivedIds = once.map(({ id: changedId }) => changedId).filter(changedId => changedIds.includes(changedId))
+    assert.deepEqual(receivedIds, changedIds, 'each record once, in the order of their changes')
   }
   await waitUntil(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
   const receivedCount = receivedBy('halted').length
@@ -149,9 +149,9 @@ test('two workers deliver each change once and never share an endpoint', async (
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await customer(`shared-${i}`))
   for (const [i, { id }] of created.entries()) {
-    const reported = () => parseChanges(receivedBy(`shared${i}`)).map(({ id: of }) => of)
-    await waitUntil(async () => reported().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
-    assert.deepEqual(reported(), ids)
+    const receivedIds = () => parseChanges(receivedBy(`shared${i}`)).map(({ id: changedId }) => changedId)
+    await waitUntil(async () => receivedIds().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
+    assert.deepEqual(receivedIds(), ids)
   }
   await Promise.all([stopServer(first), stopServer(second)])
 })

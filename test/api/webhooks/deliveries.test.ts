@@ -49,14 +49,14 @@ test('a webhook starts with new changes, or with everything if requested', async
   await hook({ kinds: ['store'], url: `${hooks.receiver.url}/stores` })
   begin()
   const [second] = await customers('John')
-  const reported = (path: string) =>
+  const receivedIds = (path: string) =>
     new Set(parseChanges(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
   // One endpoint may receive the changes in one delivery or in two.
-  await until(() => reported('/hooks/all').size === 2 && reported('/hooks').size === 1, 'both webhooks get it')
+  await until(() => receivedIds('/hooks/all').size === 2 && receivedIds('/hooks').size === 1, 'both webhooks get it')
   await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all changes are delivered')
-  assert.deepEqual([...reported('/hooks/all')], [first, second])
-  assert.deepEqual([...reported('/hooks')], [second])
-  assert.deepEqual([...reported('/hooks/stores')], [])
+  assert.deepEqual([...receivedIds('/hooks/all')], [first, second])
+  assert.deepEqual([...receivedIds('/hooks')], [second])
+  assert.deepEqual([...receivedIds('/hooks/stores')], [])
 })
 
 test('a webhook with a new URL continues only there', async () => {
@@ -136,12 +136,12 @@ test('retry delays grow from 5 seconds to one hour', async () => {
         select extract(epoch from not_before - now())::float8 as wait, failures, extract(epoch from due_at - not_before)::float8 as due
           from webhook w left join job j on j.subject = w.webhook_id and j.lease is null where webhook_id = ${id}`)
     await until(async () => {
-      const found = await waiting()
-      return found?.failures === attempt && found.due !== null
+      const lag = await waiting()
+      return lag?.failures === attempt && lag.due !== null
     }, 'the attempt is over')
-    const found = await waiting()
-    assert.ok(Math.abs(found?.due ?? 99) < 2, 'the job is due when the next attempt is')
-    waits.push(Math.ceil(found?.wait ?? 0))
+    const lag = await waiting()
+    assert.ok(Math.abs(lag?.due ?? 99) < 2, 'the job is due when the next attempt is')
+    waits.push(Math.ceil(lag?.wait ?? 0))
     await makeDue()
   }
   assert.deepEqual(waits, [5, 30, 120, 600, 1_800, 3_600, 3_600])

@@ -56,16 +56,16 @@ test('an endpoint failing for a week is reported, then catches up gently', async
     parseChanges(repeated ? [repeated] : []).map(change => change.id),
     [first],
   )
-  const reported = parseChanges(more)
+  const changes = parseChanges(more)
   assert.deepEqual(
-    reported.map(change => change.id).sort(),
+    changes.map(change => change.id).sort(),
     named(0, 1_400, '')
       .map(each => each.id)
       .sort(),
   )
   assert.deepEqual(
-    reported.map(({ changedAt }) => changedAt),
-    reported.map(({ changedAt }) => changedAt).sort(),
+    changes.map(({ changedAt }) => changedAt),
+    changes.map(({ changedAt }) => changedAt).sort(),
   )
   assert.equal(more.length, 14)
   const gaps = more.slice(1).map(({ at }, i) => at - (more[i]?.at ?? 0))

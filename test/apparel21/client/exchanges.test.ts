@@ -160,8 +160,8 @@ test('harmless format deviations are accepted', async () => {
   for (const kind of oddities) {
     simulator.faults.clear()
     simulator.faults.add({ kind })
-    const found = await open().document(stores)
-    assert.equal(found?.children.filter(({ name }) => name === 'Store').length, expected?.children.length, kind)
+    const document = await open().document(stores)
+    assert.equal(document?.children.filter(({ name }) => name === 'Store').length, expected?.children.length, kind)
   }
 })
 

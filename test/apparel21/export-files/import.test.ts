@@ -33,10 +33,10 @@ test("a person keeps the export's time unless it is unreadable", async () => {
     select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') as at from customer union all
     select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') from staff order by id`)
   const times = rows.map(({ id, at }) => [id, at < '2025' ? at : 'now'])
-  const reported = '2024-05-06 16:32:15'
+  const saleDate = '2024-05-06 16:32:15'
   assert.deepEqual(times, [
-    ['90', reported],
-    ['90', reported],
+    ['90', saleDate],
+    ['90', saleDate],
     ['91', 'now'],
   ])
 })
@@ -48,8 +48,8 @@ test('dates and times of an export are read in every documented form', async () 
   const people = await shop.rows(
     `select date_of_birth::text as born, start_date::text as started from customer where id in ('70', '71')`,
   )
-  const reported = { born: '1980-02-29', started: '2021-03-25 00:00:00' }
-  assert.deepEqual(people, [reported, reported])
+  const dates = { born: '1980-02-29', started: '2021-03-25 00:00:00' }
+  assert.deepEqual(people, [dates, dates])
   await accepted(
     'TRANSACTION_ID,SALE_DATE,SKUIDX,QUANTITY,PRICE\r\nD1,26/05/2024,1,1,5.00\r\nD2,26/05/2024 4:05:06 PM,1,1,5.00\r\nD3,2024-05-26T16:05:06,1,1,5.00\r\n',
     shop.db,

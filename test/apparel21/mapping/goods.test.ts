@@ -45,9 +45,9 @@ two</Description><SizeRange>S-L</SizeRange><RrpText /><UpdateTimeStamp>2024-07-1
   </Clrs></Product>`
 
 test('a style becomes SKU rows; only one without a price is rejected', async () => {
-  const found = await parseXmlDocument(product)
+  const document = await parseXmlDocument(product)
   const typeNames = new Map([['257', 'brand']])
-  const { rows, rejected } = parseProduct(found, { typeNames, decimals: 2 })
+  const { rows, rejected } = parseProduct(document, { typeNames, decimals: 2 })
   assert.deepEqual(rows[0], {
     product: {
       productId: '5001',
@@ -73,8 +73,8 @@ test('a style becomes SKU rows; only one without a price is rejected', async () 
   assert.deepEqual([unsized?.sizeCode, unsized?.originalPrice, unsized?.barcode], ['-', '39.90', null])
   assert.deepEqual(rows.map(row => [row.colour.colourId, row.variant.skuId]).at(-1), ['6102', '12004'])
   assert.deepEqual([rows.length, rejected.length], [3, 1])
-  assert.deepEqual(readSkuIds(found), ['12001', '12002', '12003', '12004'])
-  assert.deepEqual(readReferences(found), [['257', '1342']])
+  assert.deepEqual(readSkuIds(document), ['12001', '12002', '12003', '12004'])
+  assert.deepEqual(readReferences(document), [['257', '1342']])
 })
 
 test('free stock is read at each depth', async () => {
@@ -106,13 +106,13 @@ test('free stock is read at each depth', async () => {
 })
 
 test('changed stock is absolute and can be zero or negative', async () => {
-  const found = await parseXmlDocument(
+  const document = await parseXmlDocument(
     '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /><sku skuid="12003" freeStock="x" /><sku skuid="12004" freeStock="2.75" /><sku skuid="12005" freeStock="-0.5" /></store>',
   )
   const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
-  assert.deepEqual(parseChangedStock(found), {
+  assert.deepEqual(parseChangedStock(document), {
     rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
     rejected: ['A free stock is not a number.'],
   })
-  assert.equal(readLastChange(found), '2024-05-29T14:20:07')
+  assert.equal(readLastChange(document), '2024-05-29T14:20:07')
 })

@@ -39,8 +39,8 @@ const reading: PersonContext = {
 }
 
 test('a person becomes a customer', async () => {
-  const found = await parseXmlDocument(person)
-  assert.deepEqual(parseCustomer(found, reading), {
+  const document = await parseXmlDocument(person)
+  assert.deepEqual(parseCustomer(document, reading), {
     id: '3001',
     code: 'SAMPJO00',
     title: null,
@@ -63,18 +63,18 @@ test('a person becomes a customer', async () => {
     loyaltyCode: '99',
     loyaltyName: 'VIP',
   })
-  assert.equal(readPersonChangedAt(found), '2024-05-06T16:32:15')
-  assert.deepEqual(buildHistoryRefresh(found), { id: '3001', version: '6/05/2024 4:32:15 PM' })
-  assert.deepEqual(buildAccountRefreshes(found), [{ id: '1', version: '6/05/2024 4:32:15 PM' }])
+  assert.equal(readPersonChangedAt(document), '2024-05-06T16:32:15')
+  assert.deepEqual(buildHistoryRefresh(document), { id: '3001', version: '6/05/2024 4:32:15 PM' })
+  assert.deepEqual(buildAccountRefreshes(document), [{ id: '1', version: '6/05/2024 4:32:15 PM' }])
 })
 
 test('an older response without loyalties, accounts and references becomes a customer', async () => {
-  const found = await parseXmlDocument(
+  const document = await parseXmlDocument(
     '<Person><Id>1</Id><Surname>B</Surname><Privacy>True</Privacy><References Type="Array" /></Person>',
   )
-  const { loyaltyCode, loyaltyName, referenceValues, email } = parseCustomer(found, reading)
+  const { loyaltyCode, loyaltyName, referenceValues, email } = parseCustomer(document, reading)
   assert.deepEqual([loyaltyCode, loyaltyName, referenceValues, email], [null, null, {}, null])
-  assert.deepEqual(buildAccountRefreshes(found), [])
+  assert.deepEqual(buildAccountRefreshes(document), [])
 })
 
 test('back office privacy ends subscriptions; otherwise the mapped references apply', async () => {
@@ -88,8 +88,8 @@ test('back office privacy ends subscriptions; otherwise the mapped references ap
   ])
   const consent = async (privacy: string, value: string, mapping: PersonContext['subscriptionMapping']) => {
     const references = `<References><Reference><ReferenceTypeId>10</ReferenceTypeId><Id>${value}</Id></Reference></References>`
-    const found = await parseXmlDocument(`<Person><Id>1</Id>${privacy}${references}</Person>`)
-    const row = parseCustomer(found, { ...reading, typeNames, subscriptionMapping: mapping })
+    const document = await parseXmlDocument(`<Person><Id>1</Id>${privacy}${references}</Person>`)
+    const row = parseCustomer(document, { ...reading, typeNames, subscriptionMapping: mapping })
     return [row.privacy, row.emailSubscription, row.smsSubscription]
   }
   assert.deepEqual(await consent('<Privacy>True</Privacy>', '1', subscriptionMapping), [true, false, false])
@@ -133,9 +133,14 @@ test('reference types get unique camelCase names', () => {
 })
 
 test('a reference without a name uses its code', async () => {
-  const found = await parseXmlDocument(
+  const document = await parseXmlDocument(
     '<Reference><ReferenceTypeId>1</ReferenceTypeId><Id>7</Id><Code>X</Code><Name /></Reference>',
   )
-  assert.deepEqual(parseReference(found, 'interest'), { type: 'interest', referenceValueId: '7', code: 'X', name: 'X' })
-  assert.throws(() => parseReference({ ...found, children: [] }, 'interest'), InvalidRecord)
+  assert.deepEqual(parseReference(document, 'interest'), {
+    type: 'interest',
+    referenceValueId: '7',
+    code: 'X',
+    name: 'X',
+  })
+  assert.throws(() => parseReference({ ...document, children: [] }, 'interest'), InvalidRecord)
 })

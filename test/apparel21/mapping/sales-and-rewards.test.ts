@@ -70,8 +70,8 @@ const program = `<Program><Id>1</Id><Name>Rewards</Name><Description /><Currency
 </Program>`
 
 test('a rewards program has one row per tier and per gift', async () => {
-  const found = await parseXmlDocument(program)
-  assert.deepEqual(parseTiers(found, 2), [
+  const document = await parseXmlDocument(program)
+  assert.deepEqual(parseTiers(document, 2), [
     {
       program: { programId: '1', name: 'Rewards', description: null },
       tier: {
@@ -93,7 +93,7 @@ test('a rewards program has one row per tier and per gift', async () => {
       },
     },
   ])
-  assert.deepEqual(parseGifts(found), [{ programId: '1', giftId: '1', name: 'Socks', styles: ['MH01'] }])
+  assert.deepEqual(parseGifts(document), [{ programId: '1', giftId: '1', name: 'Socks', styles: ['MH01'] }])
 })
 
 const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</TierId><PersonId>3001</PersonId>
@@ -106,9 +106,9 @@ const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</Tie
 </RewardAccount>`
 
 test('a reward account has its lots under either identifier name', async () => {
-  const found = await parseXmlDocument(account)
+  const document = await parseXmlDocument(account)
   const qualifying = new Map([['1', new Map([['41', 50_000n]])]])
-  assert.deepEqual(parseAccount(found, 2, qualifying), {
+  assert.deepEqual(parseAccount(document, 2, qualifying), {
     id: '1',
     customerId: '3001',
     programId: '1',
@@ -117,9 +117,9 @@ test('a reward account has its lots under either identifier name', async () => {
     joinDate: '2024-09-11',
     qualifyingSpend: '114.00',
   })
-  assert.equal('qualifyingSpend' in parseAccount(found, 2, new Map()), false)
+  assert.equal('qualifyingSpend' in parseAccount(document, 2, new Map()), false)
   const createdAt = '2025-08-22 15:19:10'
-  assert.deepEqual(parseLots(found, 2), {
+  assert.deepEqual(parseLots(document, 2), {
     accountId: '1',
     lots: [
       {

@@ -110,17 +110,17 @@ test("an order is written in the guide's order", () => {
 test('an order matches a posted one by person, units, values and total', async () => {
   const line = (skuId: number, quantity: number, value: string) =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
-  const found = async (lines: string, personId = '3001', total = '39.94') => {
+  const parse = async (lines: string, personId = '3001', total = '39.94') => {
     const text = `<Order><PersonId>${personId}</PersonId><TotalDue>${total}</TotalDue><OrderDetails>${lines}</OrderDetails></Order>`
     return isSameOrder(await parseXmlDocument(text), sample)
   }
   const [a, b, freight] = [line(12001, 2, '26'), line(12002, 1, '3.990'), line(9002, 1, '9.95')]
-  assert.equal(await found(b + a + freight), true)
-  assert.equal(await found(a + b), true)
+  assert.equal(await parse(b + a + freight), true)
+  assert.equal(await parse(a + b), true)
   for (const lines of [a, a + b + b, a + b + freight + freight, a + line(12003, 1, '3.99'), line(12001, 1, '26') + b])
-    assert.equal(await found(lines), false, lines)
-  assert.equal(await found(a + b, '3002'), false)
-  assert.equal(await found(a + b, '3001', '39.95'), false)
+    assert.equal(await parse(lines), false, lines)
+  assert.equal(await parse(a + b, '3002'), false)
+  assert.equal(await parse(a + b, '3001', '39.95'), false)
 })
 
 test('generated numbers are short and unique for each reference', () => {

@@ -58,8 +58,8 @@ test('a returning customer is later than the tombstone and keeps local fields', 
   assert.deepEqual(after, before)
   const [{ later }] = await rows('select changed_at > $2 as later from customer where id = $1', customer.id, removed)
   assert.equal(later, true)
-  const found = (await api.get(`/customers/search?updated_after=${encodeURIComponent(asTime(removed))}`)).json.data
-  assert.ok(found.some(({ id }: { id: string }) => id === customer.id))
+  const customers = (await api.get(`/customers/search?updated_after=${encodeURIComponent(asTime(removed))}`)).json.data
+  assert.ok(customers.some(({ id }: { id: string }) => id === customer.id))
   assert.deepEqual((await api.get(`/customers/${customer.id}/orders`)).json.data, [placed])
 })
 

@@ -21,14 +21,14 @@ test('a first sync imports everything from the back office', async () => {
   assert.ok(bought.length > 20 && state.accounts.size > 5 && stocked(fed).length > 50)
   for (const { skuId, storeId, quantity } of stocked(fed)) assert.equal(await stockOf(skuId, storeId, fed), quantity)
   for (const person of state.persons.values()) {
-    const found = await customer(person.id, fed)
+    const record = await customer(person.id, fed)
     assert.deepEqual(
-      [found.surname, found.contact.email, found.privacy],
+      [record.surname, record.contact.email, record.privacy],
       [person.surname.trim(), person.email.trim() || null, person.privacy],
     )
     for (const [typeId, valueId] of person.references) {
       const { code, name } = state.referenceTypes.get(typeId)?.references.get(valueId) ?? {}
-      const shown = Object.values(found.references).find(
+      const shown = Object.values(record.references).find(
         reference => (reference as { referenceValueId: string }).referenceValueId === String(valueId),
       )
       assert.deepEqual(shown, { code, name, referenceValueId: String(valueId) })
@@ -82,8 +82,8 @@ test('the next run imports changes', async () => {
   })
   simulator.change({ kind: 'edit-person', id: second, fields: { firstname: 'Buyer' } })
   await fed.syncAll()
-  const found = await customer(first, fed)
-  assert.deepEqual([found.surname, found.privacy, found.emailSubscription], ['Changed', true, false])
+  const record = await customer(first, fed)
+  assert.deepEqual([record.surname, record.privacy, record.emailSubscription], ['Changed', true, false])
   assert.equal(await stockOf(item.skuId, item.storeId, fed), -4)
   const [variant] = await fed.shop.rows(`select price::text from variant where sku_id = '${item.skuId}'`)
   assert.equal(variant.price, '12.5000')

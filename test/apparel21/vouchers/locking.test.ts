@@ -73,9 +73,9 @@ test('two of 20 clients on two servers never hold one voucher', async () => {
       }
     }),
   )
-  const reported = JSON.stringify(Object.fromEntries(seen))
-  for (const outcome of seen.keys()) assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, reported)
-  assert.ok(locked.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, reported)
+  const counts = JSON.stringify(Object.fromEntries(seen))
+  for (const outcome of seen.keys()) assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, counts)
+  assert.ok(locked.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, counts)
   locked.sort((a, b) => a.from - b.from)
   for (const [i, { from }] of locked.entries()) assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two at a time')
   let isLeased = false
@@ -174,10 +174,10 @@ test('validation IDs are unguessable and bound to one voucher and service', asyn
   )
   assert.equal(wrong.code, 'validation_id_incorrect')
   const { validationId } = voucherOf(number)
-  const tenant = await api.createService(settings)
+  const caller = await api.createService(settings)
   assert.deepEqual(getRejection(await lockVoucher(api, number, validationId)), wrong, 'the id of the back office')
   assert.deepEqual(getRejection(await lockVoucher(api, '6000002', ownValidationId)), wrong)
-  assert.deepEqual(getRejection(await lockVoucher(tenant, number, ownValidationId)), wrong)
+  assert.deepEqual(getRejection(await lockVoucher(caller, number, ownValidationId)), wrong)
   const codes: string[] = []
   for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'))

@@ -23,8 +23,8 @@ test('an order that left the table of web sales is found by number', async () =>
   const old = oldOrders()
   assert.ok(old.length > 3)
   for (const { number, id } of old) {
-    const found = (await api.get(`/orders?order_number=${number}`)).json
-    assert.equal(found.data?.[0]?.id, String(id), number)
+    const listed = (await api.get(`/orders?order_number=${number}`)).json
+    assert.equal(listed.data?.[0]?.id, String(id), number)
   }
 })
 

@@ -21,9 +21,9 @@ async function* bytes(content: string | Buffer, length = 7): AsyncGenerator<Uint
 }
 
 const document = async (content: string | Buffer, root: string, length?: number) => {
-  const found = await readDocument(bytes(content, length), [root])
-  assert.ok(found)
-  return found
+  const parsed = await readDocument(bytes(content, length), [root])
+  assert.ok(parsed)
+  return parsed
 }
 
 const rejected = (content: string | Buffer, root = 'a') => assert.rejects(document(content, root), XmlError)

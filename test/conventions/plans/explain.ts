@@ -72,9 +72,9 @@ export async function openExplainer(connectionString: string): Promise<Explainer
     log_timing: false,
   }
   for (const [name, value] of Object.entries(settings)) await client.query(`set auto_explain.${name} = ${value}`)
-  let reported = ''
+  let explained = ''
   client.on('notice', ({ message = '' }) => {
-    reported = message.slice(message.indexOf('{'))
+    explained = message.slice(message.indexOf('{'))
   })
   const prepared = new Set<string>()
   return {
@@ -85,7 +85,7 @@ export async function openExplainer(connectionString: string): Promise<Explainer
         prepared.add(name)
       }
       await client.query(statement)
-      const { Plan: top } = JSON.parse(reported) as { Plan: Node }
+      const { Plan: top } = JSON.parse(explained) as { Plan: Node }
       return { generic: /\$\d/.test(JSON.stringify(top)), steps: stepsOf(top) }
     },
     close: () => client.end(),

@@ -292,8 +292,8 @@ async function encryptAgain({ db, keys }: TestApi) {
 }
 
 /** A service is shut, emptied and gone. */
-async function removeOne({ db, createService: tenant }: TestApi) {
-  const { service } = await tenant()
+async function removeOne({ db, createService }: TestApi) {
+  const { service } = await createService()
   await lockService(db, service)
   assert.equal((await listDeleting(db)).length, 1)
   assert.ok(await startPurge(db, service))
