@@ -89,7 +89,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   }
 }
 
-/** Gives a database that is empty, and drops it. */
+/** Runs `work` with an empty database, and drops it afterwards. */
 async function intoEmpty<T>(loaded: Loaded, work: (target: Loaded) => Promise<T>): Promise<T> {
   const client = new pg.Client(loaded.connection)
   await client.connect()

@@ -12,7 +12,7 @@ import { medianBy, percent, type Section, tenths, whole } from './rig/report.ts'
 import { scenariosOf } from './rig/scenarios.ts'
 
 const name = 'bench-breaker'
-/** Requests a second: of the one whose back office dies, and of the other. */
+/** Requests per second: writes of the service whose back office fails, and reads of the other service. */
 const rates = { writes: 40, reads: 200 }
 /** Limit: the slowest response of the neighbour may take this many times as long. */
 const maxRatio = 1.2
@@ -22,11 +22,11 @@ const maxRatio = 1.2
  */
 const leastSeconds = 12
 
-/** How the back office is. */
+/** States of the back office. */
 const states = ['alive', 'gone', 'silent'] as const
 type State = (typeof states)[number]
 
-/** A tenant reads; how much slower is that while another tenant's back office is dead? */
+/** Measures how much slower one service's reads are while another service's back office is down. */
 export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Section> {
   const { db, keys } = loaded
   const simulator = await startSimulatorProcess()
@@ -89,7 +89,7 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
 
 const body = JSON.stringify({ number: '6000001', pin: '1234' })
 
-/** One look-up. Returns its status; 0 where there was no answer. */
+/** Sends one look-up. Returns its status, or 0 if there was no response. */
 function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<number> {
   const headers = {
     authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
@@ -107,7 +107,7 @@ function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<
   })
 }
 
-/** Looks up at a steady rate, and counts the answers by their status. */
+/** Sends look-ups at a steady rate, and counts the responses by status. */
 function lookUpVouchers(service: Running, password: string, counts: Map<number, number>) {
   const agent = new Agent({ keepAlive: true })
   const pending = new Set<Promise<void>>()

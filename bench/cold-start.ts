@@ -4,7 +4,7 @@ import { median, type Section, tenths } from './rig/report.ts'
 
 const starts = 5
 
-/** From the start of the command to the first answer, with the bundled PostgreSQL started on the way. Nothing else may run on it. */
+/** Measures the time from the start of the command to the first response. The command starts the bundled PostgreSQL, on which nothing else can run. */
 export async function measureColdStart(directory: string): Promise<Section> {
   // The first start of all migrates the database.
   await (await startService(directory)).stop()

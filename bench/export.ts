@@ -96,7 +96,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   }
 }
 
-/** COPY by `psql`, to nowhere. */
+/** Runs COPY by `psql` and discards the rows. */
 async function copied({ url, service }: Loaded): Promise<ExportResult> {
   const copy = `copy (select record || ecommerce_ids from customer where service_id = ${service.id}) to stdout`
   const { seconds } = await timed('psql', [
@@ -112,7 +112,7 @@ async function copied({ url, service }: Loaded): Promise<ExportResult> {
   return { seconds, bytes: Number.NaN }
 }
 
-/** The list as a whole by `curl`, to nowhere. */
+/** Runs a bulk export by `curl` and discards the records. */
 async function timeExport({ port }: Running, { password }: Loaded, encoding = 'identity'): Promise<ExportResult> {
   const headers = { accept: 'application/x-ndjson', 'accept-encoding': encoding, 'x-service-name': serviceName }
   const { seconds, out } = await timed('curl', [
@@ -123,7 +123,7 @@ async function timeExport({ port }: Running, { password }: Loaded, encoding = 'i
   return { seconds, bytes: Number(out) }
 }
 
-/** How long a program takes, and what it says. */
+/** Runs a program. Returns its duration and output. */
 async function timed(program: string, args: readonly string[]) {
   const began = performance.now()
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })

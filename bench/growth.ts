@@ -8,7 +8,7 @@ import { scenariosOf } from './rig/scenarios.ts'
 
 const listed = /first page|deepest page/
 
-/** The same pages of small and large lists, asked one at a time. */
+/** The same pages of small and large lists, requested one at a time. */
 export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Size): Promise<Section> {
   const sizes = [100, 10, 1].map(part => ({
     customers: Math.ceil(largest.customers / part),
@@ -92,10 +92,10 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
 /** Pages that are timed at the beginning, and the number of pages that are read. */
 const near = 5
 const deep = 40
-/** Milliseconds below which a page is as good as another, whatever the ratio. */
+/** Milliseconds below which the ratio of two pages is ignored. */
 const negligible = 2
 
-/** Median milliseconds of the first pages of a walk, and of its last ones. */
+/** Median milliseconds of the first and of the last pages of a pagination. */
 interface PaginationResult {
   first: number
   late: number
@@ -156,7 +156,7 @@ async function filtered({ db, service }: Loaded): Promise<[name: string, path: s
   ]
 }
 
-/** Walks a list, one page after the other. */
+/** Reads a list, one page after the other. */
 async function paginate(
   { port, ca }: Running,
   { password }: Loaded,
@@ -176,7 +176,7 @@ async function paginate(
         else reject(new Error(`${of}: ${response.statusCode} ${text}`))
       }).on('error', reject)
     })
-  // Once for nothing: plans and pages of the disk.
+  // The first request is not timed: it loads plans and pages from disk.
   await page(path)
   const times: number[] = []
   for (let next: string | undefined = path; next !== undefined && times.length < deep; ) {

@@ -13,7 +13,7 @@ import { requestFor, scenariosOf } from './rig/scenarios.ts'
 
 const connections = 32
 
-/** Pages of one process that reads from no replica, from one, and from two. */
+/** Measures pages of one process that reads from no replica, from one, and from two. */
 export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Loaded): Promise<Section> {
   const home = await mkdtemp(join(bench.directory, 'replicas-'))
   await chmod(home, 0o711)
@@ -73,7 +73,7 @@ async function firstPage(loaded: Loaded) {
   return first
 }
 
-/** The page behind the first one, by a cursor as callers have it: it carries what a replica must have. */
+/** Returns the request for the second page. Its cursor contains the LSN that a replica must have replayed. */
 async function nextPage(loaded: Loaded, { port, ca }: Running) {
   const { path, ...scenario } = await firstPage(loaded)
   const response = await new Promise<string>((resolve, reject) => {

@@ -111,7 +111,7 @@ const standardError = (values: readonly number[]) => {
   return Math.sqrt(squares / (values.length * (values.length - 1)))
 }
 
-/** A service that keeps requests for so many days, with customers like the bench's own. */
+/** Creates a service that keeps requests for this many days, with copies of the bench's customers. */
 async function shopWith({ db, keys, service: of }: Loaded, requestLogRetentionDays: number) {
   const name = `requests-${randomUUID()}`
   const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', requestLogRetentionDays })

@@ -16,7 +16,7 @@ export interface StockSize {
   skus: number
 }
 
-/** All stock is pulled, then pulled again, by `tillbridge sync` from a simulator; each in a process of its own. */
+/** Measures two full pulls of all stock by `tillbridge sync` from a simulator, each in a separate process. */
 export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }: StockSize): Promise<Section> {
   const { db, keys } = loaded
   const simulator = await startSimulatorProcess(['--stores', String(stores), '--skus', String(skus), '--persons', '10'])
@@ -25,7 +25,7 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
   if (!service) throw new Error('it was just deleted')
   await setBackOffice(db, keys, service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
   const pull = (...args: string[]) => pulled(bench, loaded, args)
-  /** The records that were written since; of all tables that a sync of stock writes. */
+  /** Counts the rows that were written since, in all tables that a stock sync writes. */
   const written = async (since: string) =>
     (
       await db.row<{ n: number }>(
@@ -81,7 +81,7 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
   }
 }
 
-/** One run of the command: how long, how many records, and its most memory. */
+/** Runs the command once. Returns its seconds, the number of records, and its peak memory. */
 async function pulled(bench: Bench, loaded: Loaded, args: readonly string[]) {
   const { out, seconds, peak } = await runCommand(bench, loaded, ['sync', ...args, '--service', name])
   const cells =

@@ -13,7 +13,7 @@ const pairsPerRound = 4
 /** Limit: the share by which the CPU per response may grow. */
 const maxIncrease = 0.03
 
-/** The header of a caller that wants no trace. */
+/** The header of a caller that requests no trace. */
 const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
 /** The traced requests and their headers. The last header has the same length but is invalid, so it has no effect. */
 const ways = [

@@ -6,7 +6,7 @@ import { scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, (first|deepest)|^one customer/
 
-/** The same load on one process and on two. */
+/** Measures the same load on one process and on two. */
 export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Section> {
   const served = []
   for (const workers of [1, 2])

@@ -28,7 +28,7 @@ export async function openOffice(service: TestApi): Promise<{ office: Caller; cl
            average * (2.2 + sin(n * n))
       from generate_series(0, 1439) n,
            lateral (select (8 + 6 * sin(n / 229.0))::integer + 1 as calls,
-                           70 + 20 * sin(n / 97.0) + 9 * sin(n * 7) + case when n between 296 and 314 then 900 else 0 end as average) told
+                           70 + 20 * sin(n / 97.0) + 9 * sin(n * 7) + case when n between 296 and 314 then 900 else 0 end as average) minutes
     on conflict (service_id, minute) do nothing`)
   return { office, close: () => simulator.close() }
 }

@@ -4,7 +4,7 @@ import { createLink } from '../src/auth/sessions.ts'
 import { browserMissing, openPage } from '../test/support/browser.ts'
 import { startTestApi } from '../test/support/service.ts'
 
-// How soon the console shows its first screen to whom nothing is kept of, on the demo shop, and what comes over the line until then.
+// Measures how soon the console shows its first screen in an empty browser, on the demo shop, and how many bytes it loads.
 if (browserMissing) throw new Error(browserMissing)
 const { rounds } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } }).values
 const service = await startTestApi({ settings: demoSettings })

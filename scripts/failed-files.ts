@@ -8,7 +8,7 @@ const list = fileURLToPath(new URL('../node_modules/.cache/tillbridge/failed-fil
 /** The test files in which something failed when `npm test` last ran, from the folder of the project. */
 export const failedFiles = (): string[] => JSON.parse(readFileSync(list, 'utf8'))
 
-/** A reporter of Node's test runner: keeps the files in which something failed, and says how to run those alone. */
+/** A reporter of Node's test runner. Stores the files with failures, and prints how to run only those. */
 export default async function* keepFailedFiles(events: AsyncIterable<TestEvent>) {
   const failed = new Set<string>()
   for await (const { type, data } of events) if (type === 'test:fail' && data.file) failed.add(relative('', data.file))

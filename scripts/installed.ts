@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url'
 
 const cache = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
 
-/** The folder with the programs of Python packages, `name==version`, in an environment of their own; undefined, and said, where they cannot be had. */
+/** Returns the folder with the programs of Python packages (`name==version`) in a separate environment. Prints a message and returns undefined if they can't be installed. */
 export const installedByPip = (...packages: string[]) =>
   installed(packages, 'bin', home => [
     ['python3', '-m', 'venv', home],
     [join(home, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', ...packages],
   ])
 
-/** The same of packages of npm, `name@version`: too big for what everybody installs. */
+/** The same for npm packages (`name@version`), which are too big for every checkout. */
 export const installedByNpm = (...packages: string[]) =>
   installed(packages, programsOfNpm, home => [
     ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
-/** TypeScript 5 comes with it: its programs are called as those of the TypeScript that we have, so it is no dependency. */
+/** It needs TypeScript 5, whose programs have the same names as those of our TypeScript, so it is no dependency. */
 export const openApiTypeScript = ['openapi-typescript@7.13.0', 'typescript@5.9.3']
 
-/** The folder with the programs of packages of npm that were installed here; undefined where none were. */
+/** Returns the folder with the programs of npm packages that were installed earlier, or undefined. */
 export function foundOfNpm(...packages: string[]) {
   const home = homeOf(packages)
   return existsSync(join(home, whole)) ? join(home, programsOfNpm) : undefined
@@ -33,7 +33,7 @@ const programsOfNpm = 'node_modules/.bin'
 const whole = 'installed'
 const homeOf = (packages: string[]) => join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
 
-/** Made at the first run, and kept. */
+/** Installs packages into a cache folder at the first run. Returns the folder with their programs, or undefined if it fails. */
 async function installed(packages: string[], programs: string, stepsInto: (home: string) => string[][]) {
   const home = homeOf(packages)
   if (existsSync(join(home, whole))) return join(home, programs)
@@ -49,7 +49,7 @@ async function installed(packages: string[], programs: string, stepsInto: (home:
   return join(home, programs)
 }
 
-/** False, too, where there is no such command. */
+/** Returns false if the command fails or does not exist. */
 const succeeds = (command: string, args: string[]) =>
   once(spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close').then(
     ([code]) => code === 0,

@@ -14,7 +14,7 @@ const rules = {
   'parameter-description': 'error',
   'scalar-property-missing-example': 'error',
   'tag-description': 'error',
-  // Nothing is licensed to anybody yet.
+  // There is no licence yet.
   'info-license': 'off',
   // The document in the repository is that of a checkout running on its own machine.
   'no-server-example.com': 'off',

@@ -10,7 +10,7 @@ export const schemaFile = new URL('schema.sql', folder)
 
 const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'
 
-/** A table, a view or a function, as SQL text with what is said of it. */
+/** A table, a view or a function: its SQL text and its comment. */
 interface GeneratedFile {
   name: string
   text: string
@@ -36,7 +36,7 @@ export async function schemaOf(db: Db): Promise<string> {
   return `${[...parts, ...created.map(({ text }) => text)].join('\n\n')}\n`
 }
 
-/** Something within a table, and what is said of it. */
+/** A part of a table and its comment. */
 interface Part {
   text: string
   comment: string | null
@@ -127,7 +127,7 @@ function tableText({ name, comment, columns, constraints, indexes, triggers }: T
 }
 
 const width = 140
-/** A longer column does not move what is said of the others. */
+/** A longer column does not shift the comments of the others. */
 const widestColumn = 55
 
 /** Appends the comment of a column to its line. */

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { ensureLocalCertificate } from '../src/tls/tls.ts'
 import { openPage } from '../test/support/browser.ts'
 
-/** Lets pages be written in Debian's fonts-inter and fonts-jetbrains-mono, where they are there. */
+/** Uses Debian's fonts-inter and fonts-jetbrains-mono if they are installed. */
 export function useFonts() {
   process.env.FONTCONFIG_FILE = fileURLToPath(new URL('console-fonts.conf', import.meta.url))
 }
 
-/** A picture at half its size, where Debian's pngquant is there. */
+/** Halves the size of a picture if Debian's pngquant is installed. */
 export function inFewColours(picture: Buffer): Buffer {
   const { status, stdout } = spawnSync('pngquant', ['--quality=80-100', '-'], { input: picture })
   return status === 0 ? stdout : picture

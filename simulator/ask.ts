@@ -1,11 +1,11 @@
 import { at, type Payload, readPayload, textAt } from './xml/payload.ts'
 
-/** An answer, as a client that only looks gets it. */
-export interface Heard {
+/** A response of the simulator. */
+export interface SimulatorResponse {
   status: number
   headers: Headers
   text: string
-  /** Undefined where the body is no XML. */
+  /** Undefined if the body is not XML. */
   xml: Payload | undefined
   /** The code of the AP21Error. */
   code: number | undefined
@@ -18,17 +18,17 @@ interface SimulatorRequest {
   /** The payload version in `Accept`. */
   version?: string
   headers?: Record<string, string>
-  /** Empty: none is sent. */
+  /** The country code. It is not sent if empty. */
   country?: string
 }
 
-/** Asks an API at its base, for tests and trials: `ask('Persons/3001')`. */
+/** Returns a function that sends requests to an API, for tests: `ask('Persons/3001')`. */
 export const askerOf =
   (base: () => string) =>
   async (
     path: string,
     { method, body, version = '2.0', headers = {}, country = 'AU' }: SimulatorRequest = {},
-  ): Promise<Heard> => {
+  ): Promise<SimulatorResponse> => {
     const mark = path.includes('?') ? '&' : '?'
     const response = await fetch(`${base()}${path}${country && `${mark}countryCode=${country}`}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -36,7 +36,7 @@ export const askerOf =
       redirect: 'manual',
       ...(body !== undefined && { body }),
     })
-    // `text()` would take a byte order mark away.
+    // `text()` would remove a byte order mark.
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer())
     let xml: Payload | undefined
     try {

@@ -15,7 +15,7 @@ import { changeSettings, defaultSettings, type Settings } from './world/settings
 import type { World } from './world/world.ts'
 
 export interface SimulatorOptions {
-  /** Default: one that is free. */
+  /** Default: a free port. */
   port?: number
   /** Default: this machine only. */
   host?: string
@@ -61,7 +61,7 @@ function sizeOf({ size = 'small', sizes: own = {} }: SimulatorOptions): Size {
   return { ...usual, ...(skus !== undefined && own.styles === undefined && { skus }), ...own }
 }
 
-/** Starts a simulator; it answers when the promise does. */
+/** Starts a simulator. Resolves when it accepts requests. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = '127.0.0.1', now, release } = options
   const settings = structuredClone(defaultSettings)

@@ -10,19 +10,19 @@ import { type Child, now, startChild } from '../rig/child.ts'
 import { type Loaded, serviceName } from '../rig/database.ts'
 import { type Running, startService } from '../rig/processes.ts'
 import { median, percent, type Section, tenths, whole } from '../rig/report.ts'
-import type { CrowdCommand, Heard } from './crowd.ts'
+import type { CrowdCommand, ReceiptTimes } from './crowd.ts'
 import { type Account, get, headOf } from './follower.ts'
 
 const name = 'bench-following'
-/** An account has so many streams at most. */
+/** Maximum streams of an account. */
 const streamsOfAccount = 10
-/** How many follow in each of the two ways. */
+/** Numbers of followers of each kind: streams and long polls. */
 const crowds = [1, 500] as const
 const restSeconds = 5
 const updates = 40
-/** Milliseconds after which who has not heard of an update has missed it. */
+/** Milliseconds after which a follower without the change has missed it. */
 const timeoutMs = 10_000
-/** Changes of a page of the whole feed. */
+/** Changes per page of the complete change feed. */
 const pageSize = 1_000
 
 const quantile = (values: readonly number[], share: number) =>
@@ -45,7 +45,7 @@ export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Sect
   const update = () => upsertCustomers(db, created, [{ id: 'followed', firstname: `Ann ${++version}` }])
   await update()
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
-  const followers = startChild<CrowdCommand, Heard>('../following/crowd.ts')
+  const followers = startChild<CrowdCommand, ReceiptTimes>('../following/crowd.ts')
   const rig = { bench, service, followers, accounts, update }
   try {
     const results = []
@@ -67,21 +67,21 @@ export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Sect
 interface Rig {
   bench: Bench
   service: Running
-  /** The process of those who follow. */
-  followers: Child<CrowdCommand, Heard>
+  /** The process of the followers. */
+  followers: Child<CrowdCommand, ReceiptTimes>
   accounts: readonly Account[]
   update: () => Promise<unknown>
 }
 
-/** So many take their places, in each of the two ways. */
+/** Opens this many streams and as many long polls. */
 function follow({ service: { port, ca }, followers, accounts }: Rig, crowd: number) {
   const heads = Array.from({ length: crowd }, (_, i) => headOf(accounts[Math.floor(i / streamsOfAccount)] as Account))
-  return followers.ask({ open: { port, ca, streams: heads, polls: heads } })
+  return followers.send({ open: { port, ca, streams: heads, polls: heads } })
 }
 
 type FollowResult = Awaited<ReturnType<typeof followed>>
 
-/** Has a crowd follow in both ways, leaves it alone for a while, and then changes one record time and again. */
+/** Opens followers of both kinds, measures them at rest, and then changes one record repeatedly. */
 async function followed(rig: Rig, crowd: number) {
   const { bench, service, followers, update } = rig
   bench.say(`  ${crowd} streams, ${crowd} long polls`)
@@ -90,29 +90,29 @@ async function followed(rig: Rig, crowd: number) {
   await delay(1_000)
   const [rest = 0] = await usedIn([service], () => delay(restSeconds * 1_000))
   const after = memory(service.pid).now
-  const lags: Heard = { stream: [], poll: [] }
+  const lags: ReceiptTimes = { stream: [], poll: [] }
   let missed = 0
   const began = performance.now()
   const [busy = 0, listening = 0] = await usedIn([service, followers], async () => {
     for (let i = 0; i < updates; i++) {
       await update()
       const committedAt = now()
-      const heard = await followers.ask({ within: timeoutMs })
-      for (const way of ['stream', 'poll'] as const) for (const at of heard[way]) lags[way].push(at - committedAt)
-      missed += 2 * crowd - heard.stream.length - heard.poll.length
+      const receipts = await followers.send({ within: timeoutMs })
+      for (const way of ['stream', 'poll'] as const) for (const at of receipts[way]) lags[way].push(at - committedAt)
+      missed += 2 * crowd - receipts.stream.length - receipts.poll.length
       await delay(100)
     }
   })
   const seconds = (performance.now() - began) / 1_000
-  await followers.ask({ close: true })
+  await followers.send({ close: true })
   return {
     crowd,
     lags,
     megabytes: after - before,
     restShare: rest / restSeconds,
-    /** Milliseconds of CPU, what is used at rest taken off. */
+    /** Milliseconds of CPU, minus the CPU at rest. */
     updateMs: ((busy - (rest / restSeconds) * seconds) / updates) * 1_000,
-    /** The same of those who follow. */
+    /** The same for the followers. */
     listeningMs: (listening / updates) * 1_000,
     missed,
   }
@@ -142,13 +142,13 @@ async function writers(rig: Rig) {
     await follow(rig, streamsOfAccount)
     shares.push((await rate()) / alone - 1)
     rates.push(alone)
-    await followers.ask({ close: true })
+    await followers.send({ close: true })
     await delay(500)
   }
   return { rate: median(rates), more: -median(shares) }
 }
 
-/** Reads the whole feed; pages a second in each tenth of it. */
+/** Reads the complete change feed. Returns the pages per second in each tenth of it. */
 async function bootstrapped(service: Running, account: Account) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
@@ -176,7 +176,7 @@ function sectionOf(
   const crowd = results.at(-1)
   const lag = (one: FollowResult, way: keyof FollowResult['lags'], share: number) => quantile(one.lags[way], share)
   const slowest = Math.max(...results.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
-  // A tenth takes some ten seconds, in which the machine may have something else to do.
+  // A tenth takes about ten seconds. Other work of the machine can disturb one, so medians are compared.
   const flat = median(pages.slice(5)) / median(pages.slice(0, 5))
   return {
     title: 'Following changes',

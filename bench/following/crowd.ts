@@ -1,5 +1,5 @@
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
-import { answerAsks, now } from '../rig/child.ts'
+import { answerRequests, now } from '../rig/child.ts'
 
 /** The followers: the heads of their requests without the path. */
 export interface Crowd {
@@ -9,23 +9,23 @@ export interface Crowd {
   polls: readonly string[]
 }
 
-/** A crowd takes its place; hears of one change; goes. */
+/** Opens followers, waits for one change, or closes all followers. */
 export type CrowdCommand = { open: Crowd } | { within: number } | { close: true }
 
-/** When each of them heard, in milliseconds on the clock that processes share. */
-export interface Heard {
+/** When each follower received the change, in milliseconds of the clock that processes share. */
+export interface ReceiptTimes {
   stream: number[]
   poll: number[]
 }
 
-let heard: Heard = { stream: [], poll: [] }
-let onHeard = () => {}
-let goes: (() => void)[] = []
+let receipts: ReceiptTimes = { stream: [], poll: [] }
+let onReceipt = () => {}
+let closers: (() => void)[] = []
 let size = 0
 
-const hears = (way: keyof Heard) => {
-  heard[way].push(now())
-  onHeard()
+const recordReceipt = (way: keyof ReceiptTimes) => {
+  receipts[way].push(now())
+  onReceipt()
 }
 
 /** Opens a connection that uses as little CPU as possible, because the delay of the service is measured. */
@@ -42,14 +42,14 @@ function open({ port, secureContext }: { port: number; secureContext: SecureCont
   socket.on('close', () => {
     if (!isOver) throw new Error('The service has closed a connection.')
   })
-  goes.push(() => {
+  closers.push(() => {
     isOver = true
     socket.destroy()
   })
   return socket
 }
 
-/** Follows `GET /changes/stream`; resolves once it stands. */
+/** Follows `GET /changes/stream`. Resolves when the stream is open. */
 const byStream = (at: Parameters<typeof open>[0], head: string) =>
   new Promise<void>(resolve => {
     let rest = ''
@@ -57,14 +57,14 @@ const byStream = (at: Parameters<typeof open>[0], head: string) =>
       const blocks = (rest + text).split('\n\n')
       rest = blocks.pop() ?? ''
       for (const block of blocks) {
-        if (block.includes('\ndata: ')) hears('stream')
+        if (block.includes('\ndata: ')) recordReceipt('stream')
         else if (block.includes('id: ')) resolve()
       }
     })
     socket.write(`GET /changes/stream HTTP/1.1\r\n${head}\r\n`)
   })
 
-/** Follows `GET /changes?wait=30`, over and over; resolves once it waits. */
+/** Repeats `GET /changes?wait=30`. Resolves when the first long poll waits. */
 const byPoll = (at: Parameters<typeof open>[0], head: string) =>
   new Promise<void>(resolve => {
     let cursor = ''
@@ -77,7 +77,7 @@ const byPoll = (at: Parameters<typeof open>[0], head: string) =>
       if (end < 4 || response.length - end < Number(length)) return
       if (length === undefined) throw new Error(`An answer that is no page: ${response}`)
       const isFirst = cursor === ''
-      if (!isFirst && !response.includes('"data":[]', end)) hears('poll')
+      if (!isFirst && !response.includes('"data":[]', end)) recordReceipt('poll')
       cursor = /"endCursor":"([^"]+)"/.exec(response)?.[1] ?? ''
       response = ''
       ask(`&wait=30&after_cursor=${cursor}`)
@@ -86,7 +86,7 @@ const byPoll = (at: Parameters<typeof open>[0], head: string) =>
     ask('')
   })
 
-answerAsks(async (requested: CrowdCommand): Promise<Heard> => {
+answerRequests(async (requested: CrowdCommand): Promise<ReceiptTimes> => {
   if ('open' in requested) {
     const { port, ca, streams, polls } = requested.open
     const at = { port, secureContext: createSecureContext({ ca }) }
@@ -94,19 +94,19 @@ answerAsks(async (requested: CrowdCommand): Promise<Heard> => {
     for (const head of streams) await byStream(at, head)
     for (const head of polls) await byPoll(at, head)
   } else if ('close' in requested) {
-    for (const go of goes) go()
-    goes = []
+    for (const close of closers) close()
+    closers = []
   } else {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, requested.within)
-    const count = () => heard.stream.length + heard.poll.length
-    onHeard = () => void (count() >= size && resolve())
-    onHeard()
+    const count = () => receipts.stream.length + receipts.poll.length
+    onReceipt = () => void (count() >= size && resolve())
+    onReceipt()
     await promise
     clearTimeout(timer)
   }
-  const reported = heard
-  heard = { stream: [], poll: [] }
-  onHeard = () => {}
-  return reported
+  const received = receipts
+  receipts = { stream: [], poll: [] }
+  onReceipt = () => {}
+  return received
 })

@@ -19,7 +19,7 @@ export const headOf = (account: Account) =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
 
-/** One request; the answer's text. */
+/** Sends one request. Returns the text of the response. */
 export const get = ({ port, ca }: Running, account: Account, path: string, agent: Agent) =>
   new Promise<string>((resolve, reject) => {
     const at = { host: '127.0.0.1', servername: 'localhost', port, ca, path }

@@ -20,7 +20,7 @@ const rounds = 10
 const dead = 'http://127.0.0.1:1024/hooks'
 const timeoutMs = 600_000
 
-/** An endpoint that takes everything, but for what is posted to `/hanging`. */
+/** An endpoint that accepts all deliveries, except those to `/hanging`, which it never answers. */
 async function startReceiver() {
   let onDelivery: (path: string, body: string) => void = () => {}
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ async function startReceiver() {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Hears of each delivery until `isAll` says that it was the last. */
+    /** Receives each delivery until `isAll` returns true for the last one. */
     untilAll: (isAll: (path: string, body: string) => boolean) =>
       new Promise<void>((resolve, reject) => {
         const late = setTimeout(() => reject(new Error('Not all deliveries came.')), timeoutMs)

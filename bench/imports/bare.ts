@@ -59,7 +59,7 @@ for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMa
   const lines = (rest + chunk).split('\n')
   rest = lines.pop() ?? ''
   for (const line of lines) {
-    // The heading.
+    // The header line.
     if (++count === 0) continue
     const cells = line.split(',')
     const [id = ''] = cells

@@ -1,4 +1,4 @@
-/** A file of a kind: its heading, a line of it, and the tables that its lines fill. `turn` makes it say something else. */
+/** A file of a kind: its heading, a line of it, and the tables that its lines fill. The values depend on `round`. */
 export interface File {
   kind: string
   head: string
@@ -63,5 +63,5 @@ export const files: readonly File[] = [
   },
 ]
 
-/** The kinds that come by the million. */
+/** Types with millions of lines. */
 export const large = ['products', 'stock', 'customers', 'transactions']

@@ -10,7 +10,7 @@ const maxGigabytes = 4
 
 const ways = ['empty', 'changed', 'the same'] as const
 
-/** A run of the command, and how long what was left to the job took behind it. */
+/** A run of the command, and the seconds of the job that follows. */
 interface Run {
   kind: string
   way: (typeof ways)[number]
@@ -19,7 +19,7 @@ interface Run {
   after: number
 }
 
-/** Files of so many lines of each kind, imported by `tillbridge import` into a service of its own: all new, all changed, and once more. */
+/** Imports files of `lines` lines of each type into a separate service three times: all lines are new, then changed, then unchanged. */
 export async function measureImport(bench: Bench, loaded: Loaded, lines: number): Promise<Section> {
   const runs: Run[] = []
   const copies = new Map<string, number[]>()

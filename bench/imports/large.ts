@@ -16,7 +16,7 @@ interface Run {
 
 const bare = 'transactions, nothing checked'
 
-/** Large files into empty lists, as when a retailer moves in; those of transactions also by a script that checks nothing. */
+/** Imports large files into empty lists, as during onboarding. Transactions are also imported by a script that checks nothing. */
 export async function measureLarge(
   bench: Bench,
   loaded: Loaded,

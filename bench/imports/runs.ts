@@ -13,7 +13,7 @@ import type { File } from './files.ts'
 
 const name = 'bench-import'
 
-/** The service that files are imported into, with nothing in it. */
+/** Creates the empty service that files are imported into. */
 export async function emptyService(loaded: Loaded) {
   await remove(loaded)
   const service = await addService(loaded.db, name, { currency: 'AUD' })
@@ -21,7 +21,7 @@ export async function emptyService(loaded: Loaded) {
   return service.id
 }
 
-/** The tables from the ends: a service that goes at once is looked for in each of them, row by row. */
+/** Deletes the service. Rows that refer to others go first, because a cascade would search each table row by row. */
 export async function remove({ db }: Loaded) {
   for (const table of ['stock', 'variant', 'colour', 'product', 'store', 'customer', 'retail_transaction'])
     await db.run(
@@ -66,7 +66,7 @@ export interface Disk {
   total: number
 }
 
-/** COPY of a service's rows into an empty table that has the indexes of theirs. */
+/** Copies a service's rows by COPY into an empty table with the same indexes. */
 async function copied({ db }: Loaded, service: number, table: string) {
   const home = await db.row<{ path: string }>(sql`select current_setting('data_directory') as path`)
   const file = join(home?.path ?? '', 'bench.copy')
@@ -92,7 +92,7 @@ async function copied({ db }: Loaded, service: number, table: string) {
   return { seconds, table, ...sizes }
 }
 
-/** COPY of all that an import has made of a file. */
+/** Copies all rows that an import created from a file by COPY. */
 export async function copyOf(loaded: Loaded, service: number, { tables }: File) {
   const disk: (Disk & { seconds: number })[] = []
   for (const table of tables) disk.push(await copied(loaded, service, table))

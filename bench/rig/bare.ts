@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tlsOptions } from '../../src/tls/tls.ts'
-import { answerAsks } from './child.ts'
+import { answerRequests } from './child.ts'
 
 /** The fixed response of a bare `node:http` server: the limit of HTTP in one process. */
 export interface Fixed {
@@ -20,7 +20,7 @@ export interface Ports {
 let fixed: { headers: Fixed['headers']; body: Buffer } | undefined
 let ports: Promise<Ports> | undefined
 
-answerAsks(({ headers, body, certificate }: Fixed) => {
+answerRequests(({ headers, body, certificate }: Fixed) => {
   fixed = { headers, body: Buffer.from(body) }
   ports ??= listen(certificate)
   return ports

@@ -37,7 +37,7 @@ export function startBench(options: Pick<Bench, 'directory' | 'postgresPid' | 's
 
 /** Result of one measurement of the service. */
 export interface Sample extends Measured {
-  /** Microseconds of CPU for each answer. */
+  /** Microseconds of CPU per response. */
   cpu: { service: number; postgres: number; generator: number }
   /** Megabytes: the service's processes, and all of PostgreSQL. */
   memory: { service: number; peak: number; postgres: number }
@@ -60,7 +60,7 @@ export async function ask(
   const used = () => [service.pid, postgresPid, generator.pid].map(cpuSeconds)
   let before: number[] = []
   const load = { port: service.port, ca: service.ca, request, seconds, ...options }
-  const measured = await generator.ask(load, () => {
+  const measured = await generator.send(load, () => {
     before = used()
   })
   const responses = measured.answersPerSecond * load.seconds
@@ -77,8 +77,8 @@ export async function ask(
 
 /** Loads a bare server with one request. */
 export const askBare = (bench: Bench, port: number, request: string, options: LoadOptions & { ca?: string }) =>
-  bench.generator.ask({ port, request, seconds: bench.seconds, ...options })
+  bench.generator.send({ port, request, seconds: bench.seconds, ...options })
 
 /** Runs a request's statement alone. */
 export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, connections: number) =>
-  (await bench.sql.ask({ connection, query, connections, seconds: bench.seconds })).statementsPerSecond
+  (await bench.sql.send({ connection, query, connections, seconds: bench.seconds })).statementsPerSecond

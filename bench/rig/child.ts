@@ -3,11 +3,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 /** Milliseconds on a clock that processes and threads share. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** A child process that answers one question at a time. */
+/** A child process that handles one request at a time. */
 export interface Child<Question, Answer> {
   pid: number
-  /** `begun` is called when what is to be measured begins. */
-  ask(question: Question, begun?: () => void): Promise<Answer>
+  /** Calls `begun` when the measurement begins. */
+  send(question: Question, begun?: () => void): Promise<Answer>
   end(): void
 }
 
@@ -15,7 +15,7 @@ export function startChild<Question extends object, Answer>(file: string): Child
   const child: ChildProcess = fork(new URL(file, import.meta.url))
   return {
     pid: child.pid ?? 0,
-    ask: (question, begun = () => {}) =>
+    send: (question, begun = () => {}) =>
       new Promise((resolve, reject) => {
         const ended = () => reject(new Error(`${file} has ended.`))
         child.once('exit', ended)
@@ -30,8 +30,8 @@ export function startChild<Question extends object, Answer>(file: string): Child
   }
 }
 
-/** Answers questions of the parent. Runs in the child. */
-export function answerAsks<Question, Answer>(response: (question: Question, begin: () => void) => Promise<Answer>) {
+/** Handles requests of the parent. Runs in the child. */
+export function answerRequests<Question, Answer>(response: (question: Question, begin: () => void) => Promise<Answer>) {
   process.on('message', async (question: Question) => {
     process.send?.({ answer: await response(question, () => process.send?.({ begun: true })) })
   })

@@ -7,7 +7,7 @@ import type { Loaded } from './database.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
-/** A command of `tillbridge` in a process of its own: how many seconds it takes, what it says, and its most memory in MB. */
+/** Runs a command of `tillbridge` in a separate process. Returns its seconds, its output, and its peak memory in MB. */
 export async function runCommand({ directory }: Bench, { url }: Loaded, args: readonly string[]) {
   const began = performance.now()
   const child = spawn(cli, args, {

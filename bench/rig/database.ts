@@ -26,7 +26,7 @@ import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { addService, listServices } from '../../src/store/tenancy/services.ts'
 
-/** How many records the bench's service holds. */
+/** Number of records of the bench's service. */
 export interface Size {
   customers: number
   transactions: number
@@ -158,7 +158,7 @@ async function writeRows(file: string, rows: Iterator<readonly unknown[]>, size:
   await once(out, 'close')
 }
 
-/** A value in COPY's text format; none of ours holds a tab or the end of a line. */
+/** Formats a value for COPY's text format. The values of the bench contain no tabs and no line ends. */
 const copied = (value: unknown) => (value === null ? '\\N' : String(value).replaceAll('\\', '\\\\'))
 
 /** Checks that the copied rows equal those of the store: merging some of them again must change nothing. */

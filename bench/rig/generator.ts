@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
-import { answerAsks, now } from './child.ts'
+import { answerRequests, now } from './child.ts'
 import { quantilesOf } from './quantile.ts'
 
 /** A load on an HTTP server: the same request over and over, on connections that stay open. */
@@ -12,7 +12,7 @@ export interface Load {
   request: string
   connections: number
   seconds: number
-  /** Requests per second, whatever the answers take. Absent: each connection asks again as soon as it is answered. */
+  /** Requests per second, independent of response times. Absent: each connection sends the next request when it has a response. */
   rate?: number
 }
 
@@ -25,7 +25,7 @@ export interface Measured {
 
 const warmSeconds = 0.5
 
-/** One connection; `ask` calls back when its answer is complete. Answers are counted by their content-length, not looked into. */
+/** Opens one connection. `ask` calls back when its response is complete. The body is counted by its content-length and not parsed. */
 async function openConnection({ port, ca, request }: Load) {
   let head = ''
   let remaining = 0
@@ -33,7 +33,7 @@ async function openConnection({ port, ca, request }: Load) {
   const receive = (length: number, buffer: Uint8Array) => {
     if (remaining === 0) {
       const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, length)
-      // Only the head is ever made a text.
+      // Only the head is decoded.
       const end = chunk.indexOf('\r\n\r\n')
       head += chunk.toString('latin1', 0, end < 0 ? length : end)
       if (end < 0) return true
@@ -45,7 +45,7 @@ async function openConnection({ port, ca, request }: Load) {
     if (remaining === 0) answered()
     return true
   }
-  // One buffer, read into again and again: nothing of an answer is kept.
+  // One reused buffer: no response is kept.
   const options = { port, host: '127.0.0.1', onread: { buffer: Buffer.alloc(1 << 16), callback: receive } }
   const socket: Socket = ca ? connectTls({ ...options, servername: 'localhost', ca }) : connectPlain(options)
   await new Promise<void>((resolve, reject) => {
@@ -72,7 +72,7 @@ async function openConnection({ port, ca, request }: Load) {
 
 type Connection = Awaited<ReturnType<typeof openConnection>>
 
-/** Calls back with how long each answer took. Returns what ends it. */
+/** Calls back with the milliseconds of each response. Returns a function that stops the load. */
 function askAlways(connections: readonly Connection[], took: (ms: number) => void) {
   let on = true
   for (const connection of connections) {
@@ -90,7 +90,7 @@ function askAlways(connections: readonly Connection[], took: (ms: number) => voi
   }
 }
 
-/** A thread of its own keeps time, to some 0.1 ms; a request that finds no free connection waits, and its waiting counts. */
+/** Sends requests at a fixed rate, by the clock of a separate thread (about 0.1 ms). If no connection is free, the request waits, and its wait counts. */
 function askAtRate(connections: readonly Connection[], rate: number, took: (ms: number) => void) {
   const free = [...connections]
   const waiting: number[] = []
@@ -103,7 +103,7 @@ function askAtRate(connections: readonly Connection[], rate: number, took: (ms: 
     })
   const clock = new Worker(new URL('./clock.ts', import.meta.url), { workerData: { intervalMs: 1_000 / rate } })
   clock.on('message', (due: number) => {
-    // In turn: the server closes those that do not ask for long.
+    // The connections take turns, because the server closes idle ones.
     const connection = free.shift()
     if (connection) ask(connection, due)
     else waiting.push(due)
@@ -111,7 +111,7 @@ function askAtRate(connections: readonly Connection[], rate: number, took: (ms: 
   return () => void clock.terminate()
 }
 
-answerAsks(async (load: Load, begin): Promise<Measured> => {
+answerRequests(async (load: Load, begin): Promise<Measured> => {
   const connections = await Promise.all(Array.from({ length: load.connections }, () => openConnection(load)))
   let times: number[] = []
   const took = (ms: number) => times.push(ms)

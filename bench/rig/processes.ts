@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The service as its users start it, in a process of its own. */
+/** The service in a separate process, as users start it. */
 export interface Running {
   pid: number
   port: number
@@ -16,7 +16,7 @@ export interface Running {
 
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
-/** `tillbridge start` on a free port, under `directory`. Returns once it says that it serves. */
+/** `tillbridge start` on a free port, under `directory`. Returns when the service is ready. */
 export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Running> {
   const child = spawn(cli, ['start', '--no-demo'], {
     // No .env of the checkout is read in this folder.

@@ -4,14 +4,14 @@ import type { Bench } from './bench.ts'
 import type { Running } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 
-/** Has the bare server answer with what the service answers a request with; where it listens, and how long the answer is. */
+/** Makes the bare server send the service's response to a request. Returns its ports and the size of the response. */
 export async function repeating(bench: Bench, service: Running, scenario: Scenario) {
   const { headers, body } = await fetchOnce(service, scenario)
-  const ports = await bench.bare.ask({ headers, body, certificate: service.certificate })
+  const ports = await bench.bare.send({ headers, body, certificate: service.certificate })
   return { ports, bytes: Buffer.byteLength(body) }
 }
 
-/** An answer, whole. */
+/** A complete response. */
 const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
   new Promise<{ headers: Record<string, string>; body: string }>((resolve, reject) => {
     const sent = Object.fromEntries(
@@ -30,6 +30,6 @@ const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
     }).on('error', reject)
   })
 
-/** But for what Node writes itself. */
+/** Without the headers that Node.js adds. */
 const withoutVolatileHeaders = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
   headers as Record<string, string>

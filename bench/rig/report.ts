@@ -26,7 +26,7 @@ export interface Target {
 
 export const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** The middle one by `by`, whole: its figures belong together. */
+/** Returns the median item by `by`, so that its numbers belong together. */
 export const medianBy = <T>(values: readonly T[], by: (value: T) => number) =>
   [...values].sort((a, b) => by(a) - by(b))[values.length >> 1] as T
 
@@ -53,7 +53,7 @@ export async function publish(name: string, section: Section, facts: readonly st
 
 const outcome = ({ label, expected, actual, met }: Target) => [label, expected, actual, met ? 'met' : '**missed**']
 
-/** A table that reads well as plain text too: numbers to the right. */
+/** Formats a table that is also readable as plain text: numbers are right-aligned. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]) {
   const widths = head.map((name, i) => Math.max(3, name.length, ...rows.map(row => row[i]?.length ?? 0)))
   const numeric = head.map((_, i) => i > 0 && rows.every(row => /^[-\d<>]/.test(row[i] ?? '-')))

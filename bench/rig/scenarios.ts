@@ -16,9 +16,9 @@ export interface Scenario {
   path: string
   /** The request's bytes. */
   request: string
-  /** Records in an answer. */
+  /** Records in a response. */
   records: number
-  /** The statement that makes the answer's records, as the pool is given it. */
+  /** The statement that reads the records, as it is passed to the pool. */
   query: pg.QueryConfig
 }
 
@@ -101,13 +101,13 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   ]
 }
 
-/** The bytes of a request for a path of a service, whose account has its name. */
+/** Builds the bytes of a request for a path of a service. The account has the name of the service. */
 export function requestFor({ name, password }: { name: string; password: string }, path: string) {
   const basic = Buffer.from(`${name}:${password}`).toString('base64')
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${name}\r\n\r\n`
 }
 
-/** The asked to a walk's last full page, without walking there. */
+/** Returns the page request for the last full page, without reading the pages before it. */
 async function lastStep(
   { db, service }: Loaded,
   first: (db: Db, service: Service) => Promise<Page>,
@@ -123,10 +123,10 @@ async function lastStep(
   return { limit, asOf, after: [before.at, before.id] as PageEnd }
 }
 
-/** The last statement that reading sends. */
+/** Returns the last statement that `read` sends. */
 async function lastQuery({ db, service }: Loaded, read: Read) {
   let last: pg.QueryConfig | undefined
-  const hear = (client: pg.PoolClient) => {
+  const captureQuery = (client: pg.PoolClient) => {
     const query = client.query
     client.query = ((config: pg.QueryConfig, done: () => void) => {
       last = config
@@ -134,9 +134,9 @@ async function lastQuery({ db, service }: Loaded, read: Read) {
       return (query as (config: pg.QueryConfig, done: () => void) => unknown).call(client, config, done)
     }) as typeof query
   }
-  db.pool.on('acquire', hear)
+  db.pool.on('acquire', captureQuery)
   await read(db, service)
-  db.pool.off('acquire', hear)
+  db.pool.off('acquire', captureQuery)
   if (!last) throw new Error('Reading has sent no statement.')
   return last
 }

@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { type Database, openDatabase } from '../../src/database/db.ts'
-import { answerAsks } from './child.ts'
+import { answerRequests } from './child.ts'
 
-/** One statement, run over and over through the pool that the service uses: the limit of the database. */
+/** One statement, repeated through the service's kind of pool: the limit of the database. */
 export interface Statement {
   connection: pg.ClientConfig
   query: pg.QueryConfig
-  /** How many ask at a time. */
+  /** Statements in flight at a time. */
   connections: number
   seconds: number
 }
@@ -18,7 +18,7 @@ export interface Ran {
 const warmMs = 500
 let db: Database | undefined
 
-answerAsks(async ({ connection, query, connections, seconds }: Statement, begin): Promise<Ran> => {
+answerRequests(async ({ connection, query, connections, seconds }: Statement, begin): Promise<Ran> => {
   db ??= openDatabase(connection)
   const { pool } = db
   let done = 0

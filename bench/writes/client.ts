@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
 import type { Running } from '../rig/processes.ts'
 
-/** A client that writes, on connections that stay open, each write with an Idempotency-Key of its own. */
+/** A client that writes on persistent connections, each write with a new Idempotency-Key. */
 export interface Client {
-  /** The status; 0 where there was no answer. */
+  /** Returns the status, or 0 if there was no response. */
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<number>
   /** Returns the written record. Throws if the write fails. */
   write<Data>(method: 'POST' | 'PUT', path: string, body: object): Promise<Data>

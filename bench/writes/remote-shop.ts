@@ -77,13 +77,13 @@ const address = {
   postcode: '3000',
   country: 'Australia',
 }
-/** Seconds until all clients are at it. */
+/** Seconds until all clients have started. */
 export const warmSeconds = 2
 
 /** Milliseconds until a rejected shopper retries: within the seconds of `Retry-After`, spread out. */
 const retryMs = () => 1_000 + Math.random() * 1_000
 
-/** So many shoppers, each ordering again as soon as it is answered. */
+/** Runs this many shoppers, each of which orders again after a response. */
 export async function orders({ client, sold, people }: Selling, clients: number, seconds: number): Promise<Placed> {
   const times: number[] = []
   const counts = { rejected: 0, other: 0 }
@@ -115,7 +115,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
   return { ...counts, perSecond: times.length / seconds, p50: quantile(0.5), p99: quantile(0.99) }
 }
 
-/** Look-ups of vouchers by so many clients, until they are stopped. */
+/** Runs look-ups of vouchers by this many clients until they are stopped. */
 export function lookUps({ client }: Pick<Selling, 'client'>, clients: number) {
   let on = true
   const all = Promise.all(
@@ -132,7 +132,7 @@ export function lookUps({ client }: Pick<Selling, 'client'>, clients: number) {
   }
 }
 
-/** New customers by so many clients; the 99th percentile of their times, in milliseconds. */
+/** Creates customers with this many clients. Returns the 99th percentile of the times in milliseconds. */
 export async function customers(client: Client, clients: number, seconds: number): Promise<number> {
   const times: number[] = []
   const end = performance.now() + seconds * 1_000

@@ -6,9 +6,9 @@ import { median, medianBy, percent, type Section, type Target, tenths, whole } f
 import { scenariosOf } from '../rig/scenarios.ts'
 import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop, warmSeconds } from './remote-shop.ts'
 
-/** Seconds that the back office takes for an order. */
+/** Seconds that the back office needs for an order. */
 const delaySeconds = 0.4
-/** Seconds of a measurement at least: an order takes that long. */
+/** Minimum seconds of a measurement, because an order takes that long. */
 const leastSeconds = 8
 
 const loads = [
@@ -19,7 +19,7 @@ const loads = [
 interface RemoteResult extends Placed {
   clients: number
   concurrency: number
-  /** Orders a second that the back office takes at most. */
+  /** Maximum orders per second of the back office. */
   limit: number
 }
 
@@ -99,7 +99,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
   }
 }
 
-/** The back office takes its time for an order. */
+/** Makes the back office respond slowly to orders. */
 const slow = ({ simulator: { remote } }: RemoteShop) =>
   remote.addFault({ kind: 'latency', method: 'POST', path: '/Persons/*/Orders', seconds: delaySeconds })
 

@@ -16,10 +16,10 @@ export const clients = 32
 /** Members of the reward programme; their identifiers are the numbers below this. */
 export const shoppers = 1_000
 
-/** Each client's own voucher, and the one that all want. */
+/** Each client's own voucher, and the contended one. */
 export const ownVouchers = Array.from({ length: clients }, (_, client) => `own-${client}`)
 export const contendedVoucher = 'contended'
-/** Clients that want it. */
+/** Clients that lock the contended voucher. */
 export const contenders = 200
 export const pin = '381940'
 
@@ -67,7 +67,7 @@ export async function openShop({ db, keys }: Loaded, name: string): Promise<Serv
     service,
     [...ownVouchers, contendedVoucher].map(number => ({ ...voucher, number })),
   )
-  // As autovacuum would, a minute later. It leaves empty tables alone: of one that was analyzed empty PostgreSQL believes that it stays so.
+  // Autovacuum would do this a minute later. Empty tables are left out, because PostgreSQL would plan as if they stayed empty.
   await db.run(
     sql`analyze store, product, colour, variant, stock, customer, payment_gateway, reward_tier, reward_account, voucher, voucher_entry`,
   )

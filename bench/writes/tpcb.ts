@@ -8,7 +8,7 @@ import pg from 'pg'
 
 /** The write throughput of the database alone, measured by the machine's `pgbench`. */
 export interface Tpcb {
-  /** Its own transaction (TPC-B: five statements and a commit), by so many clients. */
+  /** Runs pgbench's own transaction (TPC-B: five statements and a commit) with this many clients. */
   transactions(clients: number, seconds: number): Promise<Rate>
   /** One row, updated by all clients. */
   oneRow(clients: number, seconds: number): Promise<Rate>
@@ -23,7 +23,7 @@ export interface Rate {
 /** Branches, each with 100,000 accounts. */
 const scale = 50
 
-/** Undefined where the machine has no `pgbench`: the bundled PostgreSQL brings none. */
+/** Returns undefined if the machine has no `pgbench`, which the bundled PostgreSQL does not contain. */
 export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | undefined> {
   const program = findProgram()
   if (!program) return
@@ -34,7 +34,7 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
     execFileSync(program, [...at, '-i', '-s', String(scale), '-q', database]),
   )
 
-  /** Its own transaction, unless there is another script. */
+  /** Runs `script`, or pgbench's own transaction. */
   async function run(clients: number, seconds: number, script = ''): Promise<Rate> {
     const directory = await mkdtemp(join(tmpdir(), 'tillbridge-pgbench-'))
     try {

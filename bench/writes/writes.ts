@@ -17,7 +17,7 @@ import { openTpcb, type Rate, type Tpcb } from './tpcb.ts'
 
 /** Milliseconds in which connections are opened and statements planned. */
 const warmMs = 2_000
-/** Seconds of a measurement at least: what is flushed comes in bursts. */
+/** Minimum seconds of a measurement, because flushes come in bursts. */
 const leastSeconds = 3
 
 /** Goals of each type of write: its rate as a share of the database's, milliseconds of CPU, round trips. */
@@ -36,7 +36,7 @@ interface WriteResult extends Rate {
   cpu: { service: number; postgres: number }
 }
 
-/** One round of a kind: by one process, by two, and the limit. */
+/** One round of a type of write: with one process, with two, and the limit. */
 interface Round {
   served: WriteResult
   two: WriteResult
@@ -130,7 +130,7 @@ async function load(
   }
 }
 
-/** How often one write of each kind waits for the database: the fewest of some. */
+/** Counts how often one write of each type waits for the database: the minimum of a few writes. */
 async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[], clientAt: (at: Running) => Client) {
   const proxy = await startPostgresProxy(loaded.url)
   const running = await startService(bench.directory, { DATABASE_URL: proxy.connection, RUN_JOBS: 'false' })

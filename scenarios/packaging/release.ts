@@ -52,7 +52,7 @@ function mount(...args: string[]) {
 
 const facts: [fact: string, holds: boolean][] = []
 try {
-  if (process.geteuid?.() !== 0) throw new Error('This trial makes a root of its own: run it as root.')
+  if (process.geteuid?.() !== 0) throw new Error('This scenario creates a root directory: run it as root.')
   console.log('Making the release and a bare Debian …')
   run(process.execPath, join(import.meta.dirname, '../scripts/release/release.ts'), '--out', dist)
   run('sh', '-c', `cd ${dist} && sha256sum --check SHA256SUMS`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** An answer. The specification shows no bodies in full: a statement reads what it is about. */
+/** A response. The specification has no complete bodies, so a statement reads only the fields it checks. */
 export interface Answer {
   status: number
   headers: Headers
@@ -11,7 +11,7 @@ export interface Answer {
 /** One service of an installation, with the two headers that every request carries (section 5). */
 export interface Api {
   url: string
-  /** The headers, for a request that is to lack one. */
+  /** The headers, for a request without one of them. */
   headers: Readonly<Record<string, string>>
   get(
     path: string,

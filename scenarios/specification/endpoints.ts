@@ -5,17 +5,17 @@ import { customerRequests } from './customers.ts'
 import { fields, paths, pinHeader, returnOf, voucherOf } from './names.ts'
 import { NotTried, requireValue } from './not-tried.ts'
 import { holdsAHundred, isPaged } from './paginate.ts'
-import { says, section } from './statement.ts'
+import { section, statement } from './statement.ts'
 
 const sales = '/orders/transactions/search'
 
 export const endpoints = section(
   '4. Endpoints',
-  says('GET /stores: no required parameters; a JSON object containing the list of stores', async ({ api }) => {
+  statement('GET /stores: no required parameters; a JSON object containing the list of stores', async ({ api }) => {
     const { status, body } = await api.get('/stores')
     assert.deepEqual([status, typeof body, Array.isArray(body.data)], [200, 'object', true])
   }),
-  says('GET /staff: optional query filters email and code', async ({ api }) => {
+  statement('GET /staff: optional query filters email and code', async ({ api }) => {
     const staff = dataOf(await api.get('/staff'))
     const one = requireValue(
       staff.find(({ email }: { email: string | null }) => email),
@@ -28,25 +28,25 @@ export const endpoints = section(
     }
     assert.deepEqual(dataOf(await api.get('/staff', { code: 'no such code' })), [])
   }),
-  says('GET /staff: supports pagination', async ({ api }) => {
+  statement('GET /staff: supports pagination', async ({ api }) => {
     requireValue(dataOf(await api.get('/staff'))[3], 'there are too few staff')
     await isPaged(api, '/staff')
   }),
-  says('GET /staff/{id}: one staff record', async ({ api }) => {
+  statement('GET /staff/{id}: one staff record', async ({ api }) => {
     const one = requireValue(dataOf(await api.get('/staff'))[0], 'there is no staff')
     assert.deepEqual(dataOf(await api.get(`/staff/${one.id}`)), one)
     assertRejected(await api.get('/staff/nobody-at-all'), 404)
   }),
-  says('GET /customers/search: cursor-based pagination', ({ api }) => isPaged(api, '/customers/search')),
-  says('GET /customers/search: timestamp filter updated_after', async ({ api, shop }) => {
+  statement('GET /customers/search: cursor-based pagination', ({ api }) => isPaged(api, '/customers/search')),
+  statement('GET /customers/search: timestamp filter updated_after', async ({ api, shop }) => {
     const [first, ...others] = await shop.customers()
     const last = others.at(-1)?.updateTimeStamp
     const customers = dataOf(await api.get('/customers/search', { updated_after: last }))
     for (const { updateTimeStamp } of customers) assert.ok(updateTimeStamp >= last)
     assert.ok(last > first.updateTimeStamp ? !customers.some(({ id }: { id: string }) => id === first.id) : true)
   }),
-  says(`GET ${sales}: cursor-based pagination`, ({ api }) => isPaged(api, sales, { asc: 'true' })),
-  says(`GET ${sales}: updated_after, updated_before filter by date`, async ({ api }) => {
+  statement(`GET ${sales}: cursor-based pagination`, ({ api }) => isPaged(api, sales, { asc: 'true' })),
+  statement(`GET ${sales}: updated_after, updated_before filter by date`, async ({ api }) => {
     const transactions = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
     const timestamp = requireValue(transactions.at(-1)?.updateTimeStamp, 'there are no transactions')
     const later = dataOf(await api.get(sales, { updated_after: timestamp }))
@@ -57,26 +57,26 @@ export const endpoints = section(
     assert.deepEqual(dataOf(await api.get(sales, { updated_after: '2100-01-01' })), [])
   }),
   ...customerRequests,
-  says('GET retail transactions of one shopper', async ({ api }) => {
+  statement('GET retail transactions of one shopper', async ({ api }) => {
     const known = dataOf(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
     const { id, customerId } = requireValue(known, 'no transaction is of a known shopper')
     const history = dataOf(await api.get(paths.transactionsOf(customerId)))
     assert.ok(history.some((each: { id: string }) => each.id === id))
     for (const each of history) assert.equal(each.customerId, customerId)
   }),
-  says('POST returns: each SKU is on the original order; the created return', async ({ api, shop }) => {
+  statement('POST returns: each SKU is on the original order; the created return', async ({ api, shop }) => {
     const { id, lines } = await shop.order()
     const created = dataOf(await api.post(paths.returnsOf(id), returnOf(lines[0].sku, await shop.returnReason())))
     assert.equal(created.lines[0].sku, lines[0].sku)
     const returns = dataOf(await api.get(paths.returnsOf(id)))
     assert.ok(returns.some((refund: { id: string }) => refund.id === created.id))
   }),
-  says('GET gift voucher: voucher information', async ({ api, shop }) => {
+  statement('GET gift voucher: voucher information', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()
     const { availableAmount, status } = dataOf(await api.get(paths.voucher(number), {}, { [pinHeader]: pin }))
     assert.ok(status && /^\d+(\.\d+)?$/.test(availableAmount))
   }),
-  says('PUT or POST gift voucher lock: the lock result', async ({ api, shop }) => {
+  statement('PUT or POST gift voucher lock: the lock result', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()
     for (const lock of [api.put, api.post]) {
       const { validationId } = dataOf(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }))
@@ -85,12 +85,12 @@ export const endpoints = section(
       assert.equal(dataOf(await lock(paths.lockOf(number), { validationId, lockSeconds: 0 })).status, 'active')
     }
   }),
-  says('POST gift voucher: a payment gateway name may be chosen', async ({ api, shop }) => {
+  statement('POST gift voucher: a payment gateway name may be chosen', async ({ api, shop }) => {
     await shop.newCustomer()
     for (const more of [{ gateway: await shop.gateway() }, {}]) dataOf(await api.post(paths.vouchers, voucherOf(more)))
     assertRejected(await api.post(paths.vouchers, voucherOf({ gateway: 'no such gateway' })))
   }),
-  says('POST gift voucher: a digital voucher with number and PIN, sent to the customer by email', async trial => {
+  statement('POST gift voucher: a digital voucher with number and PIN, sent to the customer by email', async trial => {
     const { api, shop, mails } = trial
     const { contact } = await shop.newCustomer()
     const read = requireValue(mails, 'the emails are not accessible')
@@ -105,16 +105,16 @@ export const endpoints = section(
     const opened = await api.get(paths.voucher(number), {}, { [pinHeader]: pin })
     assert.equal(dataOf(opened).availableAmount, '25.00')
   }),
-  says('GET rewards: retail rewards and gifts for the reward balance', async ({ shop }) => {
+  statement('GET rewards: retail rewards and gifts for the reward balance', async ({ shop }) => {
     const { rewards, gifts, availableRewards } = requireValue(await shop.rewards(), 'no customer has a reward account')
     assert.ok(Array.isArray(rewards) && Array.isArray(gifts) && typeof availableRewards === 'string')
   }),
-  says('GET payment gateways: the list of available names', async ({ api }) => {
+  statement('GET payment gateways: the list of available names', async ({ api }) => {
     const gateways = dataOf(await api.get(paths.gateways))
     if (!gateways.length) throw new NotTried('there is no payment gateway')
     for (const name of gateways) assert.equal(typeof name, 'string')
   }),
-  says('GET inventory, products: with buffer, and with SKU per colour/size', async ({ api }) => {
+  statement('GET inventory, products: with buffer, and with SKU per colour/size', async ({ api }) => {
     const [stock] = dataOf(await api.get(paths.inventory))
     const [product] = dataOf(await api.get(paths.products))
     assert.ok(fields.buffer in stock && fields.ecommerceSku in product.colours[0].sizes[0])
@@ -123,6 +123,6 @@ export const endpoints = section(
 
 export const limits = section(
   '8. Limits',
-  says('Records per page: at most 100, /customers/search', ({ api }) => holdsAHundred(api, '/customers/search')),
-  says(`Records per page: at most 100, ${sales}`, ({ api }) => holdsAHundred(api, sales)),
+  statement('Records per page: at most 100, /customers/search', ({ api }) => holdsAHundred(api, '/customers/search')),
+  statement(`Records per page: at most 100, ${sales}`, ({ api }) => holdsAHundred(api, sales)),
 )

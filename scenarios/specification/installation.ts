@@ -21,7 +21,7 @@ export interface Installation {
 const cli = 'src/cli.js'
 const oldRelease = '2021.3'
 
-/** Starts the demo on a database of its own; with `simulator`, a service in front of a simulated Apparel21. */
+/** Starts the demo on a separate database. With `simulator`, the back office is a simulated Apparel21. */
 export async function startInstallation({ simulator }: { simulator: boolean }): Promise<Installation> {
   const home = await mkdtemp(join(tmpdir(), 'tillbridge-specification-'))
   const running: Running[] = []

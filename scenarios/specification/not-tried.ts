@@ -1,7 +1,7 @@
-/** Thrown where an installation gives no occasion to try a statement; the message says why. */
+/** Thrown if a statement can't be tried on an installation. The message gives the reason. */
 export class NotTried extends Error {}
 
-/** Something that is there, or the statement cannot be tried. */
+/** Returns a value. Throws `NotTried` if it is missing. */
 export function requireValue<T>(value: T | undefined, why: string): T {
   if (value === undefined) throw new NotTried(why)
   return value

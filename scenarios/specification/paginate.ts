@@ -5,7 +5,7 @@ import { cursor } from './names.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
 type Found = any
 
-/** The records of a list, page by page, up to so many pages. */
+/** Returns the records of a list, up to a maximum number of pages. */
 export async function pagination(
   api: Api,
   path: string,
@@ -26,7 +26,7 @@ export async function pagination(
   return records
 }
 
-/** Asserts that a list goes on by its cursor, each record once, with no more than 100 a page. */
+/** Asserts that pages by cursor contain each record once, with at most 100 records per page. */
 export async function isPaged(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
   const first = await pagination(api, path, { ...query, [cursor.limit]: '3' }, 3)
   const ids = first.map(({ id }) => id)

@@ -3,16 +3,16 @@ import { assertRejected, dataOf } from './api.ts'
 import { fields, paths, pinHeader } from './names.ts'
 import { NotTried, requireValue } from './not-tried.ts'
 import { pagination } from './paginate.ts'
-import { says, section } from './statement.ts'
+import { section, statement } from './statement.ts'
 
 export const purpose = section(
   '1. What the service does',
-  says('It is an HTTPS JSON API', async ({ api }) => {
+  statement('It is an HTTPS JSON API', async ({ api }) => {
     const { status, headers } = await api.get('/stores')
     assert.deepEqual([status, new URL(api.url).protocol], [200, 'https:'])
     assert.match(headers.get('content-type') ?? '', /^application\/json/)
   }),
-  says('Retail history: store sales, head-office telephone/mail sales, web sales', async ({ api }) => {
+  statement('Retail history: store sales, head-office telephone/mail sales, web sales', async ({ api }) => {
     const channels = new Set(
       (await pagination(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel),
     )
@@ -24,7 +24,7 @@ export const purpose = section(
 
 export const resources = section(
   '2. Resources',
-  says('store: carries the mapped e-commerce location identifier', async ({ api }) => {
+  statement('store: carries the mapped e-commerce location identifier', async ({ api }) => {
     const stores = dataOf(await api.get('/stores'))
     for (const store of stores) assert.ok(fields.location in store)
     requireValue(
@@ -32,31 +32,31 @@ export const resources = section(
       'no store is mapped to a location',
     )
   }),
-  says('inventory: stock per store, with the store inventory buffer', async ({ api }) => {
+  statement('inventory: stock per store, with the store inventory buffer', async ({ api }) => {
     const stock = dataOf(await api.get(paths.inventory))
     assert.ok(stock.length > 0)
     for (const each of stock) assert.ok(each.storeNumber && Number.isInteger(each[fields.buffer]))
   }),
-  says('product: colour/size variants, each with its e-commerce SKU', async ({ api }) => {
+  statement('product: colour/size variants, each with its e-commerce SKU', async ({ api }) => {
     const products = dataOf(await api.get(paths.products))
     assert.ok(products.length > 0)
     for (const { colours } of products)
       for (const { sizes } of colours)
         for (const size of sizes) assert.ok(size[fields.ecommerceSku], JSON.stringify(size))
   }),
-  says('gift voucher: a voucher number and a PIN', async ({ api, shop }) => {
+  statement('gift voucher: a voucher number and a PIN', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()
     assert.equal(dataOf(await api.get(paths.voucher(number), {}, { [pinHeader]: pin })).number, number)
     assertRejected(await api.get(paths.voucher(number), {}, { [pinHeader]: `${pin}0` }))
   }),
-  says('reward / gift: what is used to compute a shopper’s reward balance', async ({ shop }) => {
+  statement('reward / gift: what is used to compute a shopper’s reward balance', async ({ shop }) => {
     const { rewards, gifts, availableRewards } = requireValue(await shop.rewards(), 'no customer has a reward account')
     assert.ok(Array.isArray(gifts))
     const cents = (text: string) => Math.round(Number(text) * 100)
     const open = rewards.reduce((sum: number, { available }: { available: string }) => sum + cents(available), 0)
     assert.equal(cents(availableRewards), open)
   }),
-  says('payment gateway: a named gateway, selectable when posting orders or gift vouchers', async ({ shop }) => {
+  statement('payment gateway: a named gateway, selectable when posting orders or gift vouchers', async ({ shop }) => {
     assert.equal((await shop.order()).payments[0].gateway, await shop.gateway())
   }),
 )

@@ -4,11 +4,11 @@ import { paths, returnOf, voucherOf } from './names.ts'
 import { requireValue } from './not-tried.ts'
 import { pagination } from './paginate.ts'
 import { names } from './shop.ts'
-import { type StatementContext, says, section } from './statement.ts'
+import { type StatementContext, section, statement } from './statement.ts'
 
 const sales = '/orders/transactions/search'
 
-/** An older back office shows an empty list, of customers that are there. */
+/** Checks that an older back office returns an empty list although customers exist. */
 async function isEmptyBelow({ old }: StatementContext) {
   const api = requireValue(old, 'there is no service with an older back office')
   dataOf(await api.post(paths.customers, names()))
@@ -24,14 +24,14 @@ async function needsNeither({ api, shop }: StatementContext) {
 
 export const rules = section(
   '4. Rules',
-  says('1. asc=true sorts the retail transactions by saleDate ascending', async ({ api }) => {
+  statement('1. asc=true sorts the retail transactions by saleDate ascending', async ({ api }) => {
     const dates = (await pagination(api, sales, { asc: 'true' }, 5)).map(({ saleDate }) => saleDate)
     assert.ok(new Set(dates).size > 1)
     assert.deepEqual(dates, dates.toSorted())
     const [newest] = dataOf(await api.get(sales, { asc: 'false' }))
     assert.ok(newest.saleDate >= (dates.at(-1) ?? ''))
   }),
-  says('2. updated_before with updated_after limits the transactions to a date range', async ({ api }) => {
+  statement('2. updated_before with updated_after limits the transactions to a date range', async ({ api }) => {
     const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
     const timestamps = found.map(({ updateTimeStamp }: { updateTimeStamp: string }) => updateTimeStamp).sort()
     const [first, last] = [requireValue(timestamps[0], 'there are no transactions'), timestamps.at(-1)]
@@ -41,24 +41,24 @@ export const rules = section(
     for (const { updateTimeStamp } of dataOf(await api.get(sales, { updated_after: first, updated_before: last })))
       assert.ok(updateTimeStamp >= first && updateTimeStamp <= last)
   }),
-  says('3. A page holds at most 100 records', async ({ api }) => {
+  statement('3. A page holds at most 100 records', async ({ api }) => {
     for (const path of ['/customers/search', sales, paths.products, paths.inventory, '/staff'])
       assert.ok(dataOf(await api.get(path)).length <= 100, path)
   }),
-  says('4. updated_after on customers needs release 2022.1 or higher; otherwise an empty array', isEmptyBelow),
-  says(
+  statement('4. updated_after on customers needs release 2022.1 or higher; otherwise an empty array', isEmptyBelow),
+  statement(
     '5. Gift vouchers need the gift card SKU index, the voucher type and the function configured',
     async ({ old }) => {
       const api = requireValue(old, 'there is no service without gift vouchers')
       assertRejected(await api.post(paths.vouchers, voucherOf({})))
     },
   ),
-  says('6. POST and PUT customers do not require mobile or dateOfBirth', needsNeither),
+  statement('6. POST and PUT customers do not require mobile or dateOfBirth', needsNeither),
 )
 
 export const authentication = section(
   '5. Authentication',
-  says('1. HTTP Basic with username and password, on every request', async ({ api }) => {
+  statement('1. HTTP Basic with username and password, on every request', async ({ api }) => {
     const { authorization, ...others } = api.headers
     assertRejected(await ask(`${api.url}/stores`, { headers: others }), 401)
     assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: `${authorization}x` } }), 401)
@@ -67,18 +67,18 @@ export const authentication = section(
     const wrong = `Basic ${Buffer.from(`${username}:wrong`).toString('base64')}`
     assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: wrong } }), 401)
   }),
-  says('2. The header X-Service-Name, with the value assigned to the account', async ({ api }) => {
+  statement('2. The header X-Service-Name, with the value assigned to the account', async ({ api }) => {
     const { 'x-service-name': name, ...others } = api.headers
     assertRejected(await ask(`${api.url}/stores`, { headers: others }))
     assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, 'x-service-name': `not ${name}` } }))
   }),
-  says('3. Requests over plain HTTP are not allowed', async ({ api }) => {
+  statement('3. Requests over plain HTTP are not allowed', async ({ api }) => {
     const response = await ask(`${api.url.replace('https:', 'http:')}/stores`, { headers: api.headers }).catch(
       () => undefined,
     )
     assert.ok(response === undefined || response.status >= 400, `${response?.status}`)
   }),
-  says('4. An account is required', async ({ api }) => {
+  statement('4. An account is required', async ({ api }) => {
     const unknownAccount = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`
     for (const path of [
       '/stores',
@@ -98,9 +98,9 @@ export const authentication = section(
 
 export const errors = section(
   '7. Errors',
-  says('1. updated_after on customers below release 2022.1: an empty array', isEmptyBelow),
-  says('2. A customer is not rejected for lacking mobile or dateOfBirth', needsNeither),
-  says('3. A return is processed only when the SKU is on the original order', async ({ api, shop }) => {
+  statement('1. updated_after on customers below release 2022.1: an empty array', isEmptyBelow),
+  statement('2. A customer is not rejected for lacking mobile or dateOfBirth', needsNeither),
+  statement('3. A return is processed only when the SKU is on the original order', async ({ api, shop }) => {
     const { id } = await shop.order()
     const before = dataOf(await api.get(paths.returnsOf(id)))
     assertRejected(await api.post(paths.returnsOf(id), returnOf(await shop.otherSku(), await shop.returnReason())))
@@ -110,7 +110,7 @@ export const errors = section(
 
 export const versioning = section(
   '9. Versioning',
-  says('Changes are published in a dated changelog: ADDED, FIXED, BREAKING and ANNOUNCEMENT', async ({ api }) => {
+  statement('Changes are published in a dated changelog: ADDED, FIXED, BREAKING and ANNOUNCEMENT', async ({ api }) => {
     const changes = dataOf(await api.get(paths.changelog))
     assert.ok(changes.length > 0)
     for (const { date, category } of changes) {

@@ -11,7 +11,7 @@ import { authentication, errors, rules, versioning } from './rules.ts'
 import { shopOf } from './shop.ts'
 import type { Section, StatementContext } from './statement.ts'
 
-/** The specification, from its beginning to its end. */
+/** All sections of the specification, in order. */
 const specification = [purpose, resources, customers, endpoints, rules, authentication, errors, limits, versioning]
 
 interface Options {
@@ -59,7 +59,7 @@ try {
   await installation?.stop()
 }
 
-/** Has `fetch` trust a certificate authority. */
+/** Makes `fetch` trust a certificate authority. */
 async function trust(ca: string | undefined) {
   if (ca !== undefined) setDefaultCACertificates([...getCACertificates('default'), ca])
 }
@@ -82,21 +82,23 @@ function accessOf({ url = '', apiKey, service }: Options): Access {
   return { url: url.replace(/\/$/, ''), apiKey, service }
 }
 
-/** Tries all statements in their order, a line each. Returns how many do not hold. */
+/** Checks all statements in order and prints a line for each. Returns the number of failures. */
 async function tryAll(trial: StatementContext): Promise<number> {
   const sums = { held: 0, failed: 0, untried: 0 }
   for (const { heading, statements } of specification satisfies readonly Section[]) {
     console.log(`\n${heading}`)
-    for (const { says, tried } of statements) {
+    for (const { sentence, check } of statements) {
       try {
-        await tried(trial)
+        await check(trial)
         sums.held++
-        console.log(`  ✔ ${says}`)
+        console.log(`  ✔ ${sentence}`)
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)
         if (error instanceof NotTried) sums.untried++
         else sums.failed++
-        console.log(`  ${error instanceof NotTried ? '–' : '✖'} ${says} (${why.replace(/\s+/g, ' ').slice(0, 300)})`)
+        console.log(
+          `  ${error instanceof NotTried ? '–' : '✖'} ${sentence} (${why.replace(/\s+/g, ' ').slice(0, 300)})`,
+        )
       }
     }
   }

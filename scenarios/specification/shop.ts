@@ -23,7 +23,7 @@ export interface Shop {
   order(): Promise<Data>
   gateway(): Promise<string>
   returnReason(): Promise<string>
-  /** A SKU with a price that no order of ours has. */
+  /** A SKU with a price, without an order of this run. */
   otherSku(): Promise<string>
   /** The reward account of some customer. */
   rewards(): Promise<Data | undefined>

@@ -11,10 +11,10 @@ export interface StatementContext {
   mails: (() => Promise<string>) | undefined
 }
 
-/** A statement of the specification. It holds where `tried` ends; what it throws says why it does not. */
+/** A statement of the specification. If it is false, `check` throws an error that gives the reason. */
 export interface Statement {
-  says: string
-  tried(trial: StatementContext): Promise<void>
+  sentence: string
+  check(trial: StatementContext): Promise<void>
 }
 
 /** A part of the specification, with its statements in their order. */
@@ -24,4 +24,4 @@ export interface Section {
 }
 
 export const section = (heading: string, ...statements: Statement[]): Section => ({ heading, statements })
-export const says = (sentence: string, tried: Statement['tried']): Statement => ({ says: sentence, tried })
+export const statement = (sentence: string, check: Statement['check']): Statement => ({ sentence, check })

@@ -1,6 +1,6 @@
 import { documented, membersOf, type Node, nameOf, typeOf } from './types.ts'
 
-/** An operation of the document, with its place there. */
+/** An operation of the document, with its path and method. */
 export interface OperationDefinition {
   method: string
   path: string
@@ -13,7 +13,7 @@ interface Parts {
   ownHeaders: Node[]
   body: Node | undefined
   isList: boolean
-  /** Absent: nothing is answered. */
+  /** Absent if the response has no body. */
   data: Node | undefined
 }
 
@@ -50,7 +50,7 @@ export function partsOf({ operation }: OperationDefinition, { parameters, schema
 const querySchema = ({ schema, description }: Node) =>
   schema.$ref && nameOf(schema) === 'TimestampFilter' ? { type: 'timestamp', description } : { ...schema, description }
 
-/** The operation as a method of the group's interface. */
+/** Returns the signature of the method in the group's interface. */
 export function renderSignature(name: string, operation: OperationDefinition, components: Node): string {
   const { params, query, ownHeaders, body, isList, data } = partsOf(operation, components)
   const { summary, description } = operation.operation
@@ -83,7 +83,7 @@ export function renderSignature(name: string, operation: OperationDefinition, co
   return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${input.join(', ')}): ${response}\n`
 }
 
-/** The operation as what is done. */
+/** Returns the implementation of the method. */
 export function renderMethod(name: string, operation: OperationDefinition, components: Node): string {
   const { params, query, body, isList } = partsOf(operation, components)
   const path = operation.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)

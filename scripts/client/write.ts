@@ -10,7 +10,7 @@ const sourceOf = (name: string) => new URL(`../../client/src/${name}`, import.me
 /** Schemas that errors and pages use. */
 const always = ['Problem', 'ListMeta', 'Warning']
 
-/** The files of the client that say what the API has, by their names below `client/src`. */
+/** Returns the generated files of the client, by their names below `client/src`. */
 export async function clientFiles(): Promise<Record<string, string>> {
   const { paths, components, tags }: Node = JSON.parse((await buildDocuments())['openapi.json'] ?? '')
   const operations = listOperations(paths)

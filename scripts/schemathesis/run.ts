@@ -32,7 +32,7 @@ function tillbridge(...args: string[]): string {
   return stdout
 }
 
-/** The address of the service, once it serves. */
+/** Resolves with the address of the service when it is ready. */
 async function served(child: ChildProcess): Promise<string> {
   let output = ''
   for await (const part of child.stdout ?? []) {
@@ -43,7 +43,7 @@ async function served(child: ChildProcess): Promise<string> {
   throw new Error(`The service ended before it served: ${output}`)
 }
 
-/** Lets the minute in which wrong passwords and PINs are counted pass at once, all the time. */
+/** Keeps ending the minute in which wrong passwords and PINs are counted. */
 async function forgetFailures(): Promise<() => Promise<void>> {
   const client = new pg.Client(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')))
   await client.connect()
@@ -54,7 +54,7 @@ async function forgetFailures(): Promise<() => Promise<void>> {
   }
 }
 
-// Ctrl-C reaches Schemathesis and the service too: what they leave is removed once they have ended.
+// Ctrl-C also reaches Schemathesis and the service. Their files are removed after they have ended.
 process.on('SIGINT', () => {})
 mkdirSync(dataDir, { mode: 0o711 })
 console.log('Starting a service with the demo shop …')

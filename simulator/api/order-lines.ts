@@ -20,7 +20,7 @@ export const lineShape = shape(
   },
 )
 
-/** How the order as a whole is priced. */
+/** The pricing rules of the complete order. */
 export interface Pricing {
   pricesIncludeTax: boolean
   useSubmittedTaxRates: boolean
@@ -52,7 +52,7 @@ function requireReason(line: { quantity: number; returnReasonId: string }, value
   if (value > 0) throw createRejection(5088)
 }
 
-/** A line that was posted; its value has to be what price, quantity, discounts and tax make. */
+/** Reads a posted line. Its value must match price, quantity, discounts and tax. */
 export function lineFrom(payload: Payload, sequence: number, pricing: Pricing, world: World): OrderLine {
   const sku = world.shop.skus.get(whole(textAt(payload, 'SkuId')) ?? 0)
   if (!sku) throw createRejection(5129, { detail: textAt(payload, 'SkuId') ?? '' })

@@ -41,7 +41,7 @@ export function paymentFrom(payload: Payload, { settings }: World): Payment {
   }
 }
 
-/** The voucher that a payment draws on, once everything about it is right. */
+/** Returns the voucher of a payment. Throws if it can't be used. */
 function drawnOn(payment: Payment, world: World): Voucher {
   if (!/^[\w-]{1,50}$/.test(payment.voucherNumber)) throw createRejection(5071)
   const voucher = world.shop.vouchers.get(payment.voucherNumber)
@@ -57,7 +57,7 @@ function drawnOn(payment: Payment, world: World): Voucher {
   return voucher
 }
 
-/** Checks the payments by voucher of an order; what comes back draws on them. */
+/** Checks the voucher payments of an order. Returns a function that redeems them. */
 export function drawing(payments: readonly Payment[], world: World): (orderId: number) => void {
   const draws = payments.filter(payment => payment.origin === 'GiftVoucher')
   if (new Set(draws.map(payment => payment.voucherNumber)).size < draws.length) throw createRejection(5070)
@@ -65,7 +65,7 @@ export function drawing(payments: readonly Payment[], world: World): (orderId: n
   return orderId => {
     for (const { payment, voucher } of pairs) {
       voucher.used = cents(voucher.used + payment.amount)
-      // The order ends the lock, and its validation id has done its work.
+      // The order ends the lock and uses up its validation ID.
       voucher.lockedUntil = 0
       voucher.validationId = ''
       world.note('voucher drawn', voucher.number, { order: orderId, amount: payment.amount })

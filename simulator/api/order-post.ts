@@ -41,7 +41,7 @@ export const ofVersion2 = new Set(
   ),
 )
 
-/** The payload without what this payload version and release do not know. */
+/** Returns the payload without the elements that this payload version and release do not support. */
 function keepSupported(payload: Payload, { version }: ApiRequest, world: World): Payload {
   const children = payload.children.filter(({ name }) => {
     if (ofVersion2.has(name)) return version >= 2
@@ -51,7 +51,7 @@ function keepSupported(payload: Payload, { version }: ApiRequest, world: World):
   return { ...payload, children }
 }
 
-/** A number that no order and no return has; made up where none is sent. */
+/** Returns a number that no order and no return has. Generates one if none is sent. */
 export function freeNumber(payload: Payload, shop: Shop): string {
   const number = text(payload, 'OrderNumber', 30)
   const isTaken = (candidate: string) =>
@@ -99,7 +99,7 @@ function freightFrom(payload: Payload | undefined, { taxPercent }: Pricing): Fre
   return { id: text(payload, 'Id', 22), name: text(payload, 'Name', 250), value: cents(value), taxPercent: tax }
 }
 
-/** Freight is a line of its own, with an SKU of its own. */
+/** Freight is a separate line with a separate SKU. */
 function freightLine({ value, taxPercent }: Freight, sequence: number, { shop }: World): OrderLine {
   const sku = [...shop.skus.values()].find(({ colour }) => colour.style.special === 'freight')
   return {
@@ -124,7 +124,7 @@ function freightLine({ value, taxPercent }: Freight, sequence: number, { shop }:
   }
 }
 
-/** The goods are set aside in the warehouse. */
+/** Reserves the units in the warehouse. */
 function reserve(order: Order, { shop, clock }: World): void {
   const warehouse = shop.stores.get(warehouseOf(shop))
   if (!warehouse) return

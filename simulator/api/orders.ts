@@ -40,7 +40,7 @@ const list = (request: ApiRequest, world: World, rows: Order[]) => {
   return paged(request, world, { name: 'Orders', rows, row, unpaged: fromZero })
 }
 
-/** Everybody's orders: of a person, with an id, or changed since. */
+/** Orders of all persons, filtered by person, ID or change timestamp. */
 export const allOrders: Handler = (request, world) => {
   const [person, id, after] = ['personId', 'id', 'updatedAfter'].map(name => request.query(name))
   if (!person && !id && !after) throw createRejection(5421)
@@ -62,7 +62,7 @@ export const ordersOfPerson: Handler = (request, world) => {
   )
 }
 
-/** One order, from the temporary table of web sales: as it was posted, and gone some time later. */
+/** One order from the temporary table of web sales, as it was posted. Orders leave this table after some time. */
 export const orderOfPerson: Handler = (request, world) => {
   const person = personOf(request, world)
   const order = world.shop.orders.get(whole(request.parameters[1]) ?? 0)

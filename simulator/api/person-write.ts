@@ -108,7 +108,7 @@ function codeFor({ surname, firstname }: { surname: string; firstname: string },
   }
 }
 
-/** The time of a write, in whole seconds; by the settings never the same twice for one person. */
+/** Returns the time of a write in whole seconds. With the setting, a person never gets the same time twice. */
 export function nextStamp(world: World, before: Wall): Wall {
   const now = Math.floor(world.clock.wall() / second) * second
   return world.settings.stamps === 'bump' && now <= before && before - now < 60 * second ? before + second : now
@@ -156,7 +156,7 @@ export const createPerson: Handler = (request, world) => {
   return created(request, `/Persons/${person.id}`)
 }
 
-/** Writes all of a person: what the payload lacks is cleared, but for custom data, and loyalties up to payload version 2. */
+/** Replaces a person. Fields that the payload lacks are cleared, except custom data, and loyalties up to payload version 2. */
 export const updatePerson: Handler = (request, world) => {
   const person = personOf(request, world)
   const payload = posted(request, world, 'Person', personShape)

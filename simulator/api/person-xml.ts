@@ -62,7 +62,7 @@ function accountElement(person: Person, shop: Shop): Element | undefined {
   ])
 }
 
-/** A person as the API shows them. The password is never shown; the delivery address only where there is one. */
+/** A person as the API shows them. The password is never shown; the delivery address only if it exists. */
 export function personElement(person: Person, shop: Shop, { customData }: { customData: boolean }): Element {
   const types = [...shop.referenceTypes.values()].filter(type => type.of === 'person')
   const loyalties = person.loyalties.filter(loyalty => loyalty.active)

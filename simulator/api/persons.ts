@@ -23,7 +23,7 @@ const wantsCustomData = (request: ApiRequest, world: World) =>
 export const onePerson: Handler = (request, world) =>
   ok(personElement(personOf(request, world), world.shop, { customData: wantsCustomData(request, world) }))
 
-/** The one place where a person's stamp is in ISO form. */
+/** The only call that returns a person's change timestamp in ISO form. */
 export const personTimeStamp: Handler = (request, world) => {
   const { id, updated } = personOf(request, world)
   return ok(el('PersonUpdateTimeStamp', fields({ PersonId: id, UpdateTimeStamp: isoText(updated) })))
@@ -34,7 +34,7 @@ type Test = (person: Person) => boolean
 const isText = (text: string, value: string) => text.trim().toLowerCase() === value.trim().toLowerCase()
 const startsWith = (text: string, value: string) => text.toLowerCase().startsWith(value.trim().toLowerCase())
 
-/** How each filter picks persons; beginnings of names, all else whole. */
+/** The filters for persons. Names match by prefix, other fields exactly. */
 const filters: Record<string, (value: string) => Test> = {
   surname: value => person => startsWith(person.surname, value),
   firstname: value => person => startsWith(person.firstname, value),
@@ -45,7 +45,7 @@ const filters: Record<string, (value: string) => Test> = {
   loyaltyonly: value => person => value.toLowerCase() !== 'true' || person.loyalties.some(card => card.active),
 }
 
-/** Below 2022.1 `UpdatedAfter` is not known, and so not heeded: the answer has everybody. */
+/** Releases before 2022.1 ignore `UpdatedAfter` and return all persons. */
 function changed(request: ApiRequest, world: World): Test {
   const text = request.query('UpdatedAfter')
   if (text === undefined || !has(world, 'personsUpdatedAfter')) return () => true
@@ -54,7 +54,7 @@ function changed(request: ApiRequest, world: World): Test {
   return person => isAfter(world, person.updated, since)
 }
 
-/** Persons by filters, all of which must fit. */
+/** Returns the persons that match all filters. */
 export const findPersons: Handler = (request, world): Answer => {
   const { shop, settings } = world
   const tests = Object.entries(filters).flatMap(([name, test]) => {

@@ -22,7 +22,7 @@ const address = shape('ContactName CompanyName AddressLine1 AddressLine2 City St
 export const addresses = shape('Billing Delivery', { Billing: address, Delivery: address })
 export const contacts = shape('Email Phones', { Phones: shape('Home Mobile Work') })
 
-/** A text, no longer than it may be; empty where it is absent. */
+/** Returns a text, or an empty one if it is absent. Throws if it is too long. */
 export function text(payload: Payload | undefined, name: string, maxLength: number): string {
   const value = textAt(payload, name) ?? ''
   if (value.length > maxLength)
@@ -38,7 +38,7 @@ export function flag(payload: Payload, name: string, code: number): boolean | un
   return value.toLowerCase() === 'true'
 }
 
-/** A day; empty where it is absent. */
+/** Returns a day, or an empty text if it is absent. */
 export function dayOf(payload: Payload, name: string, code = 5099): string {
   const value = textAt(payload, name) ?? ''
   if (value !== '' && !/^\d{4}-\d\d-\d\d$/.test(value)) throw createRejection(code, { detail: name })
@@ -46,7 +46,7 @@ export function dayOf(payload: Payload, name: string, code = 5099): string {
   return value
 }
 
-/** A decimal number; undefined where it is absent or empty. */
+/** Returns a decimal number, or undefined if it is absent or empty. */
 export function decimal(payload: Payload | undefined, name: string): number | undefined {
   const value = textAt(payload, name)
   if (!value) return

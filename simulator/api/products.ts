@@ -84,7 +84,7 @@ export const oneProduct: Handler = (request, world) =>
 export const oneSimpleProduct: Handler = (request, world) =>
   ok(simpleElement(styleOf(request, world), 1, world.shop, request))
 
-/** A note is a document of its own, escaped. */
+/** Each note is a separate escaped document. */
 export const productNotes: Handler = (request, world) => {
   const style = styleOf(request, world)
   if (!style.note) throw nothing()

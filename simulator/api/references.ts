@@ -40,7 +40,7 @@ export const referencesByType: Handler = ({ parameters }, world) => {
   )
 }
 
-/** Which types the records of a kind carry. */
+/** Lists the reference types of a kind of record. */
 export const typesOf =
   (kind: ReferenceType['of'], root: string, object: { id: number; name: string }): Handler =>
   (_, { shop }) =>

@@ -138,7 +138,7 @@ export const oneReturn: Handler = (request, world) => {
   )
 }
 
-/** Takes a return back that has not been received. */
+/** Deletes a return that has not been received. */
 export const deleteReturn: Handler = (request, world) => {
   const record = world.shop.returns.get(whole(request.parameters[0]) ?? 0)
   if (record?.status !== 9) throw nothing()

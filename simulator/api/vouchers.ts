@@ -56,7 +56,7 @@ export const validateVoucher: Handler = (request, world) => {
   return ok(voucherElement(voucher, world, voucher.validationId))
 }
 
-/** Locks for so many seconds, an hour if nothing is said; 0 unlocks. Only the last validation id does it. */
+/** Locks a voucher for `LockSeconds` (default: one hour); 0 unlocks it. Only the last validation ID is accepted. */
 export const lockVoucher: Handler = (request, world) => {
   const voucher = world.shop.vouchers.get(request.parameters[0] ?? '')
   const id = (request.query('ValidationId') ?? '').toLowerCase()

@@ -19,7 +19,7 @@ export type Change =
   | { kind: 'add-reference'; typeId: number; code: string; name: string }
   /** `skuIds`: despatches only lines of these SKUs. */
   | { kind: 'despatch-order'; id: number; conNote?: string; skuIds?: number[] }
-  /** Gives the last line of an order's parcel a parcel of its own. */
+  /** Moves the last line of an order's parcel into a separate parcel. */
   | { kind: 'split-shipment'; id: number; conNote: string }
   | { kind: 'cancel-order' | 'forget-order' | 'receive-return' | 'complete-return' | 'cancel-return'; id: number }
   /** Sets the status word of all lines of a return. */
@@ -276,7 +276,7 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
   'allot-vouchers': world => String(allotDueVouchers(world, true)),
 }
 
-/** Makes a change, and says what it is the identifier of. Throws a TypeError where it cannot be made. */
+/** Applies a change. Returns the ID of the changed record. Throws a TypeError if the change is invalid. */
 export function applyChange(world: World, change: Change): string {
   if (!Object.hasOwn(kinds, change.kind)) throw new TypeError(`kind is one of ${Object.keys(kinds).join(', ')}`)
   const make = kinds[change.kind] as (world: World, change: Change) => string

@@ -50,11 +50,11 @@ const maxClosedSeconds = 3_600
 
 function stopAcceptingFor(simulator: Simulator, body: Body): void {
   const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, maxClosedSeconds)
-  // After the answer to this very request.
+  // The response to this request must be sent first.
   setTimeout(() => simulator.stopAccepting(seconds), 50)
 }
 
-/** The control surface: what each call answers. */
+/** The calls of the control surface. Each returns the body of its response. */
 const routes: Record<string, (request: ControlRequest) => unknown> = {
   'GET state': ({ simulator }) => stateOf(simulator),
   'POST settings': ({ simulator, body }) => {

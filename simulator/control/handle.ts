@@ -5,7 +5,7 @@ import type { Ledger } from '../world/ledger.ts'
 import type { Settings } from '../world/settings.ts'
 import type { Change } from './changes.ts'
 
-/** A retail API that runs. */
+/** A running simulator. */
 export interface Simulator {
   /** The base: `http://127.0.0.1:8021/RetailAPI/`. */
   readonly url: string
@@ -16,7 +16,7 @@ export interface Simulator {
   readonly ledger: Ledger
   readonly faults: Faults
   readonly clock: Clock
-  /** Throws a TypeError for a setting that cannot be. */
+  /** Throws a TypeError if a setting is invalid. */
   set(changes: Partial<Settings>): void
   /** Applies a change in the back office. Returns the ID of the changed record. */
   change(change: Change): string

@@ -5,7 +5,7 @@ import { connectSimulator } from './remote.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-/** A simulator of the back office in a process of its own. Returns once it answers. */
+/** Starts a simulator of the back office in a separate process. Resolves when it responds. */
 export async function startSimulatorProcess(args: readonly string[] = []) {
   const child = spawn(process.execPath, [main, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')

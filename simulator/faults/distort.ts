@@ -6,7 +6,7 @@ type Distortion = (root: Element, fault?: Fault) => Element
 const isList = (children: readonly Element[]) =>
   children.length > 1 && new Set(children.map(child => child.name)).size === 1
 
-/** The same change for each element below the root, made as they are written. */
+/** Applies the same change to each element below the root while it is written. */
 function throughout(element: Element, change: (element: Element) => Element): Element {
   const { content } = element
   if (content === undefined || typeof content === 'string') return change(element)
@@ -16,7 +16,7 @@ function throughout(element: Element, change: (element: Element) => Element): El
   return change({ ...element, content: { [Symbol.iterator]: children } })
 }
 
-/** Leaves the root itself alone: its children may be too many to hold. */
+/** Does not change the root, because its children may not fit into memory. */
 const below =
   (change: (element: Element) => Element): Distortion =>
   root => {

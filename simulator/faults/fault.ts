@@ -37,7 +37,7 @@ export interface FaultInput {
   method?: string
   /** Below the base, e.g. `/Persons/*`; any case; `*` stands for anything. */
   path?: string
-  /** Only the next so many requests; default: until it is removed. */
+  /** Number of requests after which the fault ends. Default: it stays until it is removed. */
   times?: number
   /** Meets a request with this probability; default 1. */
   probability?: number
@@ -50,7 +50,7 @@ export interface FaultInput {
   description?: string
   location?: string
   root?: string
-  /** The request has its effect although it is answered so: for latency, hang, html, status, error. */
+  /** True if the request takes effect in spite of the fault: for latency, hang, html, status, error. */
   applied?: boolean
   /** See changes.ts. Without an `id` it is the one in the request's path. */
   change?: Record<string, unknown>
@@ -66,7 +66,7 @@ const numbers = ['times', 'probability', 'seconds', 'bytesPerSecond', 'bytes', '
 const texts = ['method', 'path', 'description', 'location', 'root'] as const
 const known = new Set<string>([...numbers, ...texts, 'kind', 'retryAfter', 'applied', 'change'])
 
-/** Reads what claims to be a fault; throws a TypeError that says what is wrong with it. */
+/** Parses a fault. Throws a TypeError that explains what is invalid. */
 export function readFault(value: unknown): FaultInput {
   if (typeof value !== 'object' || value === null) throw new TypeError('A fault is an object')
   const input = value as Record<string, unknown>

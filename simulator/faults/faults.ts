@@ -3,12 +3,12 @@ import { type Fault, type FaultInput, readFault } from './fault.ts'
 
 /** The faults that are set. */
 export interface Faults {
-  /** Throws a TypeError where it is none. */
+  /** Throws a TypeError if the fault is invalid. */
   add(fault: FaultInput): Fault
   remove(id: number): boolean
   clear(): void
   list(): readonly Fault[]
-  /** Those that a request meets; each counts it. */
+  /** Returns the faults that apply to a request, and counts the request in each. */
   take(method: string, path: string): Fault[]
 }
 

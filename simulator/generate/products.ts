@@ -137,7 +137,7 @@ function special(
   return style
 }
 
-/** So many styles; or so many as there are SKUs wanted. */
+/** Generates this many styles, or as many as the number of SKUs requires. */
 export function makeStyles(
   { styles, skus }: { styles: number; skus: number | undefined },
   today: Wall,

@@ -1,6 +1,6 @@
 import type { FreightOption, Promotion } from '../shop/records.ts'
 
-/** Promotions that a cart gets by itself. */
+/** Promotions that apply to a cart automatically. */
 export const makePromotions = (): Map<number, Promotion> =>
   new Map([[1_080, { id: 1_080, name: 'Buy 3, 10% off', minimum: 3, percentage: 10 }]])
 

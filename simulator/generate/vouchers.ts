@@ -2,7 +2,7 @@ import { dateText, day, type Wall } from '../shop/clock.ts'
 import type { Random } from '../shop/random.ts'
 import { emailVoucher, type Voucher } from '../shop/records.ts'
 
-/** Vouchers that are in every shop, whatever its seed: one for each thing that can be the matter with one. */
+/** Vouchers of every shop, whatever its seed: one for each reason why a voucher can be rejected. */
 const specimens: readonly (Partial<Voucher> & { number: string; pin: string })[] = [
   { number: '6000001', pin: '1234', original: 100 },
   { number: '6000002', pin: '0042', original: 50, used: 10.5 },

@@ -13,7 +13,7 @@ export interface Answer {
 
 export const ok = (body?: Element): Answer => ({ status: 200, headers: {}, body })
 
-/** 201, and where the new record is. */
+/** Returns 201 with the `Location` of the new record. */
 export const created = (request: ApiRequest, path: string): Answer => ({
   status: 201,
   headers: { location: `${request.root}${path}?countryCode=${encodeURIComponent(request.country.code)}` },

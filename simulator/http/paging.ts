@@ -14,13 +14,13 @@ export const fromZero: Unpaged = () => ({ PageStartRow: 0, PageRows: 0 })
 interface Page<T> {
   name: string
   rows: readonly T[]
-  /** Writes a row; `number` is its place in the whole result. */
+  /** Writes a row. `number` is its position in the complete result. */
   row: (row: T, number: number) => ReturnType<typeof array>
   unpaged: Unpaged
   attributes?: Record<string, string>
 }
 
-/** A list, or the page of it that `startRow` and `pageRows` ask for. Without any rows: no data found. */
+/** Returns a list, or the page that `startRow` and `pageRows` select. Throws "no data found" if there are no rows. */
 export function paged<T>(request: ApiRequest, world: World, { name, rows, row, unpaged, attributes }: Page<T>): Answer {
   const parameters = { start: request.query('startRow'), rows: request.query('pageRows') }
   const start = parameters.start ? whole(parameters.start) : 1

@@ -1,16 +1,16 @@
 import type { Country } from '../world/settings.ts'
 import type { Payload } from '../xml/payload.ts'
 
-/** A request, once it has been let in. */
+/** An authenticated request. */
 export interface ApiRequest {
   method: string
-  /** Below the base, as sent, without a slash at its end. */
+  /** The path below the base, as sent, without a trailing slash. */
   path: string
   /** A parameter of the query, whatever the case of its name. */
   query(name: string): string | undefined
   /** The values of `{…}` in the path, in order. */
   parameters: string[]
-  /** The payload version that `Accept` asks for: 1 to 4. */
+  /** The payload version in `Accept`: 1 to 4. */
   version: number
   country: Country
   /** The base URL of this API, for `Location`. */
@@ -21,7 +21,7 @@ export interface ApiRequest {
   paging: { samePage?: boolean; shuffled?: boolean }
 }
 
-/** Reads a query, the names in any case. The first of several counts. */
+/** Parses a query. Names are case-insensitive, and the first of several values counts. */
 export function readQuery(search: string): (name: string) => string | undefined {
   const values = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(search)) {

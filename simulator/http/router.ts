@@ -8,9 +8,9 @@ export type Handler = (request: ApiRequest, world: World) => Answer
 /** One call of the API. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** `/Persons/{id}`; letters in any case. */
+  /** Such as `/Persons/{id}`, case-insensitive. */
   path: string
-  /** Not there below this feature's release. */
+  /** The feature whose release has added the call. */
   since?: Feature
   handle: Handler
 }
@@ -28,7 +28,7 @@ function parametersOf(pattern: string[], path: string[]): string[] | undefined {
   return parameters
 }
 
-/** Finds the call that a request makes; 404: there is no such path, 405: not with this method. */
+/** Returns a function that finds the call of a request. It returns 404 for an unknown path and 405 for another method. */
 export function router(routes: readonly Route[]) {
   const table = routes.map(route => ({ route, pattern: segments(route.path) }))
   return (method: string, path: string, release: string): { handle: Handler; parameters: string[] } | 404 | 405 => {

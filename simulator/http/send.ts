@@ -28,7 +28,7 @@ function bodyOf({ body }: Answer, faults: readonly Fault[]): Generator<Buffer> {
 
 const of = (faults: readonly Fault[], kind: FaultKind) => faults.find(fault => fault.kind === kind)
 
-/** Waits until a block is on its way; false: the other side has gone. */
+/** Sends a block. Returns false if the client has closed the connection. */
 async function write(response: ServerResponse, block: Buffer): Promise<boolean> {
   if (response.destroyed) return false
   if (response.write(block)) return true
@@ -53,7 +53,7 @@ function cut(response: ServerResponse, call: Call) {
   cutOff(response.socket)
 }
 
-/** Sends an answer, and does to it what the faults say about its way. */
+/** Sends a response and applies the network faults to it. */
 export async function send(
   response: ServerResponse,
   answer: Answer,
@@ -64,7 +64,7 @@ export async function send(
   const first = body.next().value ?? Buffer.alloc(0)
   let next = body.next()
   const torn = of(faults, 'truncated') ?? of(faults, 'reset-during')
-  // A long answer is cut after its first block: what half of it would be is not known yet.
+  // A long response is cut after its first block, because its length is not known yet.
   const end = torn ? Math.min(torn.bytes ?? (next.done ? first.length >> 1 : first.length), first.length) : Number.NaN
 
   response.statusCode = answer.status
@@ -89,7 +89,7 @@ export async function send(
     await write(response, first.subarray(0, end))
     call.bytes = end
     if (torn.kind === 'truncated') response.end()
-    // The bytes are to arrive before the reset does.
+    // The bytes must arrive before the reset.
     else await sleep(20).then(() => cut(response, call))
     return
   }

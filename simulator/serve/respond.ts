@@ -51,7 +51,7 @@ function payloadOf({ headers, body }: Received): Payload {
   }
 }
 
-/** Answers a request as the API does, with no fault on the way. */
+/** Returns the response of the API, without faults. */
 export function respond(received: Received, world: World, paging: { samePage?: boolean; shuffled?: boolean }): Answer {
   const { settings } = world
   const { method, headers } = received

@@ -17,15 +17,15 @@ export interface Rig {
   world: World
   ledger: Ledger
   faults: Faults
-  /** Does something of which the ledger says that this call did it. */
+  /** Runs work whose effects the ledger records under this call. */
   during<T>(call: Call, work: () => T): T
-  /** Does what a fault of kind `concurrent-change` requests. */
+  /** Applies the change of a fault of kind `concurrent-change`. */
   changeConcurrently(fault: Fault, path: string): void
-  /** Answers under `/_simulator`. */
+  /** Handles requests under `/_simulator`. */
   control(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void>
-  /** Ends what waits. */
+  /** Aborts everything that waits. */
   signal: AbortSignal
-  /** In PEM; without it the server speaks plain HTTP. */
+  /** In PEM. Without it, the server uses plain HTTP. */
   tls: { key: string; cert: string } | undefined
 }
 
@@ -60,7 +60,7 @@ function standIn(fault: Fault): Answer | undefined {
   return { status: status ?? 403, headers: {}, body, errorCode: code }
 }
 
-/** The API's own answer, by the clock and in the order that the faults say. */
+/** Returns the API's own response, with the clock and the order of rows that the faults require. */
 function handled(rig: Rig, received: Received, faults: readonly Fault[], call: Call): Answer {
   const { world } = rig
   const find = (kind: FaultKind) => faults.find(fault => fault.kind === kind)
@@ -73,7 +73,7 @@ function handled(rig: Rig, received: Received, faults: readonly Fault[], call: C
   })
 }
 
-/** Answers one request, and writes down what became of it. */
+/** Handles one request and records its result in the ledger. */
 async function serve(rig: Rig, request: IncomingMessage, response: ServerResponse, path: string, search: string) {
   const { world, ledger, signal } = rig
   const started = performance.now()
@@ -131,7 +131,7 @@ export function apiServer(rig: Rig): Server {
       else await serve(rig, request, response, path, rest.length ? `?${rest.join('?')}` : '')
     } catch (error) {
       if (response.destroyed || rig.signal.aborted) return
-      // A mistake of the simulator itself: loud, and never to be taken for an answer of the API.
+      // A defect of the simulator itself must not look like a response of the API.
       console.error(error)
       response.statusCode = 500
       response.end('The simulator failed.')

@@ -19,7 +19,7 @@ export interface Clock {
   advance(seconds: number): void
   /** The machine's own clock again. */
   reset(): void
-  /** Does something while the clock is wrong by so many seconds. */
+  /** Runs work while the clock is wrong by this many seconds. */
   skewed<T>(seconds: number, work: () => T): T
   state(): { now: string; wall: string; offsetSeconds: number; frozen: boolean }
 }
@@ -111,7 +111,7 @@ export const fractionText = (wall: Wall) =>
 
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** `6/05/2024 4:32:15 PM`: what .NET makes of a time in Australia, and how a person's body carries it. */
+/** `6/05/2024 4:32:15 PM`: the Australian format of .NET, used in the body of a person. */
 export function australianText(wall: Wall): string {
   const time = new Date(wall)
   const hour = time.getUTCHours()
@@ -119,7 +119,7 @@ export function australianText(wall: Wall): string {
   return `${date} ${hour % 12 || 12}:${two(time.getUTCMinutes())}:${two(time.getUTCSeconds())} ${hour < 12 ? 'AM' : 'PM'}`
 }
 
-/** Reads `2024-05-06T16:32:15`, the same without seconds, or a date; undefined for anything else, `2024-02-30` included. */
+/** Reads `2024-05-06T16:32:15`, the same without seconds, or a date; returns undefined for anything else, including `2024-02-30`. */
 export function readWall(text: string): Wall | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?$/.test(text)) return
   const wall = Date.parse(`${text.length === 10 ? `${text}T00:00` : text}Z`)

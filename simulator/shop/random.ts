@@ -12,7 +12,7 @@ export interface Random {
   guid(): string
 }
 
-/** A generator of its own for each name, so that more draws in one part leave the others as they are (splitmix32 over FNV-1a). */
+/** Creates a separate generator for each name, so that more draws in one part do not change the others (splitmix32 over FNV-1a). */
 export function randomFor(seed: string, part: string): Random {
   let state = 0x811c9dc5
   for (const letter of `${seed}/${part}`) state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), 0x01000193)

@@ -188,7 +188,7 @@ export interface Voucher {
   promotional: boolean
   /** The ID of the last validation. The next validation replaces it. */
   validationId: string
-  /** Until when it is locked, in milliseconds since 1970; 0: it is not. */
+  /** End of the lock in milliseconds since 1970; 0 if it is not locked. */
   lockedUntil: number
 }
 
@@ -202,7 +202,7 @@ export interface Mail {
   amount: number
 }
 
-/** A promotion that the cart call applies: so many per cent off a line of at least so many units. */
+/** A promotion that the cart call applies: a percentage off lines with a minimum quantity. */
 export interface Promotion {
   id: number
   name: string
@@ -228,7 +228,7 @@ export interface Coupon {
   /** Days. */
   validFrom: string
   validTo: string
-  /** 0: anybody may use it. */
+  /** 0 if all persons can use it. */
   personId: number
   percentage: number
   redeemed: boolean

@@ -71,7 +71,7 @@ export interface Freight {
 export interface Order {
   id: number
   number: string
-  /** `number` is what the shop gave it, or W and a count. */
+  /** `number` is the number from the shop, or W and a count. */
   partnerOrderId: string
   personId: number
   placed: Wall
@@ -91,7 +91,7 @@ export interface Order {
   freight?: Freight
   payments: Payment[]
   membershipNumber: string
-  /** When the vouchers on it are allotted, in milliseconds since 1970; 0 where there are none left. */
+  /** When its vouchers are allotted, in milliseconds since 1970; 0 if none are left. */
   vouchersDue: number
   /** Still in the temporary table of web sales, from which the one-order calls are answered. */
   inWebTable: boolean

@@ -15,7 +15,7 @@ import type {
 import type { Order, Program, Return, RewardAccount, RewardRedemption } from './sales.ts'
 import type { Stock } from './stock.ts'
 
-/** All that the retailer's database holds. */
+/** The data of the retailer's database. */
 export interface Shop {
   stores: Map<number, Store>
   styles: Map<number, Style>
@@ -48,7 +48,7 @@ export interface Shop {
   /** The discount of each loyalty type, in per cent. */
   loyaltyPercents: Map<number, number>
   freightOptions: Map<number, FreightOption>
-  /** The last number given to each kind of record. */
+  /** The last number of each kind of record. */
   last: Record<Sequence, number>
 }
 

@@ -5,7 +5,7 @@ export interface Stock {
   at(row: number, column: number): number
   /** Over all stores. */
   total(row: number): number
-  /** Sets it, and remembers when. */
+  /** Sets a cell and records the time. */
   set(row: number, column: number, quantity: number, when: Wall): void
   /** The rows of a column that changed, and when. */
   changes(column: number): Iterable<{ row: number; when: Wall }>

@@ -42,7 +42,7 @@ export interface Effect {
   facts: Readonly<Record<string, unknown>>
 }
 
-/** A request as it was received, and what became of it. */
+/** A received request and its result. */
 export interface Call {
   seq: number
   /** By the machine's clock. */
@@ -51,7 +51,7 @@ export interface Call {
   /** With its query, in which PINs and passwords are masked. */
   path: string
   accept: string
-  /** Null until something is answered, and where nothing is. */
+  /** Null until a response is sent, and if none is sent. */
   status: number | null
   /** The code of the AP21Error. */
   errorCode: number | null
@@ -72,7 +72,7 @@ export interface CallFilter {
 export interface Ledger {
   readonly calls: readonly Call[]
   readonly effects: readonly Effect[]
-  /** The calls that fit. */
+  /** The calls that match. */
   callsTo(filter: CallFilter): Call[]
   effectsOf(kind: EffectKind, id?: string | number): Effect[]
   open(method: string, path: string, accept: string): Call
@@ -80,7 +80,7 @@ export interface Ledger {
   clear(): void
 }
 
-/** Older entries are forgotten, so that a simulator may run for weeks. */
+/** Maximum entries of a list. Older ones are deleted, so that a simulator can run for weeks. */
 const maxEntries = 100_000
 
 /** `pin=1234` must not be logged. */

@@ -1,4 +1,4 @@
-/** An installed release such as `2022.1` or `2023.4a`; throws where the text is none. */
+/** An installed release such as `2022.1` or `2023.4a`; throws if the text is not a release. */
 export function parseRelease(text: string): readonly [year: number, number: number, letter: string] {
   const match = /^(\d{4})\.(\d{1,2})([a-z]?)$/i.exec(text)
   if (!match) throw new TypeError(`${text} is not a release such as 2022.1 or 2023.4a`)

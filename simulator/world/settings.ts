@@ -8,7 +8,7 @@ export interface Country {
   /** Prices are those of the first country times this. */
   priceFactor: number
   taxPercent: number
-  /** The code that every call gets while this country is badly set up: 5030, 5031 or 5036. */
+  /** The error code of every call while this country is misconfigured: 5030, 5031 or 5036. */
   problem?: number
 }
 
@@ -19,14 +19,14 @@ export interface Settings {
   base: string
   /** The time zone of Apparel21. Times without a zone are local to it. */
   zone: string
-  /** Null: everybody may come in. */
+  /** Null if requests need no credentials. */
   credentials: { user: string; password: string } | null
   countries: Country[]
-  /** The answer to a call without a country code; what the real one says is not known. */
+  /** The response to a call without a country code. The response of the real API is unknown. */
   missingCountryCode: { status: number; code: number }
   /** Posted elements out of order are rejected with 5121, silently dropped (as .NET may do), or accepted. */
   elementOrder: 'strict' | 'drop' | 'any'
-  /** Two writes of a person in one second: the stamp moves on by a second, or stays as a database of whole seconds would have it. */
+  /** Two writes of a person in one second: the change timestamp advances by a second, or stays, as in a database with whole seconds. */
   stamps: 'bump' | 'keep'
   /** The answer to a page past the end: 200 with an empty body, 404 with 5008, or an empty list. */
   pastEnd: 'empty' | '5008' | 'list'
@@ -107,7 +107,7 @@ const accepted: Record<keyof Settings, (value: unknown) => boolean> = {
   voucherSeconds: value => typeof value === 'number' && value >= 0,
 }
 
-/** Sets some of the settings; throws a TypeError for one that is unknown or has a value it cannot have, and then sets none. */
+/** Changes some settings. Throws a TypeError and changes none if one is unknown or invalid. */
 export function changeSettings(settings: Settings, changes: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(changes)) {
     const accepts = Object.hasOwn(accepted, name) ? accepted[name as keyof Settings] : undefined

@@ -4,12 +4,12 @@ import { SaxesParser } from 'saxes'
 export interface Payload {
   name: string
   attributes: Readonly<Record<string, string>>
-  /** Without the blanks around it. */
+  /** The text without surrounding whitespace. */
   text: string
   children: Payload[]
 }
 
-/** Reads a posted document; throws where it is not well-formed. */
+/** Parses a posted document. Throws if it is not well-formed. */
 export function readPayload(text: string): Payload {
   const document: Payload = { name: '', attributes: {}, text: '', children: [] }
   const open = [document]
@@ -45,7 +45,7 @@ export function at(payload: Payload | undefined, ...path: string[]): Payload | u
   return element
 }
 
-/** The text at a path; undefined where the element is absent, and empty where it is. */
+/** Returns the text at a path: undefined if the element is absent, empty if it is empty. */
 export const textAt = (payload: Payload | undefined, ...path: string[]): string | undefined =>
   at(payload, ...path)?.text
 

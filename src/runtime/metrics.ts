@@ -139,10 +139,10 @@ async function readSamples(db: Db, database: string): Promise<Sample[]> {
         createSample('tillbridge_sync_records', { service, sync, result }, value),
       ),
     ]),
-    ...counted.map(({ what, kind, state, count }) =>
-      what === 'alerts'
+    ...counted.map(({ entity, kind, state, count }) =>
+      entity === 'alerts'
         ? createSample('tillbridge_alerts', { kind }, count)
-        : what === 'mails'
+        : entity === 'mails'
           ? createSample('tillbridge_emails', { state }, count)
           : createSample('tillbridge_jobs', { kind, state }, count),
     ),

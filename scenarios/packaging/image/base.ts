@@ -6,7 +6,7 @@ import { ran } from './ran.ts'
 /** Source of the base image: Debian's archive, or the packages of this machine's Debian. */
 export type From = 'archive' | 'here'
 
-/** Makes an archive of a small Debian's root, as an image of the Dockerfile begins with; returns its path. */
+/** Creates an archive of a small Debian root, like the base image of the Dockerfile. Returns its path. */
 export function makeBase(home: string, from: From): string {
   const archive = join(home, 'base.tar')
   if (from === 'archive') {
@@ -21,7 +21,7 @@ export function makeBase(home: string, from: From): string {
   return archive
 }
 
-/** The files of the packages that no Debian is without, and of apt and passwd, which every image of it has. */
+/** Returns the files of Debian's essential packages, and of apt and passwd, which every Debian image has. */
 function filesHere() {
   const packages = new Map<string, string[]>()
   const all: string[] = []

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** As podman needs it: crun takes cgroups of one kind, not of both; no systemd; what it keeps is in the directory. */
+/** Prepares the machine for podman: one version of cgroups, because crun doesn't support both; no systemd; all files in the directory. */
 const prepared = `
 if [ -d /sys/fs/cgroup/unified ]; then mount -t tmpfs tmpfs /sys/fs/cgroup/unified; fi
 mount -t tmpfs tmpfs /run
@@ -11,14 +11,14 @@ mount --bind lib /var/lib
 ip link set lo up
 "$@"`
 
-/** Runs a command in a directory, on a machine whose mounts, network, processes and containers are its own and end with it. */
+/** Runs a command in a directory, with separate mounts, network, processes and containers, which end with it. */
 export function onMachine(home: string, command: readonly string[], stdio: 'inherit' | 'pipe') {
   const own = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   mkdirSync(join(home, 'lib'))
   try {
     return spawnSync('unshare', [...own, 'sh', '-euc', prepared, 'sh', ...command], {
       cwd: home,
-      // The health check is lost in an image of any other format; steps that are kept for another build take time.
+      // Other image formats lose the health check. Caching steps for another build would take time.
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', TMPDIR: home, BUILDAH_FORMAT: 'docker', BUILDAH_LAYERS: 'false' },
       encoding: 'utf8',
       stdio: ['ignore', stdio, stdio],

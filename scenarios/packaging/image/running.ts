@@ -33,7 +33,7 @@ mount -o remount,bind,ro "$ROOT"
 if touch "$ROOT/opt/written" 2>/dev/null; then echo 'the root can be written' >&2; exit 9; fi
 exec chroot "$ROOT" "$@"`
 
-/** Runs a command as a container would: as the image's user, with no capabilities and none to be had, in its directory. */
+/** Runs a command like a container: as the image's user, without capabilities or a way to gain them, in its directory. */
 export function runIn({ root, volume, config, environment }: Root, command: readonly string[]): ChildProcess {
   const [uid, gid] = config.User.split(':')
   const privileges = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']

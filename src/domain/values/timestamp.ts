@@ -54,6 +54,6 @@ function toSupportedTimestamp(value: Temporal.Instant): string | undefined {
 export const formatLocalTime = (value: Temporal.Instant, timeZone: string) =>
   value.toZonedDateTimeISO(timeZone).toPlainDateTime().toString({ smallestUnit: 'second' }).replace('T', ' ')
 
-/** The formats that `readMoment` accepts, for messages. */
+/** The formats that `readTimestamp` accepts, for messages. */
 export const timestampFormats =
   'RFC 3339 with `Z` or an offset, or `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM`, `YYYY-MM-DDTHH:MM:SS` or `YYYY-MM-DD HH:MM:SS` in the service time zone'

@@ -25,8 +25,8 @@ export const readSyncStats = (db: Db) =>
  * increase from 0. Sent emails are not counted.
  */
 export const countStates = (db: Db) =>
-  db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
-    select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
+  db.rows<{ entity: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
+    select 'jobs' as entity, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
            count(*)::integer as count from job group by 1, 2, 3
     union all select 'mails', '', state, count(status)::integer
       from unnest(array['queued', 'failed']) state left join email on status = state and status <> 'sent' group by state
