@@ -35,7 +35,7 @@ async function importOrders(name: string) {
   const { rejected } = await importExport(api.db, api.service, file, new AbortController().signal)
   assert.equal(rejected, 0)
 }
-const requested = (personId: number) =>
+const countReads = (personId: number) =>
   simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
 const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const isSince = (at: string, ms: number) =>
@@ -79,7 +79,7 @@ test('concurrent history requests cause one call per customer', async () => {
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
   const responses = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
   assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
-  assert.deepEqual([requested(one), requested(two)], [1, 1])
+  assert.deepEqual([countReads(one), countReads(two)], [1, 1])
 })
 
 test('a new process makes each call once under concurrent requests', async () => {

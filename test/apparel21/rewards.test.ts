@@ -68,8 +68,8 @@ test('an invalid reward account response is 502 without its content', async () =
     for (const kind of ['wrong-root', 'truncated', 'html'] as const) {
       simulator.faults.clear()
       simulator.faults.add({ kind, path: '/Rewards/Accounts/*' })
-      const requested = backOffice(api.service).rewardAccount(api, { id: String(someAccount().id) })
-      await assert.rejects(requested, { code: 'back_office_error' })
+      const pending = backOffice(api.service).rewardAccount(api, { id: String(someAccount().id) })
+      await assert.rejects(pending, { code: 'back_office_error' })
     }
   } finally {
     client.close()

@@ -19,8 +19,8 @@ async function startSite(target: { baseUrl: string; ca: string }) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-site-'))
   const { certFile, keyFile } = ensureLocalFiles(directory)
   const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
-  const server = createServer(certificate, (requested, answer) => {
-    const { url = '', method, headers } = requested
+  const server = createServer(certificate, (incoming, answer) => {
+    const { url = '', method, headers } = incoming
     if (url.startsWith('/api/')) {
       const far = request(target.baseUrl + url.slice(4), { method, headers, ca: target.ca, agent: false }, response => {
         answer.writeHead(response.statusCode ?? 502, response.headers)
@@ -28,7 +28,7 @@ async function startSite(target: { baseUrl: string; ca: string }) {
       })
       far.on('error', () => answer.destroy())
       answer.on('close', () => far.destroy())
-      requested.pipe(far)
+      incoming.pipe(far)
     } else if (/^\/(client|scripts)\/[\w/-]+\.ts$/.test(url)) {
       const text = stripTypeScriptTypes(readFileSync(join(checkout, normalize(url)), 'utf8'))
       answer.writeHead(200, { 'content-type': 'text/javascript' }).end(text)

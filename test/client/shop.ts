@@ -36,19 +36,19 @@ export async function startNetwork(target: string): Promise<Network> {
   const { certFile, keyFile, caFile } = ensureLocalFiles(directory)
   trust(readFileSync(caFile, 'utf8'))
   const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
-  const server = createServer(certificate, async (requested, answer) => {
-    const far = request(baseUrl + requested.url, { method: requested.method, headers: requested.headers, agent: false })
-    far.on('error', () => requested.socket.destroy())
+  const server = createServer(certificate, async (incoming, answer) => {
+    const far = request(baseUrl + incoming.url, { method: incoming.method, headers: incoming.headers, agent: false })
+    far.on('error', () => incoming.socket.destroy())
     far.on('response', async response => {
       const bytes = await buffer(response)
       if (toLose > 0) {
         toLose--
-        requested.socket.destroy()
+        incoming.socket.destroy()
         return
       }
       answer.writeHead(response.statusCode ?? 502, response.headers).end(bytes)
     })
-    far.end(await buffer(requested))
+    far.end(await buffer(incoming))
   })
   server.listen(0, 'localhost')
   await once(server, 'listening')

@@ -153,7 +153,7 @@ describe('tillbridge back-office', () => {
       ])
     for (const [time, seconds] of Object.entries({ '60s': 60, '1m': 60, '12h': 43_200, '7d': 604_800 }))
       assert.deepEqual([...parseOptions([`interval.stock=${time}`]).choices.syncIntervals], [['stock', seconds]])
-    const unfit: [assignment: string, told: RegExp][] = [
+    const unfit: [assignment: string, message: RegExp][] = [
       [
         'gateway.visa.colour=red',
         /^gateway\.visa\.colour must end in one of origin, merchantId, cardType, accountId\.$/,
@@ -192,8 +192,8 @@ describe('tillbridge back-office', () => {
       /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
     const client = await connectToDatabase(environment.DATA_DIR)
-    const requested = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
-    await waitUntil(requested, 'jobs are requested')
+    const isQueued = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
+    await waitUntil(isQueued, 'jobs are requested')
     await client.query("update job set due_at = now() - interval '2 minutes'")
     const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)

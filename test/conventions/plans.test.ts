@@ -102,7 +102,7 @@ const exceptions: Exception[] = [
 suite('plans', { skip: await otherPostgres() }, () => {
   let api: TestApi
   let explainer: Explainer
-  const requested: PlannedRequest[] = []
+  const plannedRequests: PlannedRequest[] = []
 
   before(async () => {
     api = await startTestApi({ settings: { readsPerMinute: 'off' } })
@@ -110,7 +110,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     for (const scale of [0.2, 0.02]) await fill(api.db, (await api.createService()).service, scale)
     await analyze(api.db)
     explainer = await openExplainer(api.database.connection)
-    for (const request of lists.flatMap(requestsFor)) requested.push(...(await pagesOf(request)))
+    for (const request of lists.flatMap(requestsFor)) plannedRequests.push(...(await pagesOf(request)))
   })
   after(async () => {
     await explainer?.close()
@@ -137,7 +137,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   }
 
   test('every list has more than a page and is tested deeper', () => {
-    const full = requested.filter(({ page, records }) => page === 'later page' && records >= 100)
+    const full = plannedRequests.filter(({ page, records }) => page === 'later page' && records >= 100)
     assert.deepEqual(
       [...new Set(full.map(({ list }) => list))],
       // Only the order with a number is requested.
@@ -146,7 +146,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('a page uses an index and reads at most one row more', () => {
-    const wrong = requested.flatMap(each =>
+    const wrong = plannedRequests.flatMap(each =>
       faultsOf(each)
         .filter(fault => !exceptions.some(exception => covers(exception, each, fault)))
         .map(fault => `${each.url}, ${each.page}: ${fault}`),
@@ -157,14 +157,16 @@ suite('plans', { skip: await otherPostgres() }, () => {
   test('each exception is still necessary', () => {
     const obsolete = exceptions.flatMap(exception =>
       exception.faults
-        .filter(fault => !requested.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)))
+        .filter(
+          fault => !plannedRequests.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)),
+        )
         .map(fault => `${exception.list}?${exception.filters.join('&')}: ${fault}`),
     )
     assert.deepEqual(obsolete, [])
   })
 
   test('two combined ranges read at most the rows a page allows', () => {
-    const costly = requested.flatMap(each => {
+    const costly = plannedRequests.flatMap(each => {
       const bounds = exceptions.flatMap(exception =>
         exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
       )
@@ -198,7 +200,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('the plans match plans.md', t => {
-    t.assert.fileSnapshot(documentOf(requested), fileURLToPath(new URL('plans.md', import.meta.url)), {
+    t.assert.fileSnapshot(documentOf(plannedRequests), fileURLToPath(new URL('plans.md', import.meta.url)), {
       serializers: [String],
     })
   })
@@ -234,5 +236,5 @@ const faultsOfStep = ({ does, rows }: Step, page: number): Fault[] => [
   ...(rows > page + 1 ? ['more rows than a page' as const] : []),
 ]
 
-const covers = ({ list, filters, faults }: Exception, requested: ListRequest, fault: Fault) =>
-  list === requested.list && faults.includes(fault) && filters.every(name => requested.filters.includes(name))
+const covers = ({ list, filters, faults }: Exception, request: ListRequest, fault: Fault) =>
+  list === request.list && faults.includes(fault) && filters.every(name => request.filters.includes(name))

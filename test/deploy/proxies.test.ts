@@ -65,7 +65,7 @@ function configured(name: string, port: number, more: [from: string, to: string]
 
 const through = (port: number, path: string, headers: Record<string, string> = buildCredentials(api), body?: string) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const requested = request(
+    const clientRequest = request(
       {
         host: '127.0.0.1',
         port,
@@ -82,7 +82,7 @@ const through = (port: number, path: string, headers: Record<string, string> = b
         resolve({ status: response.statusCode ?? 0, text })
       },
     )
-    requested.on('error', reject).end(body)
+    clientRequest.on('error', reject).end(body)
   })
 
 async function behind(command: string, args: string[], port: number, work: () => Promise<void>) {

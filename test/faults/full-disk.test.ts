@@ -92,7 +92,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
 
   test('PostgreSQL recovers after stopping for lack of WAL space', async () => {
     disk.fill()
-    // The journal goes on in a file that there is no room for.
+    // The WAL continues in a file that does not fit on the disk.
     const crash = async () => {
       for (let i = 0; i < 10; i++) {
         // A file in which nothing was written yet is not left for the next one.

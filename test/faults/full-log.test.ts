@@ -35,14 +35,14 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
     const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>>"${log}"`, 'sh'] as const
     const server = await serve(['--no-demo'], environment, { program })
     try {
-      const requested = async (times: number) => {
+      const sendRequests = async (times: number) => {
         for (let i = 0; i < times; i++) assert.equal((await sendGet(server, '/stores', access)).status, 200)
       }
-      await requested(3)
+      await sendRequests(3)
       disk.fill()
-      await requested(50)
+      await sendRequests(50)
       disk.makeRoom()
-      await requested(3)
+      await sendRequests(3)
       await waitUntil(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
     } finally {
       assert.deepEqual(await stopServer(server), { code: 0, signal: null })

@@ -91,9 +91,9 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
 
   test('a failed statement is reported and does not affect the next', async () => {
     await assert.rejects(db.run(sql`select 1 / ${0}::integer`), { code: '22012' })
-    const requested = Array.from({ length: 30 }, (_, i) => db.row<{ i: number }>(sql`select ${i}::integer as i`))
+    const statements = Array.from({ length: 30 }, (_, i) => db.row<{ i: number }>(sql`select ${i}::integer as i`))
     assert.deepEqual(
-      (await Promise.all(requested)).map(row => row?.i),
+      (await Promise.all(statements)).map(row => row?.i),
       Array.from({ length: 30 }, (_, i) => i),
     )
     const zone = await db.row<{ zone: string; limit: string }>(

@@ -118,7 +118,7 @@ describe('two replicas', () => {
       await upsertCustomers(primary.db, api.service, buildCustomers(1, 50, 'Bea'))
       const { answered, behind } = counted()
       const stale = await api.get(on)
-      assert.equal(counted().answered, answered + 1, 'a replica goes on')
+      assert.equal(counted().answered, answered + 1, 'a replica continues')
       const now = await alone.get(on)
       const kept = new Set(now.json.data.map(({ id }: { id: string }) => id))
       const older = stale.json.data.map(({ id }: { id: string }) => id)

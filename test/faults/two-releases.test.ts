@@ -64,8 +64,8 @@ test('two consecutive releases serve one database without failed requests during
     const failed: string[] = []
     for (const operation of operations) {
       await clearFailures(older)
-      const requested = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
-      const responses = await Promise.all(requested.map(identifier => ask(by, operation, { identifier })))
+      const identifiers = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
+      const responses = await Promise.all(identifiers.map(identifier => ask(by, operation, { identifier })))
       failed.push(...responses.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
     }
     return failed

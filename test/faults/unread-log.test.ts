@@ -60,15 +60,15 @@ function readAll(): string {
 
 test('a stalled log reader delays no request and receives the lost-line count', async () => {
   const times = 50
-  const requested = async () => {
+  const measureRequests = async () => {
     const begun = performance.now()
     for (let i = 0; i < times; i++) assert.equal((await sendGet(server, '/stores', access)).status, 200)
     return performance.now() - begun
   }
-  const read = await requested()
+  const read = await measureRequests()
   readAll()
   untilAgain(() => writeSync(reader, '\n'.repeat(1_024)))
-  const unread = await requested()
+  const unread = await measureRequests()
   // Waiting for room at each line would take 200 ms each.
   assert.ok(
     unread < 3 * read + (times * 200) / 2,

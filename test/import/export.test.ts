@@ -49,7 +49,7 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     const { code, out, err } = await exporting(api, kind, file)
     assert.deepEqual([code, out], [0, ''], err)
     const lines = sorted(unpacked[suffix](await readFile(at(file))).toString())
-    assert.ok(lines === (await readLines(api, path)), `${kind} are what the API tells`)
+    assert.ok(lines === (await readLines(api, path)), `${kind} are what the API returns`)
     const rejectedFile = at(`${file}.rejected.ndjson`)
     const source = await openSource(at(file))
     const { rejected, read, inserted } = await importFile(api.db, other.service, kind, source, {

@@ -115,7 +115,7 @@ test('statements fail fast while PostgreSQL hangs, but slow ones do not', async 
       const getRejection = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
       await waitUntil(async () => /does not answer/.test(await getRejection()), 'the stall is detected', 30_000)
     })
-    await waitUntil(() => patient.row(sql`select 1`).catch(() => false), 'it is asked again', 20_000)
+    await waitUntil(() => patient.row(sql`select 1`).catch(() => false), 'queries succeed again', 20_000)
   } finally {
     await patient.close()
   }
@@ -132,8 +132,8 @@ test('later statements of a failed transaction report the same cause', async () 
 test('statements queued after a failure are skipped and can be repeated', async () => {
   await db.transaction(async tx => {
     const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
-    const requested = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
-    const responses = await Promise.allSettled(requested)
+    const statements = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
+    const responses = await Promise.allSettled(statements)
     assert.deepEqual(
       responses.map(response => (response.status === 'rejected' ? response.reason.code : response.status)),
       ['fulfilled', '22012', '22012'],
@@ -214,7 +214,7 @@ test('an unexpected error returns only the request ID', async () => {
       assert.equal(response.json.requestId, 'report-this')
       assert.deepEqual(Object.keys(response.json).sort(), ['code', 'requestId', 'status', 'title', 'type'])
     }
-    assert.equal((await get('/stores')).status, 200, 'the rest goes on')
+    assert.equal((await get('/stores')).status, 200, 'other requests succeed')
   } finally {
     await db.run(sql`alter table customer_away rename to customer`)
   }

@@ -39,14 +39,12 @@ const creating = (name: string): HttpsRequest => ({
 const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 /** Sends a request with the account's password, or with the given headers. */
-async function send({ baseUrl, caFile = '' }: RunningServer, requested: HttpsRequest, as?: Record<string, string>) {
+async function send({ baseUrl, caFile = '' }: RunningServer, request: HttpsRequest, as?: Record<string, string>) {
   const agent = new Agent({ ca: fs.readFileSync(caFile) })
   const { username, password, serviceName } = access
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   const headers = { 'x-service-name': serviceName, ...(as ?? { authorization }) }
-  return sendHttpsRequest<{ firstname: string }[]>(requested, { baseUrl, agent, headers }).finally(() =>
-    agent.destroy(),
-  )
+  return sendHttpsRequest<{ firstname: string }[]>(request, { baseUrl, agent, headers }).finally(() => agent.destroy())
 }
 
 before(async () => {

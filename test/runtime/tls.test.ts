@@ -145,7 +145,7 @@ async function servedSerial(port: number): Promise<string> {
 async function until(condition: () => boolean): Promise<void> {
   const end = Date.now() + 5_000
   while (!condition()) {
-    assert.ok(Date.now() < end, `waited in vain for ${condition}`)
+    assert.ok(Date.now() < end, `timed out waiting for ${condition}`)
     await delay(10)
   }
 }

@@ -215,10 +215,10 @@ test("removing a shard's service deletes both sides and its backup is complete",
     const db = openDatabase(alone.connection, { max: 1 })
     assert.deepEqual(await db.row(sql`select name, shard_name from service`), { name: 'luma', shard_name: null })
     const server = await startSecondServer({ db, keys: shop.keys })
-    const requested = async (path: string) => (await server.ask(path, { headers: buildCredentials(luma) })).json.data
-    const accounts = (await requested('/accounts')).map(({ username }: { username: string }) => username)
+    const read = async (path: string) => (await server.ask(path, { headers: buildCredentials(luma) })).json.data
+    const accounts = (await read('/accounts')).map(({ username }: { username: string }) => username)
     assert.deepEqual(accounts.toSorted(), ['luma-admin', 'luma-last', 'luma-till'])
-    assert.equal((await requested('/audit?record=/accounts/luma-last')).length, 1)
+    assert.equal((await read('/audit?record=/accounts/luma-last')).length, 1)
     await server.stop()
     await db.close()
     assert.match((await runCommand(['service', 'list'], environment)).out, /^luma +currency +NZD$/m)

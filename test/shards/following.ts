@@ -24,7 +24,7 @@ function startWork<T>(work: (isOver: () => boolean) => Promise<T>): RunningWork<
 /** True for the response of a service that is moving. */
 const isPaused = ({ status, headers }: Awaited<ReturnType<Caller['get']>>) => {
   if (status !== 503) return false
-  assert.ok(Number(headers['retry-after']) > 0, 'it says when to come again')
+  assert.ok(Number(headers['retry-after']) > 0, 'it says when to retry')
   return true
 }
 
@@ -75,11 +75,11 @@ export const followingList = (caller: Caller) =>
     const instants: string[] = []
     let since = '2020-01-01 00:00:00'
     for (let isLast = false; ; ) {
-      const requested = `/customers/search?updated_after=${encodeURIComponent(since)}&limit=100`
+      const query = `/customers/search?updated_after=${encodeURIComponent(since)}&limit=100`
       let asOf: string | undefined
       let count = 0
       for (let cursor: string | null = ''; cursor !== null; ) {
-        const response = await caller.get(`${requested}${cursor && `&after_cursor=${cursor}`}`)
+        const response = await caller.get(`${query}${cursor && `&after_cursor=${cursor}`}`)
         if (!isPaused(response)) {
           assert.equal(response.status, 200, response.text)
           const { data, meta } = response.json

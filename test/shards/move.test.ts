@@ -132,8 +132,8 @@ test('a bulk export across a move is cut and can be repeated', async () => {
   await db.close()
   const path = '/customers/search'
   const headers = { ...buildCredentials(luma), accept: 'application/x-ndjson' }
-  const requested = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
-  const [response] = (await once(requested, 'response')) as [IncomingMessage]
+  const clientRequest = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
+  const [response] = (await once(clientRequest, 'response')) as [IncomingMessage]
   response.pause()
   await shop.move('luma', 'west')
   let read = 0

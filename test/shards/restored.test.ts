@@ -74,7 +74,7 @@ test('a restored shard with a moved service is added without its copy', async ()
 test('doctor reports a shard restored in place until it is added', async () => {
   await place.db.run(sql`update service set move_state = null where name = 'luma'`)
   await place.db.run(sql`
-    insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
+    insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'earlier' from service where name = 'luma'`)
   assert.match(
     await readShardCheck(),
     /restored to a time before luma was moved to west\. To deactivate the old copy: tillbridge shard add east/,

@@ -122,13 +122,13 @@ test('a key and certificate enable HTTPS, also in Location', async () => {
   try {
     assert.match(secure.url, /^https:/)
     await assert.rejects(fetch(secure.url), { name: 'TypeError' })
-    const requested = request(`${secure.url}Persons?countryCode=AU`, {
+    const clientRequest = request(`${secure.url}Persons?countryCode=AU`, {
       ca,
       method: 'POST',
       headers: { 'content-type': 'text/xml' },
     })
-    requested.end('<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>')
-    const [response] = await once(requested, 'response')
+    clientRequest.end('<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>')
+    const [response] = await once(clientRequest, 'response')
     response.resume()
     assert.match(String(response.headers.location), /^https:.*Persons\/\d+/)
   } finally {

@@ -237,7 +237,7 @@ export const findWorkerPids = ({ pid }: RunningCommand): number[] =>
 export async function waitUntil(condition: () => unknown, label: string, withinMs = 10_000): Promise<void> {
   const end = Date.now() + withinMs
   while (!(await condition())) {
-    assert.ok(Date.now() < end, `Waited ${withinMs} ms in vain: ${label}.`)
+    assert.ok(Date.now() < end, `Timed out after ${withinMs} ms: ${label}.`)
     await delay(20)
   }
 }

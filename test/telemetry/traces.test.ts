@@ -233,14 +233,14 @@ test('a server with a collector exports until shutdown, others load nothing', as
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
   const access = await installWithAccess(environment)
   const server = await serve(['--no-demo'], environment)
-  const requested = async () => {
+  const sendRequest = async () => {
     const { status, headers } = await sendGet(server, '/stores', access)
     assert.equal(status, 200)
     return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
   }
-  const first = await requested()
+  const first = await sendRequest()
   await waitUntil(first, 'its spans are exported', 30_000)
-  const last = await requested()
+  const last = await sendRequest()
   const { code } = await stopServer(server)
   assert.equal(code, 0, server.err)
   const lastSpan = last()

@@ -257,16 +257,16 @@ test('a taken username is rejected with the same message, even concurrently', as
 
 test('an invalid username, role or body is rejected by name', async () => {
   const caller = await api.createService()
-  const requested = (body: unknown) => post(caller, '/accounts', body)
+  const postAccount = (body: unknown) => post(caller, '/accounts', body)
   for (const username of ['', 'a:b', ':', 'tab\there', '..', ' ', 'x'.repeat(101), '\u202eabc'])
-    assertRejected(api, await requested({ username, role: 'visitor' }), 'invalid_field', '/username')
+    assertRejected(api, await postAccount({ username, role: 'visitor' }), 'invalid_field', '/username')
   for (const username of ['x'.repeat(100), '😀1', '3'])
-    assert.equal((await requested({ username: `${username}`, role: 'visitor' })).status, 201, username)
-  assertRejected(api, await requested({ username: newUsername(), role: 'owner' }), 'invalid_field', '/role')
-  assertRejected(api, await requested({}), 'invalid_body', '/username', '/role')
+    assert.equal((await postAccount({ username: `${username}`, role: 'visitor' })).status, 201, username)
+  assertRejected(api, await postAccount({ username: newUsername(), role: 'owner' }), 'invalid_field', '/role')
+  assertRejected(api, await postAccount({}), 'invalid_body', '/username', '/role')
   assertRejected(
     api,
-    await requested({ username: 1, role: null, password: 'mine' }),
+    await postAccount({ username: 1, role: null, password: 'mine' }),
     'invalid_body',
     ...['/username', '/role', '/password'],
   )

@@ -87,7 +87,7 @@ test('an unknown username takes as long to reject as a wrong password', async t 
   t.diagnostic(`names that are new: ${await takesAsLong(once)}`)
 })
 
-/** How often something of `a` is more than something of `b`: half the time where the two are alike, whatever else goes on. */
+/** Returns how often a value of `a` exceeds a value of `b`: half the time if both are alike, even on a busy machine. */
 function share(a: readonly number[], b: readonly number[]) {
   let more = 0
   for (const x of a) for (const y of b) more += x > y ? 1 : x === y ? 0.5 : 0

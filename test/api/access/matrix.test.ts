@@ -114,13 +114,13 @@ test("another service's identifier gets the same response as an unknown identifi
   const sent = [customer, email, storeNumber, sku, orderNumber, voucher, validation]
   const own = await api.createService(voucherSettings)
   const before = await everythingOf(shop)
-  let requested = 0
+  let requestCount = 0
   const isAlike = async (operation: Operation, name: string, withName: (name: string) => With) => {
     const [foreign, unknown] = [
       await ask(own, operation, withName(name)),
       await ask(own, operation, withName(likeIt(name))),
     ]
-    requested++
+    requestCount++
     assert.doesNotMatch(foreign.text, /canary/i, operation.id)
     assert.deepEqual(withoutName(foreign, name), withoutName(unknown, likeIt(name)), `${operation.id} ${name}`)
   }
@@ -136,6 +136,6 @@ test("another service's identifier gets the same response as an unknown identifi
         await isAlike(operation, name, text => ({ body: place(text) as object }))
     }
   }
-  assert.ok(requested > 1_000, `${requested}`)
+  assert.ok(requestCount > 1_000, `${requestCount}`)
   assert.deepEqual(await everythingOf(shop), before)
 })

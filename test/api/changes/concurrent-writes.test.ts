@@ -130,8 +130,8 @@ test('a reader receives every change and tombstone despite late and killed write
     await readAll(one)
     return one
   }
-  const requested = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
-  const [swift, complete, sleepy, some] = requested.map(query => follower(caller, query)) as [
+  const queries = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
+  const [swift, complete, sleepy, some] = queries.map(query => follower(caller, query)) as [
     Follower,
     Follower,
     Follower,

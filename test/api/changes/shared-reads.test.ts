@@ -87,8 +87,8 @@ test('a caught-up reader waits with the others and causes no query', async () =>
   const end = await endOf(api)
   const waiting = Array.from({ length: followers }, () => api.get(`/changes?wait=30&after_cursor=${end}`))
   await quiet()
-  let requested = 0
-  const count = () => void requested++
+  let acquireCount = 0
+  const count = () => void acquireCount++
   db.pool.on('acquire', count)
   await write(api, 'Zoe')
   const responses = await Promise.all(
@@ -100,7 +100,7 @@ test('a caught-up reader waits with the others and causes no query', async () =>
   )
   db.pool.off('acquire', count)
   for (const { data } of responses) assert.deepEqual(data, [])
-  assert.ok(requested < followers / 2, `${requested} statements`)
+  assert.ok(acquireCount < followers / 2, `${acquireCount} statements`)
 })
 
 test('a slow reader delays no other reader and receives everything in order', async () => {
@@ -135,9 +135,9 @@ test('a slow reader delays no other reader and receives everything in order', as
 
 /** Until all have begun to wait: only looks are left. */
 async function quiet() {
-  for (let requested = Number.POSITIVE_INFINITY; requested > 6; ) {
-    requested = 0
-    const count = () => void requested++
+  for (let acquireCount = Number.POSITIVE_INFINITY; acquireCount > 6; ) {
+    acquireCount = 0
+    const count = () => void acquireCount++
     db.pool.on('acquire', count)
     await delay(500)
     db.pool.off('acquire', count)

@@ -25,9 +25,9 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
   }
   const before = await prepared()
   for (let subset = 1; subset < 2 ** changeKinds.length; subset += 3) {
-    const requested = changeKinds.filter((_, i) => subset & (2 ** i)).join()
-    const { meta } = (await caller.get(`/changes?kinds=${requested}`)).json
-    await caller.get(`/changes?kinds=${requested}&after_cursor=${meta.endCursor}`)
+    const kinds = changeKinds.filter((_, i) => subset & (2 ** i)).join()
+    const { meta } = (await caller.get(`/changes?kinds=${kinds}`)).json
+    await caller.get(`/changes?kinds=${kinds}&after_cursor=${meta.endCursor}`)
   }
   const kept = (await prepared()) - before
   assert.ok(kept > 1 && kept <= 1 + changeKinds.length, String(kept))

@@ -67,7 +67,7 @@ test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cur
   const begun = await open(path, caller, { 'last-event-id': '' })
   assert.equal((await readNext(begun)).id, '2', 'an empty one is none')
   begun.close()
-  // Nothing has happened since it was opened: it goes on from there all the same.
+  // Nothing has changed since the stream was opened, but it resumes there.
   const quiet = await open('/changes/stream', caller)
   await delay(200)
   quiet.close()

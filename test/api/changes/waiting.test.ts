@@ -122,10 +122,10 @@ test('a wait ends when its client disconnects and polling stops', async () => {
   const { port } = new URL(api.baseUrl)
   const headers = buildCredentials(api)
   const path = `/changes?wait=30&after_cursor=${await endOf()}`
-  const requested = request({ host: 'localhost', port, ca: api.ca, path, headers, agent: false })
-  requested.on('error', () => {}).end()
+  const clientRequest = request({ host: 'localhost', port, ca: api.ca, path, headers, agent: false })
+  clientRequest.on('error', () => {}).end()
   assert.ok((await countedFor(1_000)) > few)
-  requested.destroy()
+  clientRequest.destroy()
   await delay(2_000)
   assert.ok((await countedFor(1_000)) <= few)
 })
@@ -144,12 +144,12 @@ test('a waiting request returns immediately with its cursor at shutdown', async 
 /** Counts the statements that the database receives within this many milliseconds. */
 async function countedFor(ms: number, onAsk = () => {}) {
   let count = 0
-  const requested = () => {
+  const onAcquire = () => {
     count++
     onAsk()
   }
-  db.pool.on('acquire', requested)
+  db.pool.on('acquire', onAcquire)
   await delay(ms)
-  db.pool.off('acquire', requested)
+  db.pool.off('acquire', onAcquire)
   return count
 }

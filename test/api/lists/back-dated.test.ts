@@ -135,20 +135,20 @@ test('a reader sees a late arrival that commits after a newer change', async t =
 
 test('the second of two late arrivals is later than every returned asOf', async t => {
   const caller = await loaded(ann('1', '2025-06-01 10:00:00'))
-  const requested = Promise.withResolvers<void>()
+  const queried = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   // A process that is halted once it knows up to when the list is complete, before it reads the page.
   const halted: Database = {
     ...api.db,
     async row<T extends object>(statement: Sql) {
       const row = await api.db.row<T>(statement)
-      requested.resolve()
+      queried.resolve()
       await released.promise
       return row
     },
   }
   const page = customerPage(halted, caller.service, { ecommerceIds: false }, { limit: 100 })
-  await requested.promise
+  await queried.promise
   const commitFirst = await open(t, caller, ann('first', '2025-03-01 10:00:00'))
   const second = open(t, caller, ann('second', '2025-03-01 10:00:00'))
   await Promise.race([second, delay(300)])

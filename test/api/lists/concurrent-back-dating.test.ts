@@ -105,7 +105,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
       for (let batch = 0; batch < 30; batch++)
         await put(() => upsert(withTimestamps(buildCustomers(5_000 + batch * 10, 10, 'Loaded'))))
     })
-    // A load that goes on after its end, as one that was taken to be dead.
+    // A load that continues after its end, like one that counted as dead.
     await writer(round => upsert(withTimestamps(buildCustomers(9_000 + round * 3, 3, 'Late'))))
   }
 

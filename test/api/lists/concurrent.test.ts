@@ -82,7 +82,7 @@ test('the next poll returns a change that began first and committed last', async
   await late.commit()
   assert.ok(
     !(await changedAfter(caller, naive)).some(({ id }) => id === 'late'),
-    'a reader that goes on from the newest change it saw would have lost it',
+    'a reader that resumes at the newest change it saw would have lost it',
   )
   seen.push(...(await pollSince(caller, asOf)).ids)
   assert.deepEqual(new Set(seen), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))

@@ -59,9 +59,14 @@ export function recordsIn(lines: string) {
 }
 
 async function overHttp1({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
-  const requested = request(`${baseUrl}${path}`, { ca, headers, agent: false }).end()
-  const [response] = await once(requested, 'response')
-  return { status: response.statusCode, headers: response.headers, body: response, close: () => requested.destroy() }
+  const clientRequest = request(`${baseUrl}${path}`, { ca, headers, agent: false }).end()
+  const [response] = await once(clientRequest, 'response')
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: response,
+    close: () => clientRequest.destroy(),
+  }
 }
 
 async function overHttp2({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {

@@ -45,7 +45,7 @@ test('an unambiguous wall-clock time round-trips; an ambiguous one means the fir
       assert.ok(read, text)
       const back = Temporal.Instant.from(read)
       assert.ok(back.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wall))
-      assert.ok(Temporal.Instant.compare(back, time) <= 0, 'never later than what was meant')
+      assert.ok(Temporal.Instant.compare(back, time) <= 0, 'never later than the intended time')
     }),
   )
 })

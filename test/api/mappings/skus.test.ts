@@ -83,10 +83,10 @@ test('null removes the mapped name, so the SKU uses its identifier', async () =>
 test('a name used by another SKU is rejected and nothing is changed', async () => {
   const caller = await createUnmappedShop(api)
   await map(caller, '12001', { ecommerceSku: 'small' })
-  const requested = { ecommerceProductId: 'other', ecommerceSku: 'small' }
+  const taken = { ecommerceProductId: 'other', ecommerceSku: 'small' }
   for (const [id, change] of [
-    ['12002', requested],
-    ['12002', { ...requested, ecommerceSku: '12003' }],
+    ['12002', taken],
+    ['12002', { ...taken, ecommerceSku: '12003' }],
   ] as const)
     assertRejected(api, await map(caller, id, change), 'sku_taken', '/ecommerceSku')
   assert.equal((await map(caller, '12003', { ecommerceSku: '12001' })).status, 200)

@@ -119,12 +119,12 @@ test('a mapping changed by another account is not overwritten', async () => {
 
 test('an invalid location is rejected by name', async () => {
   const caller = await createUnmappedShop(api)
-  const requested = (body: unknown) => put(caller, path, body)
-  assertRejected(api, await requested({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
+  const putLocation = (body: unknown) => put(caller, path, body)
+  assertRejected(api, await putLocation({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
   const more = { ecommerceLocationId: '1', storeId: '1002', name: 'Other' }
-  assertRejected(api, await requested(more), 'invalid_body', '/storeId', '/name')
+  assertRejected(api, await putLocation(more), 'invalid_body', '/storeId', '/name')
   for (const ecommerceLocationId of ['x'.repeat(101), 'a\u0000b'])
-    assertRejected(api, await requested({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
+    assertRejected(api, await putLocation({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
   assert.equal((await caller.get(path)).json.data.ecommerceLocationId, null)
 })
 

@@ -31,9 +31,9 @@ test('a maintainer cannot import data that they cannot change individually', asy
 test('only an admin can import mappings and see their rejected lines', async () => {
   const maintainer = await api.createAccount('maintainer')
   const { path } = await importAndWait(api, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
-  for (const requested of [path, `${path}/rejected`]) {
-    assert.equal((await api.get(requested)).status, 200)
-    assertProblem(await maintainer.get(requested), 'insufficient_role', api.baseUrl, requested)
+  for (const importPath of [path, `${path}/rejected`]) {
+    assert.equal((await api.get(importPath)).status, 200)
+    assertProblem(await maintainer.get(importPath), 'insufficient_role', api.baseUrl, importPath)
   }
 })
 

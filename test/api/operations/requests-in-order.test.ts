@@ -15,7 +15,7 @@ test('log entries are in time order across processes, however many per second', 
     requestId: `line-${i}`,
     path: '/tour',
   }))
-  // Those of two processes that wrote by turns; of each there are more than a block of lines.
+  // Two processes wrote alternately, each more than one block of entries.
   for (const parity of [1, 0])
     await addLogEntries(
       api.db,

@@ -79,9 +79,9 @@ test('a sync that never ran is listed with its schedule', async () => {
 })
 
 test('a requested sync run is executed and reports its counts', async () => {
-  const requested = await post(api, '/syncs/stores/run', {})
-  assert.deepEqual([requested.status, requested.headers.location], [202, '/syncs/stores/runs'])
-  assert.equal(requested.json.data.isQueued, true)
+  const queued = await post(api, '/syncs/stores/run', {})
+  assert.deepEqual([queued.status, queued.headers.location], [202, '/syncs/stores/runs'])
+  assert.equal(queued.json.data.isQueued, true)
   const [run] = await ended('stores', 1)
   assert.ok(run)
   const { id: _, startedAt, endedAt, seconds, notes, ...counts } = run

@@ -175,11 +175,11 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
     quantity: fc.integer({ min: 1, max: 6 }),
     value: fc.bigInt({ min: 0n, max: 1_000n }),
   })
-  const requested = fc.record({ sku: fc.constantFrom('A', 'B', 'a', 'C'), quantity: fc.integer({ min: 1, max: 6 }) })
+  const returnedItem = fc.record({ sku: fc.constantFrom('A', 'B', 'a', 'C'), quantity: fc.integer({ min: 1, max: 6 }) })
   fc.assert(
     fc.property(
       fc.array(line, { minLength: 1, maxLength: 6 }),
-      fc.array(requested, { minLength: 1, maxLength: 5 }),
+      fc.array(returnedItem, { minLength: 1, maxLength: 5 }),
       (of, expected) => {
         const lines: SoldLine[] = of.map(
           (each, i) => ({ ...each, sequence: i + 1, returned: 0, refunded: 0n }) as SoldLine,

@@ -20,11 +20,11 @@ async function serveDuringCrowd(
   send: (i: number) => Promise<TestResponse>,
 ): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
-  let requested = 0
+  let requestCount = 0
   let isOver = false
   const crowd = Array.from({ length: size }, async () => {
     while (!isOver) {
-      const { status } = await send(requested++)
+      const { status } = await send(requestCount++)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
   })

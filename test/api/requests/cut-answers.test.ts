@@ -48,7 +48,7 @@ test('a write whose response is cut is executed once and replayed completely', a
     const [body, key, before] = [buildCustomer(), withKey(), await rows()]
     const cutting = await cuttingAfter(bytes)
     try {
-      const requested = request({
+      const clientRequest = request({
         method: 'POST',
         host: '127.0.0.1',
         port: cutting.port,
@@ -61,21 +61,21 @@ test('a write whose response is cut is executed once and replayed completely', a
         headers: { ...buildCredentials(api), ...key, 'content-type': 'application/json' },
       })
       const whole = new Promise<boolean>(resolve => {
-        requested.on('error', () => resolve(false))
-        requested.on('response', response =>
+        clientRequest.on('error', () => resolve(false))
+        clientRequest.on('response', response =>
           response
             .resume()
             .on('error', () => {})
             .on('close', () => resolve(response.complete)),
         )
       })
-      requested.on('socket', socket =>
+      clientRequest.on('socket', socket =>
         socket.once('secureConnect', () => {
           cutting.asking()
-          requested.end(JSON.stringify(body))
+          clientRequest.end(JSON.stringify(body))
         }),
       )
-      requested.flushHeaders()
+      clientRequest.flushHeaders()
       assert.equal(await whole, false, `${bytes}`)
     } finally {
       cutting.close()

@@ -16,7 +16,7 @@ after(async () => {
 })
 
 const [endStream, endHeaders] = [1, 4]
-const requested = headerFields({
+const headerBlock = headerFields({
   ':method': 'GET',
   ':scheme': 'https',
   ':authority': new URL(server.baseUrl).host,
@@ -49,8 +49,8 @@ async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
   return isOver
 }
 
-const request = (i: number) => frame('headers', endStream | endHeaders, stream(i), requested)
-const unfinished = frame('headers', endStream, 1, requested)
+const request = (i: number) => frame('headers', endStream | endHeaders, stream(i), headerBlock)
+const unfinished = frame('headers', endStream, 1, headerBlock)
 const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   'requests that are taken back at once': [
     times(4_000, i => Buffer.concat([request(i), frame('reset', 0, stream(i), uint32(8))])),
@@ -66,7 +66,7 @@ const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   ],
   'headers that go on with nothing': [Buffer.concat([unfinished, times(20_000, () => frame('continuation', 0, 1))])],
   'a body of nothing': [
-    Buffer.concat([frame('headers', endHeaders, 1, requested), times(20_000, () => frame('data', 0, 1))]),
+    Buffer.concat([frame('headers', endHeaders, 1, headerBlock), times(20_000, () => frame('data', 0, 1))]),
   ],
   'pings whose responses are not read': [times(1_000, () => frame('ping', 0, 0, Buffer.alloc(8))), 200],
   'settings whose responses are not read': [times(1_000, () => frame('settings', 0, 0)), 200],

@@ -93,7 +93,7 @@ test('a disconnected client gets the response by repeating the request', async (
 
 /** Sends a request and closes the connection when the signal fires. */
 async function leave(body: unknown, key: string, signal: AbortSignal) {
-  const requested = request(`${api.baseUrl}/customers`, {
+  const clientRequest = request(`${api.baseUrl}/customers`, {
     method: 'POST',
     ca: api.ca,
     agent: false,
@@ -101,8 +101,8 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
     headers: { ...buildCredentials(api), 'content-type': 'application/json', 'idempotency-key': key },
   })
   await new Promise<void>(resolve => {
-    requested.on('error', () => resolve())
-    requested.end(JSON.stringify(body))
+    clientRequest.on('error', () => resolve())
+    clientRequest.end(JSON.stringify(body))
   })
 }
 

@@ -34,10 +34,10 @@ for (const [table, path, body] of [
   ['sales_order', '/orders', () => buildOrder([{ sku: 'HOOD-S', quantity: 1 }])],
 ] as const) {
   test(`a ${table} with a lost commit response is written and answered once`, async () => {
-    const [already, key, requested] = [await rows(table), withKey(), body()]
-    const response = await unheard(() => post(far, path, requested, key))
+    const [already, key, content] = [await rows(table), withKey(), body()]
+    const response = await unheard(() => post(far, path, content, key))
     assert.deepEqual([response.status, await rows(table)], [201, already + 1], response.text)
-    assertReplay(await post(api, path, requested, key), response)
+    assertReplay(await post(api, path, content, key), response)
     assert.equal(await rows(table), already + 1)
   })
 

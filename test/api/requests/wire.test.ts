@@ -69,14 +69,14 @@ test('the plain port returns the reason, never data or a redirect', async () => 
       ['POST', '/customers'],
       ['GET', '/health/live'],
     ] as const) {
-      const requested = plainRequest({
+      const clientRequest = plainRequest({
         port,
         host: '127.0.0.1',
         method,
         path,
         headers: buildCredentials(api),
       }).end()
-      const [response] = await once(requested, 'response')
+      const [response] = await once(clientRequest, 'response')
       let text = ''
       for await (const chunk of response) text += chunk
       assert.equal(response.headers.location, undefined)

@@ -124,7 +124,7 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
   changed.push(await customer('two-halted'))
   await waitUntil(
     async () => receivedBy('halted').length > receivedCount && (await isUpToDate(halting.id)),
-    'it goes on',
+    'deliveries continue',
     30_000,
   )
   await stopServer(halted)

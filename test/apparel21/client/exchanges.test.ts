@@ -144,14 +144,14 @@ test('an invalid response is 502 and its content is never passed on', async () =
 })
 
 test('a redirect is not followed', async () => {
-  let requested = 0
+  let requestCount = 0
   const elsewhere = await answering((_, response) => {
-    requested++
+    requestCount++
     response.end(oneStore)
   })
   simulator.faults.add({ kind: 'redirect', location: elsewhere.url })
   await fails(open().document(stores), 'back_office_error')
-  assert.equal(requested, 0)
+  assert.equal(requestCount, 0)
   await elsewhere.close()
 })
 

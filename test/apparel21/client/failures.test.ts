@@ -213,8 +213,8 @@ test('at most a tenth of the calls during an outage are retries', async () => {
   const client = open({ failureThreshold: 1_000 })
   const calls = 200
   for (let i = 0; i < calls; i++) await fails(client.document(stores), 'back_office_unavailable')
-  const requested = simulator.ledger.calls.length
-  assert.ok(requested > calls && requested <= calls * 1.1 + 3, `${requested} for ${calls}`)
+  const callCount = simulator.ledger.calls.length
+  assert.ok(callCount > calls && callCount <= calls * 1.1 + 3, `${callCount} for ${calls}`)
 })
 
 test('a retry budget is earned by calls', () => {

@@ -72,7 +72,7 @@ test('a known version stays in use while its page is unavailable', async () => {
   assert.equal(await isShown(), true)
   for (const kind of ['html', 'hang'] as const) {
     simulator.faults.add({ kind })
-    for (let requested = 0; requested < 3; requested++) {
+    for (let i = 0; i < 3; i++) {
       const { response, ms } = await took(changed({ prefer: 'handling=strict' }))
       assert.deepEqual([response.status, response.json.meta.warnings], [200, undefined], response.text)
       assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)

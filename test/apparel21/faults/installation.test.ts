@@ -182,19 +182,19 @@ test('a redirect is not followed and receives no credentials', async () => {
 })
 
 test('an invalid certificate is rejected unless a CA file allows it', async t => {
-  const requested = async (service: Service) =>
+  const readRewards = async (service: Service) =>
     (await front.createAccount('visitor', service)).get('/rewards/accounts/7')
   const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
-  assert.equal((await requested(services.good)).status, 200)
+  assert.equal((await readRewards(services.good)).status, 200)
   assert.equal(secured, 1)
-  for (const name of bad) isAway(await requested(services[name]), front.baseUrl)
+  for (const name of bad) isAway(await readRewards(services[name]), front.baseUrl)
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
   t.after(() => {
     if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
   })
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
-  for (const name of bad) isAway(await requested(services[name]), front.baseUrl)
+  for (const name of bad) isAway(await readRewards(services[name]), front.baseUrl)
   assert.equal(secured, 1, 'nothing was said to any of them')
   const reasons = logged.join('')
   for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) assert.match(reasons, new RegExp(code))

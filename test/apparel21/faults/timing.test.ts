@@ -26,14 +26,14 @@ test('calls end at the deadline and stop after five timeouts', async () => {
     isAway(response)
     assert.ok(ms > 290 && ms < 1_500, `${ms} ms`)
   }
-  const requested = seen.length
+  const callCount = seen.length
   for (let i = 0; i < 5; i++) {
     const { response, ms } = await took(caller.get('/rewards/accounts/7'))
     isAway(response)
     assert.ok(ms < 250 && Number(response.headers['retry-after']) > 30, `${ms} ms`)
   }
   isAway(await post(caller, '/customers', buildCustomer(), withKey()))
-  assert.equal(seen.length, requested)
+  assert.equal(seen.length, callCount)
   const other = await fronting(simulator.url)
   assert.equal((await other.get(live())).status, 200)
 
@@ -75,10 +75,10 @@ test('a response that drips byte by byte ends at the deadline', async () => {
 test('an unstable back office is probed singly and never yields wrong data', async t => {
   const caller = await fronting(simulator.url, { ...short, failureThreshold: 3, openMs: 150, maxOpenMs: 300 })
   simulator.ledger.clear()
-  let requested = 0
+  let requestCount = 0
   const pending: Promise<TestResponse>[] = []
   const ask = () => {
-    requested++
+    requestCount++
     const response = caller.get(live())
     pending.push(response)
     return response
@@ -95,14 +95,14 @@ test('an unstable back office is probed singly and never yields wrong data', asy
       if (created.status !== 201) await delay(40)
     }
   })()
-  let whileDown = { requested: 0, upstream: 0 }
+  let whileDown = { requests: 0, upstream: 0 }
   for (let round = 0; round < 4; round++) {
-    const began = { requested, upstream: simulator.ledger.calls.length }
+    const began = { requests: requestCount, upstream: simulator.ledger.calls.length }
     if (round % 2) await simulator.stopAccepting()
     else simulator.faults.add({ kind: 'down' })
     await delay(500)
     whileDown = {
-      requested: whileDown.requested + requested - began.requested,
+      requests: whileDown.requests + requestCount - began.requests,
       upstream: whileDown.upstream + simulator.ledger.calls.length - began.upstream,
     }
     simulator.faults.clear()
@@ -117,10 +117,10 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   for (const response of await Promise.all(pending)) if (response.status !== 200) isAway(response)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
   const calls = simulator.ledger.calls.length
-  assert.ok(calls <= 1.1 * (requested + 3 * attempts), `${calls} calls for ${requested} and ${attempts}`)
+  assert.ok(calls <= 1.1 * (requestCount + 3 * attempts), `${calls} calls for ${requestCount} and ${attempts}`)
   assert.ok(
-    whileDown.upstream < whileDown.requested / 2,
-    `${whileDown.upstream} calls for ${whileDown.requested} while down`,
+    whileDown.upstream < whileDown.requests / 2,
+    `${whileDown.upstream} calls for ${whileDown.requests} while down`,
   )
 })
 

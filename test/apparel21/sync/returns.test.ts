@@ -11,7 +11,7 @@ const { tee } = orders
 const { bought, giveBack, returnable, statuses, lastReturn } = returnsOf(shop, orders)
 
 /** A return of one tee, with its identifier there. */
-async function requested(units = 1, sold = units) {
+async function createReturn(units = 1, sold = units) {
   const order = await bought({ [tee.sku]: sold })
   const created = await giveBack(order.id, { [tee.sku]: units })
   assert.equal(created.status, 201, created.text)
@@ -23,7 +23,7 @@ const changesAfter = async (cursor: string) =>
   (await api.get(`/changes?kinds=return&after_cursor=${encodeURIComponent(cursor)}`)).json.data
 
 test('a return is received and refunded as the back office completes it', async () => {
-  const { order, id, there } = await requested()
+  const { order, id, there } = await createReturn()
   assert.equal(await statusOf(id), 'requested')
   assert.deepEqual(await statuses(order.id), ['shipped'], 'goods that are on their way are not returned yet')
   assert.equal((await returnable(order.id))[0].returnable, 0)
@@ -55,7 +55,7 @@ test('a return is received and refunded as the back office completes it', async 
 })
 
 test('a return that is completed between two polls passes all states', async () => {
-  const { order, id, there } = await requested()
+  const { order, id, there } = await createReturn()
   simulator.change({ kind: 'complete-return', id: there })
   await shop.sync('returns')
   assert.equal(await statusOf(id), 'refunded')
@@ -63,7 +63,7 @@ test('a return that is completed between two polls passes all states', async () 
 })
 
 test('a return cancelled in the back office releases its units', async () => {
-  const { order, id, there } = await requested()
+  const { order, id, there } = await createReturn()
   simulator.change({ kind: 'cancel-return', id: there })
   await shop.sync('returns')
   assert.equal(await statusOf(id), 'cancelled')
@@ -72,7 +72,7 @@ test('a return cancelled in the back office releases its units', async () => {
 })
 
 test('an unknown status word keeps the status and raises one alert', async () => {
-  const { id, there } = await requested()
+  const { id, there } = await createReturn()
   simulator.change({ kind: 'mark-return', id: there, status: 'Quarantined' })
   await shop.sync('returns')
   await shop.sync('returns')
@@ -91,7 +91,7 @@ test('an unknown status word keeps the status and raises one alert', async () =>
 })
 
 test('a return that the back office has purged keeps its status', async () => {
-  const { id, there } = await requested()
+  const { id, there } = await createReturn()
   simulator.state.returns.delete(there)
   await shop.sync('returns')
   assert.equal(await statusOf(id), 'requested')

@@ -58,5 +58,5 @@ test("a synced record has the back office's time in the service's zone", async (
   const sales = await shown('/orders/transactions/search')
   assert.ok(sales.length > 0 && sales.length <= transactions.length)
   for (const sale of sales)
-    assert.equal(sale.updateTimeStamp, (sale as unknown as { saleDate: string }).saleDate, 'it tells nothing but that')
+    assert.equal(sale.updateTimeStamp, (sale as unknown as { saleDate: string }).saleDate, 'it has no other time')
 })

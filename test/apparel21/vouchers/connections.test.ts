@@ -12,9 +12,9 @@ test('voucher look-ups on a hanging back office hold no database connection', as
     const of = String(6_500_000 + i)
     return i % 2 ? lookUp(api, of) : api.get(`/vouchers/${of}?amount=1.00`, { 'x-voucher-pin': pin })
   }
-  const requested = Promise.all(Array.from({ length: 64 }, (_, i) => ask(i)))
+  const pending = Promise.all(Array.from({ length: 64 }, (_, i) => ask(i)))
   let isAnswered = false
-  void requested.finally(() => {
+  void pending.finally(() => {
     isAnswered = true
   })
   // Until all of them have begun; on a busy machine the first are answered before the last begin.
@@ -27,7 +27,7 @@ test('voucher look-ups on a hanging back office hold no database connection', as
   assert.equal((await api.get('/settings')).status, 200)
   // Less than a held connection would be waited for.
   assert.ok(performance.now() - begun < 1_900)
-  const statuses = new Set((await requested).map(({ status }) => status))
+  const statuses = new Set((await pending).map(({ status }) => status))
   assert.ok(
     [...statuses].every(status => [403, 429, 503].includes(status)),
     [...statuses].join(),

@@ -147,7 +147,7 @@ test('a rejected validation or lock is our error, never a 500', async () => {
 })
 
 test('guesses stop reaching the back office once voucher or address is blocked', async () => {
-  const requested = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
+  const countCalls = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
   await startOfMinute()
   for (let i = 0; i < 8; i++)
     assertProblem(
@@ -155,22 +155,22 @@ test('guesses stop reaching the back office once voucher or address is blocked',
       'voucher_not_accepted',
       (i % 2 ? api : second).baseUrl,
     )
-  assert.equal(requested(), 5)
+  assert.equal(countCalls(), 5)
   assertProblem(await lookUp(api), 'voucher_not_accepted', api.baseUrl)
   assertProblem(await validate(api), 'voucher_not_accepted', api.baseUrl)
-  assert.equal(requested(), 5, 'the right PIN does not either')
+  assert.equal(countCalls(), 5, 'the right PIN does not either')
   await clearFailures(api)
   await startOfMinute()
   const responses = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
   for (const { json } of responses) assert.equal(json.code, 'voucher_not_accepted')
-  assert.equal(requested(), 10, 'nor do more at once than one after the other')
+  assert.equal(countCalls(), 10, 'nor do more at once than one after the other')
   await clearFailures(api)
   await startOfMinute()
   for (let i = 0; i < 30; i++) assert.equal((await lookUp(api, `77${i}`, '1')).status, 403)
-  const before = requested()
+  const before = countCalls()
   assertProblem(await lookUp(api), 'too_many_failures', api.baseUrl)
   assertProblem(await lookUp(api, '779', '1'), 'too_many_failures', api.baseUrl)
-  assert.equal(requested(), before)
+  assert.equal(countCalls(), before)
 })
 
 /** Failures are counted by the minute: waits for the next one where little is left of this one. */

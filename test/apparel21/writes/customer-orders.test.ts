@@ -28,7 +28,7 @@ async function listed(id: string, query = '') {
 }
 const idsOf = (orders: Order[]) => orders.map(({ id }) => id).sort()
 const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
-const requested = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
+const countReads = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
 
 test("a customer's list shows orders placed in the back office, newest first", async () => {
   const { id, orders } = takeNextPerson()
@@ -56,13 +56,13 @@ test('a line shipped in the back office is shown as shipped', async () => {
 test('only the first page or export causes a back office call', async () => {
   const { id, orders } = shoppers.find(one => one.orders.length > 1) ?? assert.fail('no shopper has ordered twice')
   const first = await listed(id, '?limit=1')
-  const before = requested(id)
+  const before = countReads(id)
   const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)
-  assert.equal(requested(id), before)
+  assert.equal(countReads(id), before)
   assert.notEqual(second.data[0]?.id, first.data[0]?.id)
   const bulkExport = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
   assert.equal(bulkExport.text.trim().split('\n').length, orders.length)
-  assert.equal(requested(id), before + 1)
+  assert.equal(countReads(id), before + 1)
 })
 
 test('concurrent requests for one customer share a call and store orders once', async () => {
@@ -72,7 +72,7 @@ test('concurrent requests for one customer share a call and store orders once', 
   const before = await rows()
   const responses = await Promise.all(Array.from({ length: 20 }, () => listed(id)))
   for (const { data } of responses) assert.deepEqual(idsOf(data), orders)
-  assert.deepEqual([requested(id), await rows()], [1, before + orders.length])
+  assert.deepEqual([countReads(id), await rows()], [1, before + orders.length])
 })
 
 test('each page is stored as it arrives, even if late', async t => {

@@ -24,7 +24,7 @@ const slow = (path: string, seconds: number, method?: string) =>
 const loseAnswer = (path: string, method: string) =>
   simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
 /** Waits until the simulator has had so many calls. */
-async function requested(path: string, times = 1) {
+async function waitForCalls(path: string, times = 1) {
   while (simulator.ledger.callsTo({ path }).length < times) await new Promise(resolve => setTimeout(resolve, 10))
 }
 /** Expires reservations, as if their owner had taken too long. */
@@ -39,7 +39,7 @@ for (const [how, late] of Object.entries({
   test(`a late validation does not end the new holder's lock: ${how}`, async () => {
     slow('/Voucher/GVValid/*', 1.5)
     const coming = late()
-    await requested('/Voucher/GVValid/*')
+    await waitForCalls('/Voucher/GVValid/*')
     await holdsRunOut()
     const { validationId } = await validated(number, pin, '7.00')
     assert.equal((await lockVoucher(api, number, validationId, 600)).status, 200)
@@ -55,7 +55,7 @@ test("a late rejected lock does not end the new holder's lock", async () => {
   const ownValidationId = (await validated(number, pin, '5.00')).validationId
   simulator.faults.add({ kind: 'latency', path: '/Voucher/Lock/*', seconds: 1.5, times: 1 })
   const coming = lockVoucher(api, number, ownValidationId, 1)
-  await requested('/Voucher/Lock/*')
+  await waitForCalls('/Voucher/Lock/*')
   await holdsRunOut()
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms'`)
   const { validationId } = await validated(number, pin, '7.00')

@@ -19,12 +19,12 @@ for (const [label, commits] of [
   ['effect and answer', 2],
 ] as const)
   test(`an order with a lost commit response of ${label} is placed once`, async () => {
-    const [already, key, requested] = [await rows(), withKey(), order()]
+    const [already, key, body] = [await rows(), withKey(), order()]
     simulator.faults.add({ kind: 'latency', applied: true, seconds: 0.3, path: '/Persons/*/Orders', times: 1 })
     const lost = commits === 1 ? proxy.loseCommit() : afterPlacing().then(proxy.loseCommit)
-    const [response] = await Promise.all([post(far, '/orders', requested, key), lost])
+    const [response] = await Promise.all([post(far, '/orders', body, key), lost])
     assert.deepEqual([response.status, placed(), await rows()], [201, 1, already + 1], response.text)
-    assertReplay(await post(api, '/orders', requested, key), response)
+    assertReplay(await post(api, '/orders', body, key), response)
     assert.deepEqual([placed(), await rows(), await open()], [1, already + 1, [0, 0]])
   })
 

@@ -79,7 +79,7 @@ export async function shopOfProcesses() {
     send: (to: RunningServer, path: string, body: object, { method = 'POST', key, by = own }: SendOptions = {}) =>
       new Promise<Answered>((resolve, reject) => {
         const headers = { ...by, ...(key !== undefined && { 'idempotency-key': key }) }
-        const requested = request(
+        const clientRequest = request(
           `${to.baseUrl}${path}`,
           { method, agent: agentOf(to), timeout: 70_000, headers },
           response => {
@@ -92,9 +92,9 @@ export async function shopOfProcesses() {
             })
           },
         )
-        requested.on('timeout', () => requested.destroy(new Error('no answer')))
-        requested.on('error', reject)
-        requested.end(JSON.stringify(body))
+        clientRequest.on('timeout', () => clientRequest.destroy(new Error('no answer')))
+        clientRequest.on('error', reject)
+        clientRequest.end(JSON.stringify(body))
       }),
     /** How many rows the service has in a table. */
     rows: async (table: string, and = 'true') =>

@@ -18,8 +18,8 @@ rows are thrown away by once they are read. \`?\` is a value, \`last\` the end o
 `
 
 /** Renders all plans, by list. Requests with equal plans are grouped. */
-export function documentOf(requested: readonly PlannedRequest[]): string {
-  const sections = [...Map.groupBy(requested, ({ list }) => list)].map(([list, pages]) => {
+export function documentOf(requests: readonly PlannedRequest[]): string {
+  const sections = [...Map.groupBy(requests, ({ list }) => list)].map(([list, pages]) => {
     const alike = [...Map.groupBy(pages, ({ plans }) => plans.map(written).join(''))]
     return `\n## ${list}\n${alike.map(([plans, of]) => `\n${of.map(named).join('')}\n\`\`\`\n${plans}\`\`\`\n`).join('')}`
   })

@@ -39,9 +39,9 @@ export interface Plan {
 export async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; statements: pg.QueryConfig[] }> {
   const statements: pg.QueryConfig[] = []
   const { query } = BatchingClient.prototype
-  BatchingClient.prototype.query = function (this: pg.Client, ...requested: unknown[]) {
-    statements.push(requested[0] as pg.QueryConfig)
-    return Reflect.apply(query, this, requested)
+  BatchingClient.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    statements.push(args[0] as pg.QueryConfig)
+    return Reflect.apply(query, this, args)
   } as unknown as typeof query
   try {
     return { result: await work(), statements }

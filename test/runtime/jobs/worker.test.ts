@@ -91,7 +91,11 @@ describe('worker processes', { concurrency: true }, () => {
         'PostgreSQL is back',
         20_000,
       )
-      await waitUntil(async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent', 'it goes on', 20_000)
+      await waitUntil(
+        async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent',
+        'the restarted email is sent',
+        20_000,
+      )
       assert.deepEqual(await stopServer(healthy), { code: 0, signal: null }, healthy.err)
       assert.doesNotMatch(healthy.err + server.err, /204816|veronica/)
     } finally {

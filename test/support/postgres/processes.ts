@@ -140,7 +140,7 @@ export const isRunning = (pid: number) => listProcesses().some(one => one.pid ==
 export async function waitUntil(condition: () => boolean): Promise<void> {
   const end = Date.now() + 10_000
   while (!condition()) {
-    assert.ok(Date.now() < end, `waited in vain for ${condition}`)
+    assert.ok(Date.now() < end, `timed out waiting for ${condition}`)
     await delay(10)
   }
 }

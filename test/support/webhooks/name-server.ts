@@ -20,11 +20,11 @@ const types = { A: 1, AAAA: 28 } as const
  */
 export async function startNameServer(): Promise<NameServer> {
   const names: NameServer['names'] = new Map()
-  const requested: string[] = []
+  const queriedNames: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = parseQuestion(question)
-    if (type === types.A) requested.push(name)
+    if (type === types.A) queriedNames.push(name)
     const addresses = names.get(name)
     if (addresses?.length === 0) return
     const current = addresses?.[0] ?? []
@@ -36,7 +36,7 @@ export async function startNameServer(): Promise<NameServer> {
   await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
   const resolver = new Resolver({ timeout: 500, tries: 1 })
   resolver.setServers([`127.0.0.1:${socket.address().port}`])
-  return { resolver, names, queriedNames: requested, close: () => socket.close() }
+  return { resolver, names, queriedNames, close: () => socket.close() }
 }
 
 function parseQuestion(question: Buffer) {
