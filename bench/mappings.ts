@@ -47,13 +47,13 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
     const times: [label: string, ms: number][] = []
     for (const [label, send] of requests) {
       bench.say(`  ${label}`)
-      const taken = []
+      const durations = []
       for (let round = 0; round < bench.rounds; round++) {
         const begun = performance.now()
         await send(round)
-        taken.push(performance.now() - begun)
+        durations.push(performance.now() - begun)
       }
-      times.push([label, median(taken)])
+      times.push([label, median(durations)])
     }
     return {
       title: 'The mapping check',

@@ -117,10 +117,10 @@ async function shopWith({ db, keys, service: of }: Loaded, requestLogRetentionDa
   const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', requestLogRetentionDays })
   if (!service) throw new Error('its name is new')
   const password = (await addAccount(db, keys, name, service, 'visitor')) ?? ''
-  const others = customers.columns.filter(column => column !== 'service_id').join(', ')
+  const columns = customers.columns.filter(column => column !== 'service_id').join(', ')
   await db.run(sql`
-    insert into customer (service_id, ${raw(others)})
-    select ${service.id}, ${raw(others)} from customer where service_id = ${of.id} order by changed_at, id limit ${copied}`)
+    insert into customer (service_id, ${raw(columns)})
+    select ${service.id}, ${raw(columns)} from customer where service_id = ${of.id} order by changed_at, id limit ${copied}`)
   const { record: one } = (await db.row<{ record: string }>(
     sql`select id as record from customer where service_id = ${service.id} order by id offset ${copied / 2} limit 1`,
   )) ?? { record: '' }

@@ -58,7 +58,7 @@ const provider = drawFrom([
 
 /** Creates realistic email addresses, each once. */
 export function mailbox(random: Random) {
-  const taken = new Set<string>()
+  const used = new Set<string>()
   return (firstname: string, surname: string, birthYear: string | undefined) => {
     const first = plain(firstname)
     const last = plain(surname)
@@ -74,8 +74,8 @@ export function mailbox(random: Random) {
     ])
     const domain = provider(random)
     let email = `${local}@${domain}`
-    for (let n = 2; taken.has(email); n++) email = `${local}${n}@${domain}`
-    taken.add(email)
+    for (let n = 2; used.has(email); n++) email = `${local}${n}@${domain}`
+    used.add(email)
     return email
   }
 }

@@ -104,16 +104,16 @@ function visitorsOf(random: Random, shoppers: readonly Shopper[]): (day: Day) =>
   const keen = drawBy(shoppers.map(shopper => shopper.keenness))
   const busy: Draw = drawBy(shops.map(shop => shop.weight))
   const newcomers: Shopper[] = []
-  let known = 0
+  let joined = 0
   return day => {
-    for (; known < shoppers.length && (shoppers[known] as Shopper).started <= day; known++) {
-      const shopper = shoppers[known] as Shopper
+    for (; joined < shoppers.length && (shoppers[joined] as Shopper).started <= day; joined++) {
+      const shopper = shoppers[joined] as Shopper
       if (shopper.started === day && !isClosed(day) && random.chance(0.75)) newcomers.push(shopper)
     }
     const newcomer = newcomers.shift()
     if (newcomer) return visitOf(random, day, newcomer, busy)
     const passer = random.chance(anonymous) && !isClosed(day)
-    return visitOf(random, day, passer ? null : (shoppers[keen.index(random, known)] as Shopper), busy)
+    return visitOf(random, day, passer ? null : (shoppers[keen.index(random, joined)] as Shopper), busy)
   }
 }
 
@@ -139,14 +139,14 @@ function returnVisit(random: Random, day: Day, sale: Sale): Refresh {
 
 /** Draws the returned part at the price paid. One in four buyers takes another size instead. */
 function bringBack(random: Random, sale: Sale): SoldLine[] {
-  const known = sale.lines.filter(line => line.sku !== null)
-  const lines = random.chance(0.3) ? known : [random.pick(known)]
+  const returnable = sale.lines.filter(line => line.sku !== null)
+  const lines = random.chance(0.3) ? returnable : [random.pick(returnable)]
   return lines.flatMap(line => {
     const quantity = random.integer(1, line.quantity)
-    const others = line.sizes.filter(size => size.size !== line.sizeCode)
+    const otherSizes = line.sizes.filter(size => size.size !== line.sizeCode)
     const back = { ...line, quantity: -quantity }
-    if (others.length === 0 || !random.chance(0.25)) return [back]
-    const other = random.pick(others)
-    return [back, { ...line, quantity, sku: other.sku, sizeCode: other.size }]
+    if (otherSizes.length === 0 || !random.chance(0.25)) return [back]
+    const newSize = random.pick(otherSizes)
+    return [back, { ...line, quantity, sku: newSize.sku, sizeCode: newSize.size }]
   })
 }

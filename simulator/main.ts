@@ -88,8 +88,8 @@ async function run(): Promise<void> {
     settings,
     ...(now !== undefined && { now }),
   })
-  const held = Object.entries(counts(simulator.state)).map(([name, number]) => `${number} ${name}`)
-  console.log(`Apparel21 simulator, release ${version}: ${held.join(', ')}`)
+  const totals = Object.entries(counts(simulator.state)).map(([name, number]) => `${number} ${name}`)
+  console.log(`Apparel21 simulator, release ${version}: ${totals.join(', ')}`)
   console.log(`Connect:    BACK_OFFICE_URL=${simulator.url}   (countryCode AU or NZ)`)
   if (user !== undefined) console.log(`            Basic authentication as ${user}`)
   console.log(`Look:       ${simulator.controlUrl}`)

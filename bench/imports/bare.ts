@@ -52,7 +52,7 @@ const lineOf = (cells: readonly string[]) => {
   return { id, sequence: Number(sequence), ...product, ...paid }
 }
 
-let coming = new Map<string, Transaction>()
+let batch = new Map<string, Transaction>()
 let count = -1
 let rest = ''
 for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
@@ -63,14 +63,14 @@ for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMa
     if (++count === 0) continue
     const cells = line.split(',')
     const [id = ''] = cells
-    const known = coming.get(id) ?? recordOf(cells)
-    coming.set(id, known)
-    known.lines.push(lineOf(cells))
+    const transaction = batch.get(id) ?? recordOf(cells)
+    batch.set(id, transaction)
+    transaction.lines.push(lineOf(cells))
     if (count % linesAtOnce) continue
-    await put([...coming.values()])
-    coming = new Map()
+    await put([...batch.values()])
+    batch = new Map()
   }
 }
-await put([...coming.values()])
+await put([...batch.values()])
 await Promise.all(pending)
 await Promise.all(clients.map(client => client.end()))

@@ -66,11 +66,11 @@ export async function openCluster(directory: string, say: (line: string) => void
   return {
     postgres,
     async open(size) {
-      const known = opened.find(
+      const existing = opened.find(
         ({ size: { customers: loadedCustomers, transactions: loadedTransactions } }) =>
           loadedCustomers === size.customers && loadedTransactions === size.transactions,
       )
-      if (known) return known
+      if (existing) return existing
       const database = `bench_${size.customers}_${size.transactions}`
       const connection = { ...postgres.connection, database }
       await createDatabase(postgres.connection, database)

@@ -34,15 +34,15 @@ const place = (by: Client, order: OrderInput) => by.write<{ id: string }>('POST'
 
 /** The kinds of writes that are measured, of a shop as `openShop` makes it. */
 export async function kindsFor(client: Client): Promise<Kind[]> {
-  const held = new Map<string, string>()
+  const validationIds = new Map<string, string>()
   for (const number of [...ownVouchers, contendedVoucher])
-    held.set(
+    validationIds.set(
       number,
       (await client.write<{ validationId: string }>('POST', '/vouchers/validate', { number, pin, amount: '150.00' }))
         .validationId,
     )
   const lock = (by: Client, number = contendedVoucher) =>
-    by.write('PUT', `/vouchers/${number}/lock`, { validationId: held.get(number), lockSeconds: 3_600 })
+    by.write('PUT', `/vouchers/${number}/lock`, { validationId: validationIds.get(number), lockSeconds: 3_600 })
   const bought: { id: string; sku: string; remaining: number }[] = []
   return [
     {

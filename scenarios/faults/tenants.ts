@@ -148,8 +148,8 @@ try {
     const rows = await db.rows<{ email: string; record: string }>(
       sql`select email, record from customer where service_id = ${service.id}`,
     )
-    const others = rows.filter(({ record }) => record.match(canaries)?.some(found => found !== canaryOf(number)))
-    foreignRows.push(...others.map(({ email }) => `${number}: ${email}`))
+    const leaking = rows.filter(({ record }) => record.match(canaries)?.some(found => found !== canaryOf(number)))
+    foreignRows.push(...leaking.map(({ email }) => `${number}: ${email}`))
     const stored = new Set(rows.map(({ email }) => email))
     lost.push(...created.filter(email => !stored.has(email)).map(email => `${number}: ${email}`))
   }

@@ -58,8 +58,8 @@ export const endpoints = section(
   }),
   ...customerRequests,
   statement('GET retail transactions of one shopper', async ({ api }) => {
-    const known = dataOf(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
-    const { id, customerId } = requireValue(known, 'no transaction is of a known shopper')
+    const sale = dataOf(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
+    const { id, customerId } = requireValue(sale, 'no transaction is of a known shopper')
     const history = dataOf(await api.get(paths.transactionsOf(customerId)))
     assert.ok(history.some((each: { id: string }) => each.id === id))
     for (const each of history) assert.equal(each.customerId, customerId)

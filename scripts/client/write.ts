@@ -75,9 +75,9 @@ function listOperations(paths: Node): Map<string, OperationDefinition> {
   const operations = new Map(
     entries.filter(({ operation }) => !operation.security).map(each => [each.operation.operationId, each]),
   )
-  const known = new Set([...leftOut, ...Object.values(groups).flatMap(names => Object.values(names))])
-  const unknown = [...operations.keys()].filter(id => !known.has(id))
-  if (unknown.length) throw new Error(`scripts/client/groups.ts has no place for ${unknown.join(', ')}`)
+  const assigned = new Set([...leftOut, ...Object.values(groups).flatMap(names => Object.values(names))])
+  const unassigned = [...operations.keys()].filter(id => !assigned.has(id))
+  if (unassigned.length) throw new Error(`scripts/client/groups.ts has no place for ${unassigned.join(', ')}`)
   return operations
 }
 

@@ -28,12 +28,12 @@ export function readCustomData(person: Payload): Map<string, Card> {
   const cards = new Map<string, Card>()
   for (const card of every(at(person, 'CustomData', 'Cards'), 'Card')) {
     const name = card.attributes.Name ?? ''
-    const known = Object.hasOwn(template.cards, name) ? template.cards[name] : undefined
-    if (!known) throw createRejection(5193, { detail: name })
+    const definition = Object.hasOwn(template.cards, name) ? template.cards[name] : undefined
+    if (!definition) throw createRejection(5193, { detail: name })
     const fields: Card = new Map()
     for (const field of every(at(card, 'Fields'), 'Field')) {
       const fieldName = field.attributes.Name ?? ''
-      const type = Object.hasOwn(known, fieldName) ? known[fieldName] : undefined
+      const type = Object.hasOwn(definition, fieldName) ? definition[fieldName] : undefined
       if (!type) throw createRejection(5194, { detail: fieldName })
       const listed = every(at(field, 'ListValues'), 'Value').map(value => value.text)
       const values = listed.length ? listed : [field.text]

@@ -96,8 +96,8 @@ export const createReturn: Handler = (request, world): Answer => {
     payments,
   }
   shop.returns.set(id, record)
-  const taken = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))
-  world.note('return created', id, { number, order: order.id, lines: taken })
+  const units = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))
+  world.note('return created', id, { number, order: order.id, lines: units })
   return {
     ...created(request, `/Persons/${order.personId}/Orders/${order.id}/Returns/${id}`),
     status: settings.returnStatus,

@@ -64,7 +64,7 @@ export interface Fault extends FaultInput {
 
 const numbers = ['times', 'probability', 'seconds', 'bytesPerSecond', 'bytes', 'status', 'code'] as const
 const texts = ['method', 'path', 'description', 'location', 'root'] as const
-const known = new Set<string>([...numbers, ...texts, 'kind', 'retryAfter', 'applied', 'change'])
+const fieldNames = new Set<string>([...numbers, ...texts, 'kind', 'retryAfter', 'applied', 'change'])
 
 /** Parses a fault. Throws a TypeError that explains what is invalid. */
 export function readFault(value: unknown): FaultInput {
@@ -72,7 +72,7 @@ export function readFault(value: unknown): FaultInput {
   const input = value as Record<string, unknown>
   if (typeof input.kind !== 'string' || !Object.hasOwn(faultKinds, input.kind))
     throw new TypeError(`kind is one of ${Object.keys(faultKinds).join(', ')}`)
-  for (const name of Object.keys(input)) if (!known.has(name)) throw new TypeError(`A fault has no ${name}`)
+  for (const name of Object.keys(input)) if (!fieldNames.has(name)) throw new TypeError(`A fault has no ${name}`)
   for (const name of numbers)
     if (input[name] !== undefined && !(typeof input[name] === 'number' && Number.isFinite(input[name])))
       throw new TypeError(`${name} is a number`)

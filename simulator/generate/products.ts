@@ -144,12 +144,14 @@ export function makeStyles(
   random: Random,
 ): Style[] {
   const counters: Counters = { colour: 6_100, sku: 12_000, row: 0 }
-  const made: Style[] = []
-  while (skus === undefined ? made.length < styles : counters.row < skus)
-    made.push(makeStyle(5_001 + made.length + (made.length >= 3_000 ? 2_000 : 0), today, counters, random))
-  made.push(special(8_001, voucherSkuId, 6_001, counters.row++, 'GIFT VOUCHER', 'voucher'))
-  made.push(special(8_002, freightSkuId, 6_002, counters.row++, 'Freight Charge ', 'freight'))
-  return made
+  const stylesOfShop: Style[] = []
+  while (skus === undefined ? stylesOfShop.length < styles : counters.row < skus)
+    stylesOfShop.push(
+      makeStyle(5_001 + stylesOfShop.length + (stylesOfShop.length >= 3_000 ? 2_000 : 0), today, counters, random),
+    )
+  stylesOfShop.push(special(8_001, voucherSkuId, 6_001, counters.row++, 'GIFT VOUCHER', 'voucher'))
+  stylesOfShop.push(special(8_002, freightSkuId, 6_002, counters.row++, 'Freight Charge ', 'freight'))
+  return stylesOfShop
 }
 
 /** Between one and a dozen in some stores, none in most, less than none in a few: never more than nine rows an SKU. */

@@ -33,13 +33,13 @@ export function router(routes: readonly Route[]) {
   const table = routes.map(route => ({ route, pattern: segments(route.path) }))
   return (method: string, path: string, release: string): { handle: Handler; parameters: string[] } | 404 | 405 => {
     const parts = segments(path)
-    let known = false
+    let hasPath = false
     for (const { route, pattern } of table) {
       const parameters = parametersOf(pattern, parts)
       if (!parameters || (route.since && !atLeast(release, firstReleases[route.since]))) continue
       if (route.method === method) return { handle: route.handle, parameters }
-      known = true
+      hasPath = true
     }
-    return known ? 405 : 404
+    return hasPath ? 405 : 404
   }
 }

@@ -42,8 +42,8 @@ export async function migrate(
   }: { folder?: URL; upTo?: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[] } = {},
 ): Promise<string[]> {
   await createMigrationTable(db)
-  const known = await loadMigrations(folder)
-  const migrations = upTo ? selectBackupMigrations(known, upTo) : known
+  const available = await loadMigrations(folder)
+  const migrations = upTo ? selectBackupMigrations(available, upTo) : available
   const applied: string[] = []
   for (const migration of await selectPending(db, migrations))
     if (await applyMigration(db, migration)) applied.push(migration.name)
@@ -53,8 +53,8 @@ export async function migrate(
 /** Returns the names of the pending migrations without applying them. Throws if the database can't be migrated. */
 export async function findPendingMigrations(db: Database): Promise<string[]> {
   const table = await db.row<{ exists: boolean }>(sql`select to_regclass('migration') is not null as exists`)
-  const known = await loadMigrations(bundledFolder)
-  return (table?.exists ? await selectPending(db, known) : known).map(({ name }) => name)
+  const migrations = await loadMigrations(bundledFolder)
+  return (table?.exists ? await selectPending(db, migrations) : migrations).map(({ name }) => name)
 }
 
 async function selectPending(db: MigrationTarget, migrations: Migration[]): Promise<Migration[]> {
@@ -105,15 +105,15 @@ const isLockTimeout = (error: unknown) => (error as { code?: unknown }).code ===
 type MigrationTarget = Pick<Database, 'rows' | 'transaction'>
 
 function selectBackupMigrations(
-  known: Migration[],
+  migrations: Migration[],
   required: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[],
 ) {
-  const strange = required.find(({ sha256 }, i) => known[i]?.sha256 !== sha256)
-  if (strange)
+  const different = required.find(({ sha256 }, i) => migrations[i]?.sha256 !== sha256)
+  if (different)
     throw new Error(
-      `The backup was made of migration ${strange.name}, which this version ${known[strange.number - 1] ? 'has otherwise' : 'does not know'}: restore it with the Tillbridge that made it, or a newer one.`,
+      `The backup was made of migration ${different.name}, which this version ${migrations[different.number - 1] ? 'has with other contents' : 'does not have'}. Restore it with the Tillbridge that made it, or a newer one.`,
     )
-  return known.slice(0, required.length)
+  return migrations.slice(0, required.length)
 }
 
 const createMigrationTable = (db: MigrationTarget) =>

@@ -112,7 +112,7 @@ test('a newer backup is rejected; an initialised database without services is ac
   await runSuccessfully(['backup', join(home, 'newer')], environmentOf(source))
   await source.db.run(sql`delete from migration where number = 9999`)
   const message = await rejected(join(home, 'newer'), environmentOf(target))
-  assert.match(message, /made of migration 9999_later\.sql, which this version does not know/)
+  assert.match(message, /made of migration 9999_later\.sql, which this version does not have/)
   assert.equal(await tablesIn(target), 0)
   await runSuccessfully(['migrate'], environmentOf(target))
   await runSuccessfully(['restore', file], environmentOf(target))

@@ -92,7 +92,10 @@ test('a release contains its commit only, without uncommitted changes', {
     encoding: 'utf8',
   })
   assert.equal(status, 1)
-  assert.match(stderr, /A release must equal a commit\. Commit or stash these changes first:\n M src\/runtime\/main\.ts\n/)
+  assert.match(
+    stderr,
+    /A release must equal a commit\. Commit or stash these changes first:\n M src\/runtime\/main\.ts\n/,
+  )
 })
 
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }

@@ -44,7 +44,7 @@ const windows1252 = [
   { label: 'windows-1252', isWord: icelandic },
 ]
 
-const others: readonly CodePage[] = [
+const otherPages: readonly CodePage[] = [
   {
     label: 'windows-1250',
     isWord: anyOf(
@@ -140,7 +140,7 @@ export function confidenceInWindows1252(sample: Buffer): Confidence | undefined 
 /** Returns the code pages in which the words of the sample are plausible, each with one of its words, the likeliest first. */
 export function findCodePages(sample: Buffer): { label: string; example: string }[] {
   const words = wordsIn(sample)
-  return others
+  return otherPages
     .map(page => ({ label: page.label, ...score(page, words) }))
     .filter(scored => scored.words > 0 && share(scored) >= minShare)
     .sort((a, b) => share(b) - share(a))

@@ -100,7 +100,7 @@ function describeForm({ type, enum: words, format, minimum = -Infinity, maxLengt
   if (type === 'boolean') return 'flag'
   if (type === 'number') return 'number, three decimals at most'
   if (type === 'integer') return minimum > -2_147_483_648 ? `integer, ${minimum} or more` : 'integer'
-  const known = format === undefined ? undefined : formats[format]
-  if (known) return known
+  const description = format === undefined ? undefined : formats[format]
+  if (description) return description
   return maxLength === undefined ? (pattern ? 'digits' : 'text') : `text, at most ${maxLength} characters`
 }
