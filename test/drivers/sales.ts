@@ -233,7 +233,7 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual((await api.get(`/returns/${data.id}`)).json.data, data)
     const [returnableLine] = (await api.get(`/orders/${order.id}/returnable`)).json.data
     assert.deepEqual([returnableLine.sold, returnableLine.returned, returnableLine.returnable], [2, 1, 1])
-    assertProblem(await post(api, '/orders/999999/returns', { lines: [returnableLine] }), 'not_found', api.baseUrl)
+    assertProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
   })
 
   test('concurrent returns never exceed the quantity sold', async () => {
