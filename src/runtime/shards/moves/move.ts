@@ -49,7 +49,7 @@ interface MoveReporter {
   onSwitched: (pausedMs: number) => void
   onPurged: OnPurged
   /** Called with the reason for a wait. */
-  onWaiting: (label: string) => void
+  onWaiting: (message: string) => void
 }
 
 /** Maximum milliseconds of the write pause. */
