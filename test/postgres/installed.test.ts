@@ -9,7 +9,7 @@ import { createDirectory, runCommand, runSuccessfully, serve, stopServer } from 
 const auto = { POSTGRES_BIN_DIR: 'auto' }
 const readMajor = (DATA_DIR: string) => fs.readFileSync(join(DATA_DIR, 'postgres/data/PG_VERSION'), 'utf8').trim()
 
-test('an installed PostgreSQL is preferred, and its data is upgraded only on request', {
+test('an installed PostgreSQL is preferred; its data is upgraded only on request', {
   skip: noDebianPostgres,
 }, async () => {
   const DATA_DIR = join(createDirectory(), 'data')
