@@ -278,7 +278,7 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
 
 /** Applies a change. Returns the ID of the changed record. Throws a TypeError if the change is invalid. */
 export function applyChange(world: World, change: Change): string {
-  if (!Object.hasOwn(kinds, change.kind)) throw new TypeError(`kind is one of ${Object.keys(kinds).join(', ')}`)
+  if (!Object.hasOwn(kinds, change.kind)) throw new TypeError(`kind must be one of ${Object.keys(kinds).join(', ')}`)
   const make = kinds[change.kind] as (world: World, change: Change) => string
   return make(world, change)
 }

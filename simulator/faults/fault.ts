@@ -71,11 +71,11 @@ export function readFault(value: unknown): FaultInput {
   if (typeof value !== 'object' || value === null) throw new TypeError('A fault is an object')
   const input = value as Record<string, unknown>
   if (typeof input.kind !== 'string' || !Object.hasOwn(faultKinds, input.kind))
-    throw new TypeError(`kind is one of ${Object.keys(faultKinds).join(', ')}`)
+    throw new TypeError(`kind must be one of ${Object.keys(faultKinds).join(', ')}`)
   for (const name of Object.keys(input)) if (!fieldNames.has(name)) throw new TypeError(`A fault has no ${name}`)
   for (const name of numbers)
     if (input[name] !== undefined && !(typeof input[name] === 'number' && Number.isFinite(input[name])))
-      throw new TypeError(`${name} is a number`)
+      throw new TypeError(`${name} must be a number`)
   for (const name of texts)
     if (input[name] !== undefined && typeof input[name] !== 'string') throw new TypeError(`${name} is text`)
   if (input.applied !== undefined && typeof input.applied !== 'boolean') throw new TypeError('applied is true or false')
