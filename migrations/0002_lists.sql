@@ -207,7 +207,7 @@ language sql volatile as $$
                          from pg_locks
                         where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) writer_lock
               on key >> 48 = service % 32768 and (key >> 44) & 15 in (0, list_number)
-           group by list_number) each
+           group by list_number) list
 $$;
 comment on function commit_watermarks is
   'Returns the commit watermarks of a service: no transaction in progress can still commit a change at or before them. The first element is '

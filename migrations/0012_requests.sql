@@ -29,9 +29,9 @@ create view request_log as
          coalesce(l.fields ->> 5, l.fields ->> 4) as subject, (l.fields ->> 6)::smallint as status, l.fields ->> 7 as code,
          l.fields ->> 8 as key_hash, round((l.fields ->> 9)::integer / 10.0, 1) as milliseconds, (l.fields ->> 10)::integer as statements,
          round((l.fields ->> 11)::integer / 10.0, 1) as database_ms,
-         (select coalesce(json_agg(json_strip_nulls(json_build_object('what', s ->> 0, 'at', round((s ->> 1)::integer / 10.0, 1),
+         (select coalesce(json_agg(json_strip_nulls(json_build_object('name', s ->> 0, 'at', round((s ->> 1)::integer / 10.0, 1),
                    'milliseconds', round((s ->> 2)::integer / 10.0, 1), 'outcome', s ->> 3)) order by n), '[]')
-            from jsonb_array_elements(l.fields -> 12) with ordinality as each(s, n)) as steps,
+            from jsonb_array_elements(l.fields -> 12) with ordinality as step(s, n)) as steps,
          b.marks, t.line
     from request_block b
    cross join lateral string_to_table(b.lines, E'\n') with ordinality as t(line, place)

@@ -368,7 +368,7 @@ create function commit_watermarks(service integer) returns timestamptz[] languag
                          from pg_locks
                         where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) writer_lock
               on key >> 48 = service % 32768 and (key >> 44) & 15 in (0, list_number)
-           group by list_number) each
+           group by list_number) list
 $$;
 
 -- Reference cache: code and name of the values that customers and products refer to. If a value changes, the records that show it are
@@ -1650,8 +1650,8 @@ create view request_log as
     round(((l.fields ->> 9)::integer)::numeric / 10.0, 1) AS milliseconds,
     (l.fields ->> 10)::integer AS statements,
     round(((l.fields ->> 11)::integer)::numeric / 10.0, 1) AS database_ms,
-    ( SELECT COALESCE(json_agg(json_strip_nulls(json_build_object('what', each.s ->> 0, 'at', round(((each.s ->> 1)::integer)::numeric / 10.0, 1), 'milliseconds', round(((each.s ->> 2)::integer)::numeric / 10.0, 1), 'outcome', each.s ->> 3)) ORDER BY each.n), '[]'::json) AS "coalesce"
-           FROM jsonb_array_elements(l.fields -> 12) WITH ORDINALITY each(s, n)) AS steps,
+    ( SELECT COALESCE(json_agg(json_strip_nulls(json_build_object('name', step.s ->> 0, 'at', round(((step.s ->> 1)::integer)::numeric / 10.0, 1), 'milliseconds', round(((step.s ->> 2)::integer)::numeric / 10.0, 1), 'outcome', step.s ->> 3)) ORDER BY step.n), '[]'::json) AS "coalesce"
+           FROM jsonb_array_elements(l.fields -> 12) WITH ORDINALITY step(s, n)) AS steps,
     b.marks,
     t.line
    FROM request_block b

@@ -27,7 +27,7 @@ export const RequestLine = Type.Object(entry, { $id: 'Request', additionalProper
 
 const Step = Type.Object(
   {
-    what: Text('`gate` (authentication), or a back-office call by method and endpoint.', 'POST Orders'),
+    name: Text('`admission` (authentication and limits), or a back-office call by method and endpoint.', 'POST Orders'),
     at: Milliseconds('Milliseconds since the request arrived.', 1.2),
     milliseconds: Milliseconds('The duration in milliseconds.', 180.5),
     outcome: Type.Optional(Text('The status of a call, or its error.', '201')),

@@ -1,6 +1,6 @@
-/** A timed step of a request. Neither `what` nor `outcome` can contain personal data or secrets. */
+/** A timed step of a request. Neither `name` nor `outcome` can contain personal data or secrets. */
 export interface Step {
-  what: string
+  name: string
   /** Milliseconds since the request started. */
   at: number
   milliseconds: number
@@ -28,9 +28,9 @@ export const createTimeline = (): Timeline => ({
 })
 
 /** Adds a step that began at `since` (`performance.now()`) and ends now. */
-export function addStep(timeline: Timeline | undefined, what: string, since: number, outcome?: string) {
+export function addStep(timeline: Timeline | undefined, name: string, since: number, outcome?: string) {
   if (!timeline || timeline.steps.length >= maxSteps) return
-  timeline.steps.push({ what, at: since - timeline.startedAt, milliseconds: performance.now() - since, outcome })
+  timeline.steps.push({ name, at: since - timeline.startedAt, milliseconds: performance.now() - since, outcome })
 }
 
 /** Counts a statement and its duration in milliseconds. */

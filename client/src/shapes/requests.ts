@@ -60,8 +60,8 @@ export interface RequestDetails {
 }
 
 export interface RequestStep {
-  /** `gate` (authentication), or a back-office call by method and endpoint. */
-  what: string
+  /** `admission` (authentication and limits), or a back-office call by method and endpoint. */
+  name: string
   /** Milliseconds since the request arrived. */
   at: number
   /** The duration in milliseconds. */

@@ -4,7 +4,7 @@ import { durationColumn } from './format.js'
 
 /** @param {number} totalMs @returns {import('../../components/table.js').Column[]} */
 const columns = totalMs => [
-  { title: 'Step', value: step => step.what, shrink: true },
+  { title: 'Step', value: step => step.name, shrink: true },
   durationColumn('Start', step => step.at),
   durationColumn('Duration', step => step.milliseconds),
   { title: 'Outcome', value: step => step.outcome, shrink: true },
@@ -25,12 +25,12 @@ const getPercentage = (part, total) => (total > 0 ? Math.min(100, (100 * part) /
 export function Timings({ request }) {
   const { id, statements, databaseMilliseconds, milliseconds, steps, status, code } = request
   const rows = [
-    { what: 'request', at: 0, milliseconds, outcome: code ? `${status} ${code}` : String(status) },
+    { name: 'request', at: 0, milliseconds, outcome: code ? `${status} ${code}` : String(status) },
     ...steps.map((/** @type {any} */ step) =>
-      step.what === 'gate' ? { ...step, what: 'authentication and limits' } : step,
+      step.name === 'admission' ? { ...step, name: 'authentication and limits' } : step,
     ),
     {
-      what: 'database (all statements)',
+      name: 'database (all statements)',
       milliseconds: databaseMilliseconds,
       outcome: statements === 1 ? '1 statement' : `${statements} statements`,
     },

@@ -34,7 +34,7 @@ export async function admit(
   reply: FastifyReply,
   { role, policy, media }: Admission,
 ) {
-  const began = performance.now()
+  const startedAt = performance.now()
   const { username, assignment, appContext } = await identifyCaller(app, request)
   // Set even if the request is rejected below, so that the logs show its service.
   request.assignment = assignment
@@ -42,7 +42,7 @@ export async function admit(
   countRequest(app, reply, { username, assignment }, policy)
   requireRole(assignment, role)
   chooseMedium(request.headers.accept, media)
-  addStep(request.executionContext?.timeline, 'gate', began)
+  addStep(request.executionContext?.timeline, 'admission', startedAt)
 }
 
 /** Counts a request and sets the headers of the rate limit. Throws `rate_limited`. */

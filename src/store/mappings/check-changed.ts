@@ -19,17 +19,17 @@ const maxAlike = sql`50`
 
 /** SQL for the evidence of a row `h` without a matching item: similar items that no record is mapped to, best first. */
 const nearMatches = (service: Service, kind: MappedKind): Sql => {
-  const { isClaimed, known } = sides[kind]
+  const { isClaimed, secondEvidence } = sides[kind]
   const alike = (column: Sql, forms: Sql) => sql`
-    select alike.* from unnest(${forms}) form cross join lateral (
+    select match.* from unnest(${forms}) form cross join lateral (
       select service_id, ecommerce_id, near_other from ecommerce_item
-       where service_id = ${service.id} and kind = ${kind} and ${column} = form limit ${maxAlike}) alike`
+       where service_id = ${service.id} and kind = ${kind} and ${column} = form limit ${maxAlike}) match`
   return sql`
     select jsonb_agg(jsonb_build_object('reason', why, 'ecommerceId', ecommerce_id, 'id', null) order by rank, ecommerce_id) as evidence,
            (array_agg(ecommerce_id order by rank, ecommerce_id))[1] as best
-      from (select ecommerce_id, why, array_position(array['same', ${known}, 'case', 'whitespace', 'leadingZeros', 'form'], why) as rank
+      from (select ecommerce_id, why, array_position(array['same', ${secondEvidence}, 'case', 'whitespace', 'leadingZeros', 'form'], why) as rank
               from (select distinct e.ecommerce_id,
-                           coalesce(case when e.near_other = any(h.others) then ${known}::text end, likeness(h.own, e.ecommerce_id), ${known}) as why
+                           coalesce(case when e.near_other = any(h.others) then ${secondEvidence}::text end, likeness(h.own, e.ecommerce_id), ${secondEvidence}) as why
                       from (${alike(sql`near_id`, sql`h.near`)} union all ${alike(sql`near_other`, sql`h.others`)}) e
                      where not ${isClaimed}) candidate
              order by rank, ecommerce_id limit ${maxCandidates}) best`
@@ -68,8 +68,8 @@ export const checkRecords = (
                    case when t.times > 1 or cardinality(h.shared) > 0 or h.is_clash then 'duplicate' when t.times = 1 then 'matched'
                         when n.best is not null then 'nearMatch' when not h.is_mapped then 'unmapped' when t.is_listed then 'orphaned'
                         else 'unverified' end as state
-              from ${materialized(sql`select one.*, one.others || array(select near_form(o) from unnest(one.own) o) as near
-                      from (${sides[kind].here(service, ids, stock)}) one`)} h
+              from ${materialized(sql`select side.*, side.others || array(select near_form(o) from unnest(side.own) o) as near
+                      from (${sides[kind].here(service, ids, stock)}) side`)} h
               cross join lateral ${materialized(sql`
                 select (select count(*) from ecommerce_item e
                          where e.service_id = ${service.id} and e.kind = ${kind} and e.ecommerce_id = h.mapped) as times,

@@ -19,8 +19,8 @@ interface Side {
   here: (service: Service, ids: readonly string[], stock: string) => Sql
   /** True if a record is mapped to the `ecommerce_id` of an item `e`. */
   isClaimed: Sql
-  /** The name of the evidence if a value of `others` is equal. */
-  known: 'name' | 'barcode' | 'email'
+  /** The evidence if a value of `others` is equal. */
+  secondEvidence: 'name' | 'barcode' | 'email'
   /** The name of the record of an issue `f`. */
   name: Sql
 }
@@ -50,7 +50,7 @@ export const sides: Readonly<Record<MappedKind, Side>> = {
              array[s.store_number] as sold_as
         from store s where s.service_id = ${service.id} and s.store_id = any(${ids})`,
     isClaimed: sql`exists (select from store s where s.service_id = e.service_id and s.ecommerce_location_id = e.ecommerce_id)`,
-    known: 'name',
+    secondEvidence: 'name',
     name: sql`(select concat_ws(' ', s.store_number, s.name) from store s where s.service_id = f.service_id and s.store_id = f.id)`,
   },
   skus: {
@@ -63,7 +63,7 @@ export const sides: Readonly<Record<MappedKind, Side>> = {
              array(select distinct unnest(array[v.sku, v.sku_id])) as sold_as
         from variant v where v.service_id = ${service.id} and v.sku_id = any(${ids})`,
     isClaimed: sql`exists (select from variant v where v.service_id = e.service_id and v.sku = e.ecommerce_id)`,
-    known: 'barcode',
+    secondEvidence: 'barcode',
     name: sql`
       (select concat_ws(' ', p.product_code, c.code, v.size_code)
          from variant v join colour c using (service_id, product_id, colour_id) join product p using (service_id, product_id)
@@ -81,7 +81,7 @@ export const sides: Readonly<Record<MappedKind, Side>> = {
              null::bigint as in_stock, array[c.id] as sold_as
         from customer c where c.service_id = ${service.id} and c.id = any(${ids})`,
     isClaimed: sql`exists (select from customer c where c.service_id = e.service_id and ${customerEcommerceId(sql`c`)} = e.ecommerce_id)`,
-    known: 'email',
+    secondEvidence: 'email',
     name: sql`(select c.email from customer c where c.service_id = f.service_id and c.id = f.id)`,
   },
 }

@@ -10,7 +10,7 @@ export const orderMoney = (amount: Sql) => sql`round(${amount}, o.decimals)::tex
 
 /** Rows as a JSON array of objects. The alias of `source` is `each`. */
 export const jsonArray = (source: Sql) =>
-  sql`(select coalesce('[' || string_agg(row_to_json(each)::text, ',') || ']', '[]')::json from (${source}) each)`
+  sql`(select coalesce('[' || string_agg(row_to_json(item)::text, ',') || ']', '[]')::json from (${source}) item)`
 
 /** The shipments of an order line `l`, as JSON. */
 const lineTracking = jsonArray(sql`
@@ -54,7 +54,7 @@ export function selectOrderId(service: Service, name: OrderName) {
   return sql`
     select id from (
       select id, 1 as precedence from sales_order where ${ofService} and id = ${id} union all
-      select id, 2 from sales_order where ${ofService} and order_number = ${number} order by precedence limit 1) found`
+      select id, 2 from sales_order where ${ofService} and order_number = ${number} order by precedence limit 1) candidate`
 }
 
 interface Filters {

@@ -51,7 +51,7 @@ const isOrderNumberStored = async (tx: Db, service: Service, number: string) =>
 export const isOrderNumberUsed = async (tx: Db, service: Service, number: string) =>
   Boolean(
     await tx.row(sql`
-      select true as given
+      select true as used
         from sales_order o
        where o.service_id = ${service.id} and o.order_number = ${number}
          and (o.imported_at is not null

@@ -85,7 +85,7 @@ function encodeEntries(block: Block) {
     lines.push(
       // biome-ignore format: as the view request_log counts them
       JSON.stringify([at % 1_000, requestId, username, operation, path, other, status, code, keyHash,
-      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ what, at: startMs, milliseconds: durationMs, outcome }) => [what, toTenths(startMs), toTenths(durationMs), outcome])]),
+      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ name, at: startMs, milliseconds: durationMs, outcome }) => [name, toTenths(startMs), toTenths(durationMs), outcome])]),
     )
     marks.push(hashText(requestId), hashText(path))
     if (other !== undefined) marks.push(hashText(other))
@@ -156,23 +156,23 @@ export function storeBlocks(db: Db, filled: readonly Block[]) {
   for (const block of filled) encodeEntries(block)
   const of = (value: (block: Block) => string | number) => `{${filled.map(value).join()}}`
   return db.run(sql`
-    with held as ${materialized(sql`
+    with active as ${materialized(sql`
       select service_id, set_config('synchronous_commit', 'off', true) from service
        where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and deletion_state is null order by service_id for key share`)},
-    given as ${materialized(sql`
+    block as ${materialized(sql`
       select g.* from unnest(
           ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
           ${of(buildMarks)}::text[], string_to_array(${filled.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
           ${of(({ count }) => count)}::integer[], ${of(({ rejected }) => rejected)}::integer[], ${of(({ failed }) => failed)}::integer[])
           as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
-       where g.service_id in (select service_id from held)`)},
+       where g.service_id in (select service_id from active)`)},
     logged as (
       insert into request_block (service_id, second, block_id, marks, lines)
-      select service_id, second, block_id, decode(marks, 'base64'), lines from given
+      select service_id, second, block_id, decode(marks, 'base64'), lines from block
       on conflict do nothing returning service_id, second, block_id)
     insert into request_minute as m (service_id, minute, answered, rejected, failed)
     select service_id, date_trunc('minute', second), sum(answered), sum(rejected), sum(failed)
-      from given join logged using (service_id, second, block_id) group by 1, 2 order by 1, 2
+      from block join logged using (service_id, second, block_id) group by 1, 2 order by 1, 2
     on conflict (service_id, minute) do update
       set (answered, rejected, failed) = (m.answered + excluded.answered, m.rejected + excluded.rejected, m.failed + excluded.failed)`)
 }

@@ -81,19 +81,19 @@ export async function readRequestPage(
   const order = lines ? sql`order by second, line_id` : sql`order by second desc, line_id desc`
   const reads = await db.rows<PageRow>(
     sql`
-      with walk as ${materialized(sql`select ${asOf} as as_of`)},
-      found as ${materialized(sql`
+      with page as ${materialized(sql`select ${asOf} as as_of`)},
+      entry as ${materialized(sql`
         select (select row_to_json(r)::text from (select ${fields}) r) as record, second, line_id
           from request_log
          where service_id = ${service.id} ${isRetained(service)} ${after ? isAfter(after, lines) : sql``} ${buildConditions({ ...search, key_hash: keyHash })}
          ${order} limit ${limit + 1}`)},
-      placed as (select *, row_number() over (${order}) as place from found),
+      placed as (select *, row_number() over (${order}) as place from entry),
       listed as (
         select string_agg(record, ${recordSeparator(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
                (array_agg(line_id order by place desc))[1] as last_key, (place - 1) / 100 as piece
           from placed where place <= ${limit} group by piece)
-      select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from found) > ${limit} as more
-        from walk left join listed on true order by piece`,
+      select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from entry) > ${limit} as more
+        from page left join listed on true order by piece`,
     { planned: true },
   )
   return toPage(reads, undefined)
@@ -112,19 +112,19 @@ const isAfter = ([second, id]: PageEnd, ascending = false) =>
 export const findRequestRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`
-    with found as (
+    with entry as (
       select * from request_log
        where service_id = ${service.id} ${isRetained(service)} ${buildConditions({ request_id: id })} order by second desc, line_id desc limit 1),
     written as (
-      select a.changed_at, a.record from audit a, found
-       where a.service_id = ${service.id} and a.changed_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second'
+      select a.changed_at, a.record from audit a, entry
+       where a.service_id = ${service.id} and a.changed_at between entry.changed_at - interval '5 minutes' and entry.changed_at + interval '1 second'
          and a.record::json->>'requestId' = ${id} order by a.changed_at)
     select (select row_to_json(r)::text from (select ${fields}, statements, database_ms as "databaseMilliseconds", steps,
               (select coalesce(json_agg(record::json), '[]') from written) as audit,
               (select coalesce(json_agg(json_build_object('id', email_id, 'status', m.status, 'attempts', attempts,
                                                           'sentAt', ${rfc3339(sql`sent_at`)}) order by email_id), '[]')
                  from email m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
-                  and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as emails,
+                  and m.created_at between entry.changed_at - interval '5 minutes' and entry.changed_at + interval '1 second') as emails,
               (select coalesce(json_agg(json_build_object('webhookId', w.webhook_id, 'deliveryId', first.delivery_id, 'status', first.status,
                                                           'detail', first.fault, 'milliseconds', first.milliseconds,
                                                           'at', ${rfc3339(sql`first.changed_at`)}) order by w.webhook_id), '[]')
@@ -133,7 +133,7 @@ export const findRequestRecord = (db: Db, service: Service, id: string) =>
                     where t.service_id = ${service.id} and t.webhook_id = w.webhook_id and t.changes > 0
                       and t.changed_at > (select min(changed_at) from written) order by t.changed_at limit 1) first
                 where w.service_id = ${service.id}) as deliveries) r) as record
-      from found`,
+      from entry`,
     { planned: true },
   )
 

@@ -210,12 +210,12 @@ async function readEarnings(
 /** Reads the open, untouched rewards that were created from points. */
 async function readUnusedRewards(tx: Db, service: Service, account: LockedRewardAccount): Promise<UnusedReward[]> {
   const rows = await tx.rows<Omit<UnusedReward, 'remaining' | 'points'> & { remaining: string; points: string }>(sql`
-    select lot_id as id, total::text as remaining, ${lotDates}, made.points::bigint::text as points
+    select lot_id as id, total::text as remaining, ${lotDates}, created.points::bigint::text as points
       from reward_lot cross join lateral (
         select -sum(amount) as points from reward_entry e
-         where e.service_id = reward_lot.service_id and e.account_id = reward_lot.account_id and e.into_lot_id = reward_lot.lot_id) made
+         where e.service_id = reward_lot.service_id and e.account_id = reward_lot.account_id and e.into_lot_id = reward_lot.lot_id) created
      where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + consumed + pending + ${reservedOfLot(sql`reward_lot`)} = 0
-       and (expiry_date is null or expiry_date >= ${account.today}) and made.points > 0
+       and (expiry_date is null or expiry_date >= ${account.today}) and created.points > 0
      order by lot_id for update of reward_lot`)
   return rows.map(row => ({ ...row, remaining: toUnits(row.remaining), points: BigInt(row.points) }))
 }

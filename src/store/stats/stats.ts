@@ -7,24 +7,24 @@ import { materialized } from '../lists/planner-fences.ts'
 const minutesPerDay = 24 * 60
 
 /** The minutes of the last 24 hours, including the current one. */
-const eachMinute = sql`generate_series(date_trunc('minute', now()) - ${minutesPerDay - 1} * interval '1 minute', now(), interval '1 minute') each`
+const lastDayMinutes = sql`generate_series(date_trunc('minute', now()) - ${minutesPerDay - 1} * interval '1 minute', now(), interval '1 minute') minute_start`
 /** The start of the first minute, RFC 3339. */
-const since = rfc3339(sql`min(each)`)
+const since = rfc3339(sql`min(minute_start)`)
 /** SQL for an array with one value per minute. A minute without a value has 0. */
-const jsonArray = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by each)`
+const jsonArray = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by minute_start)`
 
 /** Returns the number of requests per minute. */
 export const readRequestMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; answered: number[]; rejected: number[]; failed: number[] }>(sql`
     select ${since} as since, ${jsonArray(sql`answered`)} as answered, ${jsonArray(sql`rejected`)} as rejected, ${jsonArray(sql`failed`)} as failed
-      from ${eachMinute} left join request_minute on service_id = ${service.id} and minute = each`)
+      from ${lastDayMinutes} left join request_minute on service_id = ${service.id} and minute = minute_start`)
 
 /** Returns the back-office calls per minute, with their average and slowest duration in milliseconds. */
 export const readCallMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; calls: number[]; failed: number[]; average: number[]; slowest: number[] }>(sql`
     select ${since} as since, ${jsonArray(sql`calls`)} as calls, ${jsonArray(sql`failed`)} as failed,
            ${jsonArray(sql`round(milliseconds / calls)`)} as average, ${jsonArray(sql`round(slowest)`)} as slowest
-      from ${eachMinute} left join call_minute on service_id = ${service.id} and minute = each`)
+      from ${lastDayMinutes} left join call_minute on service_id = ${service.id} and minute = minute_start`)
 
 interface CurrencySum {
   currency: string

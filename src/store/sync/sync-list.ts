@@ -20,7 +20,7 @@ export async function renderSyncs(
   importTypes: readonly string[],
 ) {
   const row = await db.row<{ records: string }>(sql`
-    with known as (
+    with listed as (
       select name, max(interval_seconds) as interval_seconds, min(position) as position, bool_or(scheduled) as scheduled from (
         select name, "intervalSeconds" as interval_seconds, position::integer, true as scheduled
           from rows from (json_to_recordset(${JSON.stringify(scheduled)}) as (name text, "intervalSeconds" integer)) with ordinality p (name, "intervalSeconds", position)
@@ -29,19 +29,19 @@ export async function renderSyncs(
         select type, null, null, false from unnest(${importTypes}::text[]) type
          where exists (select from sync_run where service_id = ${service.id} and sync = type and origin = 'file' and not is_dry_run)) named
        group by name)
-    select coalesce(json_agg(r order by position nulls last, known.name), '[]')::text as records
-      from known
-      left join sync_state s on s.service_id = ${service.id} and s.sync = known.name
-      left join job j on j.service_id = ${service.id} and j.name = ${syncJob} and j.subject = known.name
+    select coalesce(json_agg(r order by position nulls last, listed.name), '[]')::text as records
+      from listed
+      left join sync_state s on s.service_id = ${service.id} and s.sync = listed.name
+      left join job j on j.service_id = ${service.id} and j.name = ${syncJob} and j.subject = listed.name
       left join lateral (
         select row_to_json(r) as run, changed_at, ended_at, error
           from sync_run cross join lateral (select ${runFields}) r
-         where sync_run.service_id = ${service.id} and sync_run.sync = known.name and not is_dry_run order by changed_at desc, run_id desc limit 1) last on true
+         where sync_run.service_id = ${service.id} and sync_run.sync = listed.name and not is_dry_run order by changed_at desc, run_id desc limit 1) last on true
      cross join lateral (
-       select greatest(known.interval_seconds, case when known.interval_seconds is not null then s.full_only_interval end) as seconds) schedule
-     cross join lateral (select case when known.scheduled then s.finished_at when last.error is null then last.ended_at end as at) synced
+       select greatest(listed.interval_seconds, case when listed.interval_seconds is not null then s.full_only_interval end) as seconds) schedule
+     cross join lateral (select case when listed.scheduled then s.finished_at when last.error is null then last.ended_at end as at) synced
      cross join lateral (
-       select known.name as sync, case when known.scheduled then 'backOffice' else 'file' end as origin, schedule.seconds as "intervalSeconds",
+       select listed.name as sync, case when listed.scheduled then 'backOffice' else 'file' end as origin, schedule.seconds as "intervalSeconds",
               ${rfc3339(sql`synced.at`)} as "syncedAt", ${rfc3339(sql`s.full_at`)} as "lastFullSyncAt",
               floor(extract(epoch from now() - synced.at))::integer as "lagSeconds",
               coalesce(synced.at < now() - 3 * schedule.seconds * interval '1 s', false) as "isOverdue",

@@ -39,11 +39,11 @@ export const findIdleWebhooks = (db: Db) =>
 /** Adds a delivery job for each endpoint, due when its next attempt is allowed. The job does nothing if the endpoint was paused in between. */
 export const addDeliveryJobs = (db: Db, service: Service, ids: readonly string[]) =>
   db.run(sql`
-    with behind as (
+    with pending as (
       update webhook set pending_since = coalesce(pending_since, now()) where service_id = ${service.id} and webhook_id = any(${ids})
       returning service_id, webhook_id, not_before)
     insert into job (service_id, name, subject, due_at)
-    select service_id, ${deliverWebhookJob}, webhook_id, greatest(now(), not_before) from behind
+    select service_id, ${deliverWebhookJob}, webhook_id, greatest(now(), not_before) from pending
     on conflict do nothing`)
 
 /** An endpoint whose deliveries have failed for an hour. */

@@ -47,13 +47,13 @@ export async function claimIntent(
 ): Promise<'new' | 'open' | 'running' | 'other'> {
   const sealed = seal(keys, intentContext(service.id, id), JSON.stringify(requested))
   const claimed = await tx.row<{ wasOpen: boolean }>(sql`
-    with earlier as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
+    with previous_claim as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
     insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, next_check_at)
     values (${service.id}, ${id}, ${requested.operation}, ${keyHash}, ${requestHash}, ${sealed}, ${token}, ${lease}, ${lease})
     on conflict (service_id, id) do update
       set (request, token, claimed_until, next_check_at, checks) = (excluded.request, excluded.token, excluded.claimed_until, excluded.next_check_at, 0)
       where i.request_hash = excluded.request_hash and (i.claimed_until <= statement_timestamp() or i.token = excluded.token)
-    returning exists (select from earlier) as "wasOpen"`)
+    returning exists (select from previous_claim) as "wasOpen"`)
   if (claimed) return claimed.wasOpen ? 'open' : 'new'
   const row = await tx.row<{ isOther: boolean }>(sql`
     select request_hash <> ${requestHash} as "isOther" from intent where service_id = ${service.id} and id = ${id}`)
@@ -72,7 +72,7 @@ export const renewClaim = async (tx: Db, service: Service, { id, token }: Pick<I
 export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>) =>
   (await tx.run(sql`
     with ended as (delete from intent where service_id = ${service.id} and id = ${id} and token = ${token} returning id),
-         given_back as (delete from reservation where service_id = ${service.id} and owner in (select id from ended))
+         released as (delete from reservation where service_id = ${service.id} and owner in (select id from ended))
     select from ended`)) > 0
 
 /**
@@ -87,10 +87,10 @@ export const releaseIntent = (
   failedChecks = 0,
 ) =>
   db.run(sql`
-    with left_open as (
+    with released as (
       update intent set claimed_until = statement_timestamp(), next_check_at = statement_timestamp() + ${seconds} * interval '1 s', checks = checks + ${failedChecks}
        where service_id = ${service.id} and id = ${id} and token = ${token} returning id)
-    delete from reservation where service_id = ${service.id} and not until_resolved and owner in (select id from left_open)`)
+    delete from reservation where service_id = ${service.id} and not until_resolved and owner in (select id from released)`)
 
 /** A write in doubt that was claimed for recovery. */
 export interface InDoubtWrite extends Intent {

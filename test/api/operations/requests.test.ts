@@ -58,7 +58,7 @@ test('a write can be found by each field, with all its effects', async () => {
   assert.ok(
     Math.abs(Date.parse(at) - Date.now()) < 60_000 && milliseconds > 0 && statements > 2 && databaseMilliseconds > 0,
   )
-  assert.equal(steps[0].what, 'gate')
+  assert.equal(steps[0].name, 'admission')
   assert.deepEqual(
     audit.map(({ subject, requestId }: Record<string, string>) => [subject, requestId]),
     [[record, 'making']],

@@ -37,8 +37,8 @@ export async function logSampleRequests(
     const isOrder = operation === 'POST /orders'
     const milliseconds = isOrder ? 300 + i : 6 + ((i * 13) % 40) / 3
     const calls = [
-      { what: 'GET Persons', at: 3.2, milliseconds: 61.4, outcome: '200' },
-      { what: 'POST Orders', at: 66.1, milliseconds: milliseconds - 90, outcome: code ? 'no connection' : '201' },
+      { name: 'GET Persons', at: 3.2, milliseconds: 61.4, outcome: '200' },
+      { name: 'POST Orders', at: 66.1, milliseconds: milliseconds - 90, outcome: code ? 'no connection' : '201' },
     ]
     return {
       at: now - i * 97_000,
@@ -52,7 +52,7 @@ export async function logSampleRequests(
       milliseconds,
       statements: isOrder ? 11 : 2,
       databaseMs: isOrder ? 9.6 : 1.3,
-      steps: [{ what: 'gate', at: 0.2, milliseconds: 0.6 }, ...(isOrder ? calls : [])],
+      steps: [{ name: 'admission', at: 0.2, milliseconds: 0.6 }, ...(isOrder ? calls : [])],
     }
   })
   await addLogEntries(db, service, lines)
