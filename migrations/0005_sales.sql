@@ -203,6 +203,7 @@ create table return_line (
   value numeric(16, 4) not null check (value >= 0),
   reason_code text not null,
   notes text,
+  is_cancelled boolean not null default false,
   primary key (service_id, return_id, sequence),
   foreign key (service_id, return_id) references sales_return on delete cascade,
   foreign key (service_id, order_id, order_sequence) references order_line on delete cascade
@@ -213,3 +214,4 @@ comment on column return_line.sequence is 'From 1.';
 comment on column return_line.value is 'Refund: the share of the amount paid for the order line.';
 comment on column return_line.reason_code is 'A code of the setting `returnReasons`.';
 comment on column return_line.notes is 'The shopper''s comment.';
+comment on column return_line.is_cancelled is 'True if the back office has cancelled this line, but not the return: its units can be returned again.';

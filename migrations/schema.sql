@@ -875,13 +875,15 @@ create index sales_return_order on sales_return (service_id, order_id, created_a
 create table return_line (
   service_id integer not null,
   return_id text collate "C" not null,
-  sequence integer not null,     -- From 1.
+  sequence integer not null,                    -- From 1.
   order_id text collate "C" not null,
   order_sequence integer not null,
   quantity integer not null,
-  value numeric(16,4) not null,  -- Refund: the share of the amount paid for the order line.
-  reason_code text not null,     -- A code of the setting `returnReasons`.
-  notes text,                    -- The shopper's comment.
+  value numeric(16,4) not null,                 -- Refund: the share of the amount paid for the order line.
+  reason_code text not null,                    -- A code of the setting `returnReasons`.
+  notes text,                                   -- The shopper's comment.
+  is_cancelled boolean not null default false,  -- True if the back office has cancelled this line, but not the return: its units can be
+                                                -- returned again.
   primary key (service_id, return_id, sequence),
   foreign key (service_id, order_id, order_sequence) references order_line(service_id, order_id, sequence) on delete cascade,
   foreign key (service_id, return_id) references sales_return(service_id, id) on delete cascade,

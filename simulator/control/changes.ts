@@ -24,6 +24,8 @@ export type Change =
   | { kind: 'cancel-order' | 'forget-order' | 'receive-return' | 'complete-return' | 'cancel-return'; id: number }
   /** Sets the status word of all lines of a return. */
   | { kind: 'mark-return'; id: number; status: string }
+  /** Cancels the lines of one SKU of a return. */
+  | { kind: 'cancel-return-line'; id: number; skuId: number }
   | { kind: 'withdraw-style' | 'export-style' | 'withdraw-sku' | 'remove-person' | 'restore-person'; id: number }
   | { kind: 'allot-vouchers' }
 
@@ -146,6 +148,7 @@ function receive(world: World, id: number): string {
   const warehouse = storeOf(shop, warehouseOf(shop))
   record.status = 10
   for (const line of record.lines) {
+    if (line.status === 'Cancelled') continue
     line.status = 'Returned'
     const sold = order.lines.find(other => other.skuId === line.skuId)
     if (sold) sold.status = 'Returned'
@@ -160,7 +163,7 @@ function receive(world: World, id: number): string {
 function markReturn(world: World, id: number, status: Return['status'], word: string): string {
   const record = required(world.shop.returns.get(id), 'return', id)
   record.status = status
-  for (const line of record.lines) line.status = word as LineStatus
+  for (const line of record.lines) if (line.status !== 'Cancelled') line.status = word as LineStatus
   world.note('return changed', id, { status: word })
   return String(id)
 }
@@ -273,6 +276,12 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
   'complete-return': (world, { id }) => markReturn(world, id, 5, 'Completed'),
   'cancel-return': (world, { id }) => markReturn(world, id, 7, 'Cancelled'),
   'mark-return': (world, { id, status }) => markReturn(world, id, 9, status),
+  'cancel-return-line': (world, { id, skuId }) => {
+    for (const line of required(world.shop.returns.get(id), 'return', id).lines)
+      if (line.skuId === skuId) line.status = 'Cancelled'
+    world.note('return changed', id, { cancelled: skuId })
+    return String(id)
+  },
   'allot-vouchers': world => String(allotDueVouchers(world, true)),
 }
 

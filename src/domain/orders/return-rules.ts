@@ -94,6 +94,42 @@ export function validateReturn(
   return { errors: sortErrors(errors), lines, allocations }
 }
 
+/** A line of a return as a back office shows it. */
+export interface ReportedReturnLine {
+  skuId: string
+  quantity: number
+  isCancelled: boolean
+}
+
+/** A stored line of a return. */
+export interface StoredReturnLine extends ReportedReturnLine {
+  sequence: number
+}
+
+/**
+ * Returns the sequences of the stored lines that the back office has cancelled since the last time. A reported line is stored as one or more
+ * lines of the same SKU, because its units can come from several order lines. Lines of a SKU whose quantities differ are left as they are.
+ */
+export function findCancelledLines(
+  stored: readonly StoredReturnLine[],
+  reported: readonly ReportedReturnLine[],
+): number[] {
+  const storedBySku = Map.groupBy(stored, line => line.skuId)
+  return [...Map.groupBy(reported, line => line.skuId)].flatMap(([skuId, lines]) => {
+    const remaining = [...(storedBySku.get(skuId) ?? [])]
+    const cancelled: number[] = []
+    for (const { quantity, isCancelled } of lines) {
+      for (let units = 0; units < quantity; ) {
+        const next = remaining.shift()
+        if (!next || units + next.quantity > quantity) return []
+        units += next.quantity
+        if (isCancelled && !next.isCancelled) cancelled.push(next.sequence)
+      }
+    }
+    return remaining.length ? [] : cancelled
+  })
+}
+
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0)
 
 function checkReason(code: string, pointer: string, reasons: ReturnRules['returnReasons']): FieldError | undefined {

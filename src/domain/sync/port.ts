@@ -5,6 +5,7 @@ import type { StoreKind, StoreRow } from '../catalog/stores.ts'
 import type { CustomerRow } from '../customers/customers.ts'
 import type { TransactionParts } from '../orders/merge-lines.ts'
 import type { LineStatus } from '../orders/orders.ts'
+import type { ReportedReturnLine } from '../orders/return-rules.ts'
 import type { ReturnStatus } from '../orders/returns.ts'
 import type { ReportedShipment } from '../orders/shipments.ts'
 import type { RewardAccountRow, RewardLotRow, RewardProgramRow } from '../rewards/rewards.ts'
@@ -63,7 +64,13 @@ export interface SyncRows {
   /** All shipments of an order. Stored shipments that are not in the list are removed. Without `shipments`, nothing is known. */
   shipments: { orderId: string; shipments: ReportedShipment[] }
   /** The status of a Tillbridge return in the back office, with the back office's word for it. `status`: null if the word is unknown. */
-  returns: { returnId: string; orderId: string; status: ReturnStatus | null; word: string }
+  returns: {
+    returnId: string
+    orderId: string
+    status: ReturnStatus | null
+    word: string
+    lines: readonly ReportedReturnLine[]
+  }
   /** All open lots of an account. Stored lots that are not in the list have ended. */
   rewardLots: {
     accountId: string

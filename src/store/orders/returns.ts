@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import type { Allocation } from '../../domain/orders/return-rules.ts'
+import type { Allocation, StoredReturnLine } from '../../domain/orders/return-rules.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -26,14 +26,14 @@ export const returnJson = (service: Service) => sql`
   (select row_to_json(x)::text from (select
      r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
-     (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
+     (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled) as total,
      ${jsonArray(sql`
        select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity,
               b.reason_code as "reasonCode", b.notes, ${orderMoney(sql`sold.price`)} as price, ${returnedDiscounts(sql``)} as discounts,
               ${orderMoney(sql`b.value`)} as value
          from return_line b
          join order_line sold on sold.service_id = b.service_id and sold.order_id = b.order_id and sold.sequence = b.order_sequence
-        where b.service_id = r.service_id and b.return_id = r.id order by b.sequence`)} as lines,
+        where b.service_id = r.service_id and b.return_id = r.id and not b.is_cancelled order by b.sequence`)} as lines,
      ${localTime(sql`r.created_at`, service)} as "createdAt", ${localTime(sql`r.changed_at`, service)} as "updateTimeStamp"
      from sales_order o where o.service_id = r.service_id and o.id = r.order_id) x)`
 
@@ -125,16 +125,38 @@ export async function insertReturnLines(
 export const subtractReturnLines = (tx: Db, service: Service, returnId: string) =>
   updateReturnedQuantities(tx, service, returnId, sql`-`)
 
+/** Cancels single lines of a return, so that their units can be returned again, and sets its change timestamp. */
+export async function cancelReturnLines(
+  tx: Db,
+  service: Service,
+  returnId: string,
+  sequences: readonly number[],
+  at: string,
+) {
+  await updateReturnedQuantities(tx, service, returnId, sql`-`, sql`and sequence = any(${sequences}::integer[])`)
+  await tx.run(sql`
+    update return_line set is_cancelled = true
+     where service_id = ${service.id} and return_id = ${returnId} and sequence = any(${sequences}::integer[])`)
+  await tx.run(sql`update sales_return set changed_at = ${at} where service_id = ${service.id} and id = ${returnId}`)
+}
+
+/** Returns all lines of a return in their order, by the back office's SKUs. */
+export const findStoredReturnLines = (tx: Db, service: Service, returnId: string) =>
+  tx.rows<StoredReturnLine>(sql`
+    select b.sequence, l.sku_id as "skuId", b.quantity, b.is_cancelled as "isCancelled"
+      from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
+     where b.service_id = ${service.id} and b.return_id = ${returnId} order by b.sequence`)
+
 /**
  * Adds the lines of a return to the returned quantities of the order lines, or subtracts them. A line from which units are subtracted is no
- * longer `returned`.
+ * longer `returned`. Cancelled lines have been subtracted before.
  */
-const updateReturnedQuantities = (tx: Db, service: Service, returnId: string, sign: Sql) =>
+const updateReturnedQuantities = (tx: Db, service: Service, returnId: string, sign: Sql, and = sql``) =>
   tx.run(sql`
     update order_line l
        set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value, status = ${lineTransitions.cancelReturn.to}
       from (select order_id, order_sequence, sum(quantity) as quantity, sum(value) as value
-              from return_line where service_id = ${service.id} and return_id = ${returnId} group by 1, 2) b
+              from return_line where service_id = ${service.id} and return_id = ${returnId} and not is_cancelled ${and} group by 1, 2) b
      where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)
 
 /** A return. Lock its order before you use it. */
@@ -153,7 +175,7 @@ export type ReturnName = { id: string } | { number: string }
 export const findStoredReturn = (tx: Db, service: Service, name: ReturnName) =>
   tx.row<StoredReturn>(sql`
     select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock,
-           (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total
+           (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled) as total
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
      where r.service_id = ${service.id} and ${'id' in name ? sql`r.id = ${name.id}` : sql`r.return_number = ${name.number}`}`)
 
@@ -188,6 +210,8 @@ const markReturnedLines = (tx: Db, service: Service, returnId: string) =>
     update order_line l set status = ${lineTransitions.receiveReturn.to}
      where l.service_id = ${service.id} and l.status = ${lineTransitions.receiveReturn.from} and l.returned = l.quantity
        and exists (select from return_line b
-                    where b.service_id = l.service_id and b.return_id = ${returnId} and b.order_id = l.order_id and b.order_sequence = l.sequence)
+                    where b.service_id = l.service_id and b.return_id = ${returnId} and b.order_id = l.order_id and b.order_sequence = l.sequence
+                      and not b.is_cancelled)
        and not exists (select from return_line b join sales_return r on r.service_id = b.service_id and r.id = b.return_id
-                        where b.service_id = l.service_id and b.order_id = l.order_id and b.order_sequence = l.sequence and r.status = 'requested')`)
+                        where b.service_id = l.service_id and b.order_id = l.order_id and b.order_sequence = l.sequence and r.status = 'requested'
+                          and not b.is_cancelled)`)

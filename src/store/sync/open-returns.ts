@@ -1,4 +1,5 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
+import { findCancelledLines } from '../../domain/orders/return-rules.ts'
 import { findReturnPath } from '../../domain/orders/transitions.ts'
 import type { OpenReturn, SyncRows } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -6,7 +7,13 @@ import { raiseAlert } from '../alerts/alerts.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { touchOrder } from '../orders/lines.ts'
-import { findStoredReturn, setReturnStatus, subtractReturnLines } from '../orders/returns.ts'
+import {
+  cancelReturnLines,
+  findStoredReturn,
+  findStoredReturnLines,
+  setReturnStatus,
+  subtractReturnLines,
+} from '../orders/returns.ts'
 import { updateEachOrder } from '../orders/update-each-order.ts'
 
 /** Returns the returns that are neither refunded nor cancelled, order by order. Omits those without a change for a year. */
@@ -19,37 +26,40 @@ export const openReturns = (db: Db, service: Service) =>
      order by r.order_id, r.id`)
 
 /**
- * Applies the status of returns in the back office, one transaction per return. A status is never taken back. A word that the driver doesn't
- * know is stored and raises an alert once; the return keeps its status.
+ * Applies the status of returns in the back office, one transaction per return. A status is never taken back. Single cancelled lines leave
+ * the return. A word that the driver doesn't know is stored and raises an alert once; the return keeps its status.
  */
 export const followReturns = (
   db: Database,
   service: Service,
   rows: readonly SyncRows['returns'][],
 ): Promise<Upserted> =>
-  updateEachOrder(db, service, rows, async (tx, order, { returnId, orderId, status, word }) => {
+  updateEachOrder(db, service, rows, async (tx, order, { returnId, orderId, status, word, lines }) => {
     const stored = await findStoredReturn(tx, service, { id: returnId })
     if (!stored) return 0
     const isNewWord = await tx.run(sql`
         update sales_return set back_office_status = ${word}
          where service_id = ${service.id} and id = ${returnId} and back_office_status is distinct from ${word}`)
-    if (status === null) {
-      if (isNewWord)
-        await raiseAlert(tx, service.id, {
-          kind: 'unknown_return_status',
-          subject: word,
-          detail: `Return ${stored.number} has the status ${word} in the back office.`,
-        })
-      return 0
-    }
-    const path = findReturnPath(stored.status, status)
-    if (!path.length) return 0
+    if (status === null && isNewWord)
+      await raiseAlert(tx, service.id, {
+        kind: 'unknown_return_status',
+        subject: word,
+        detail: `Return ${stored.number} has the status ${word} in the back office.`,
+      })
+    const path = status === null ? [] : findReturnPath(stored.status, status)
+    const cancelledLines =
+      status !== 'cancelled' && lines.some(line => line.isCancelled)
+        ? findCancelledLines(await findStoredReturnLines(tx, service, returnId), lines)
+        : []
+    if (!path.length && !cancelledLines.length) return 0
     const change = await beginChange(tx, service, ['sales_order', 'sales_return'])
+    if (cancelledLines.length) await cancelReturnLines(tx, service, returnId, cancelledLines, change.at)
     let hasReturnedLines = false
     for (const next of path)
       hasReturnedLines = (await setReturnStatus(tx, service, returnId, next, change.at)) > 0 || hasReturnedLines
     if (status === 'cancelled') await subtractReturnLines(tx, service, returnId)
-    else await addJob(tx, service.id, 'refresh-stock', { subject: orderId })
-    if (status === 'cancelled' || hasReturnedLines) await touchOrder(tx, service, order, change)
+    else if (path.length) await addJob(tx, service.id, 'refresh-stock', { subject: orderId })
+    if (status === 'cancelled' || cancelledLines.length || hasReturnedLines)
+      await touchOrder(tx, service, order, change)
     return 1
   })

@@ -7,7 +7,7 @@ import { returnsOf } from '../writes/returns.ts'
 const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
 const orders = await ordersOf(shop)
-const { tee } = orders
+const { tee, hat } = orders
 const { bought, giveBack, returnable, statuses, lastReturn } = returnsOf(shop, orders)
 
 /** A return of one tee, with its identifier there. */
@@ -69,6 +69,54 @@ test('a return cancelled in the back office releases its units', async () => {
   assert.equal(await statusOf(id), 'cancelled')
   assert.equal((await returnable(order.id))[0].returnable, 1)
   assert.deepEqual(await statuses(order.id), ['shipped'])
+})
+
+test('a single cancelled line releases its units and leaves the return', async () => {
+  const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
+  const created = await giveBack(order.id, { [tee.sku]: 2, [hat.sku]: 1 })
+  assert.equal(created.status, 201, created.text)
+  const { id } = created.json.data
+  const there = lastReturn().id
+  simulator.change({ kind: 'cancel-return-line', id: there, skuId: Number(tee.sku) })
+  const before = await endOfFeed()
+  await shop.sync('returns')
+  await shop.sync('returns')
+  assert.deepEqual(
+    (await changesAfter(before)).map((change: { id: string }) => change.id),
+    [id],
+    'the change is published once',
+  )
+  const shown = (await api.get(`/returns/${id}`)).json.data
+  assert.deepEqual(
+    [shown.status, shown.total, shown.lines.map((line: { sku: string }) => line.sku)],
+    ['requested', created.json.data.lines[1].value, [hat.sku]],
+  )
+  assert.deepEqual(
+    (await returnable(order.id)).map((line: { sku: string; returnable: number }) => [line.sku, line.returnable]),
+    [
+      [tee.sku, 2],
+      [hat.sku, 0],
+    ],
+  )
+  // The units come back with another return.
+  assert.equal((await giveBack(order.id, { [tee.sku]: 2 })).status, 201)
+  simulator.change({ kind: 'receive-return', id: lastReturn().id })
+  simulator.change({ kind: 'receive-return', id: there })
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'received')
+  assert.deepEqual(await statuses(order.id), ['returned', 'returned'])
+})
+
+test('a line cancelled before the others are received is returned once', async () => {
+  const order = await bought({ [tee.sku]: 1, [hat.sku]: 1 })
+  const { id } = (await giveBack(order.id, { [tee.sku]: 1, [hat.sku]: 1 })).json.data
+  const there = lastReturn().id
+  simulator.change({ kind: 'cancel-return-line', id: there, skuId: Number(hat.sku) })
+  simulator.change({ kind: 'complete-return', id: there })
+  await shop.sync('returns')
+  assert.equal(await statusOf(id), 'refunded')
+  assert.deepEqual(await statuses(order.id), ['returned', 'shipped'])
+  assert.equal((await returnable(order.id))[1].returnable, 1)
 })
 
 test('an unknown status word keeps the status and raises one alert', async () => {

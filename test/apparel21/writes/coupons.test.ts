@@ -121,6 +121,32 @@ test('a lost response is resolved by the request, never rejected', async () => {
   }
 })
 
+test('a reservation in doubt is released if its client never repeats it', async () => {
+  const code = newCoupon('LEFT')
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, times: 1 })
+  const key = withKey()
+  assert.equal((await reserve(code, key)).json.code, 'outcome_unknown')
+  assert.notEqual(simulator.state.coupons.get(code)?.lockedBy, '')
+  await shop.followUp()
+  assert.equal(simulator.state.coupons.get(code)?.lockedBy, '')
+  // A client that repeats it after all reserves it again.
+  const reserved = await reserve(code, key)
+  assert.equal(reserved.status, 201, reserved.text)
+  await shop.followUp()
+  assert.equal((await order(reserved.json.data.quote)).status, 201)
+})
+
+test('a lost release is repeated until the coupon is free', async () => {
+  const code = newCoupon('KEPT')
+  const { id } = (await reserve(code)).json.data
+  simulator.faults.add({ kind: 'hang', method: 'DELETE', path: `${path}/*`, times: 1 })
+  assert.equal((await remove(api, `/coupons/reservations/${id}`)).json.code, 'outcome_unknown')
+  assert.notEqual(simulator.state.coupons.get(code)?.lockedBy, '')
+  assert.equal(await shop.followUp(), 1)
+  assert.equal(simulator.state.coupons.get(code)?.lockedBy, '')
+  assert.equal(await shop.followUp(), 0)
+})
+
 test('one of 64 clients gets a coupon from a slow and failing back office', async () => {
   const code = newCoupon('RACE')
   simulator.faults.add({ kind: 'latency', path: `${path}*`, seconds: 0.05 })

@@ -1,5 +1,6 @@
+import type { ReportedReturnLine } from '../../../domain/orders/return-rules.ts'
 import type { ReturnStatus } from '../../../domain/orders/returns.ts'
-import { findElements, readText } from '../xml/values.ts'
+import { findElements, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /**
@@ -37,18 +38,24 @@ const byProgress = ['requested', 'received', 'refunded', 'cancelled'] as const
 const maxWordLength = 50
 
 /**
- * Reads the status of a return: its own, if the response has one, otherwise that of its lines. `word` is the back office's word. `status` is
- * null if the word is unknown.
+ * Parses a return: its lines and its status, which is its own, if the response has one, otherwise that of its lines. `word` is the back
+ * office's word. `status` is null if the word is unknown.
  */
-export function readReturnStatus(root: Xml): { status: ReturnStatus | null; word: string } {
+export function parseReturn(root: Xml): { status: ReturnStatus | null; word: string; lines: ReportedReturnLine[] } {
   const own = readText(root, 'Status')
-  const words = own
-    ? [own]
-    : findElements(root, 'OrderDetails', 'OrderDetail').map(line => readText(line, 'Status') ?? '')
-  const known = words.map(word => statuses[word.trim().toLowerCase()])
+  const elements = findElements(root, 'OrderDetails', 'OrderDetail')
+  const lines = elements.map(line => ({
+    skuId: readText(line, 'SkuId') ?? '',
+    quantity: Math.abs(readInteger(line, 'Quantity') ?? 0),
+    isCancelled: findStatus(readText(line, 'Status') ?? '') === 'cancelled',
+  }))
+  const words = own ? [own] : elements.map(line => readText(line, 'Status') ?? '')
+  const known = words.map(findStatus)
   const unknown = words.find((_, i) => known[i] === undefined)
   const slowest = byProgress.find(status => known.includes(status))
   if (unknown !== undefined || slowest === undefined)
-    return { status: null, word: (unknown || 'none').slice(0, maxWordLength) }
-  return { status: slowest, word: (words[known.indexOf(slowest)] ?? '').slice(0, maxWordLength) }
+    return { status: null, word: (unknown || 'none').slice(0, maxWordLength), lines }
+  return { status: slowest, word: (words[known.indexOf(slowest)] ?? '').slice(0, maxWordLength), lines }
 }
+
+const findStatus = (word: string): ReturnStatus | undefined => statuses[word.trim().toLowerCase()]

@@ -23,7 +23,7 @@ const roots = ['CouponRedemption']
 /**
  * Coupons that the back office keeps. A reservation is made under a request ID that derives from the write, and is not stored here.
  * If its outcome is unknown, a repeat releases it under the same request ID and then reserves the coupon again. So our own lock is never
- * mistaken for that of another sale. An order redeems the coupon by the request ID in its quote.
+ * mistaken for that of another sale. If the client doesn't repeat it, recovery releases it. An order redeems the coupon by the request ID in its quote.
  */
 export const createCouponWrites = ({ client, release }: Upstream): CouponWrites => ({
   async validateCoupon(_, { code, customerId }) {
@@ -35,15 +35,18 @@ export const createCouponWrites = ({ client, release }: Upstream): CouponWrites 
   },
 
   async reserveCoupon(write, input) {
-    // Recovery: without its caller, a reservation has no use. It expires after 24 hours.
-    if (write.isRecovering) throw new NotApplied()
-    await requireCoupons(release)
     const { keys, service } = write
+    const requestId = write.reference.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+    if (write.isRecovering) {
+      // Without its caller, a reservation has no use, but locks the coupon for 24 hours.
+      await releaseRequest(client, requestId)
+      throw new NotApplied()
+    }
+    await requireCoupons(release)
     const decimals = getDecimals(service.settings.currency)
     const variants = await validateReservation(write, input)
     const skuIds = toSkuIds(variants)
     const lines = input.lines.map(line => ({ ...line, price: variants.get(line.sku)?.price ?? '' }))
-    const requestId = write.reference.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     if (write.previouslyInDoubt()) await releaseRequest(client, requestId)
     const payload = { requestId, customerId: input.customerId, code: input.code, lines }
     const body = buildCouponPayload({ ...payload, isReserved: !write.isDryRun }, skuIds)
@@ -73,12 +76,13 @@ export const createCouponWrites = ({ client, release }: Upstream): CouponWrites 
   },
 
   async releaseCoupon(write, id) {
-    if (write.isRecovering) throw new NotApplied()
     await requireCoupons(release)
     const requestId = parseReservationId(write.keys, write.service, id)
     if (requestId === undefined) throw notFound('coupon reservation')
     await write.stage(async () => {})
-    await ignoreUnknownRequest(performWrite(client, write, buildRelease(requestId)))
+    // A second release has no effect, so recovery repeats it.
+    if (write.isRecovering) await releaseRequest(client, requestId)
+    else await ignoreUnknownRequest(performWrite(client, write, buildRelease(requestId)))
     return async () => {}
   },
 })

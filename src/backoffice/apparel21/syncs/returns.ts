@@ -2,7 +2,7 @@ import type { OpenReturn, SyncBatch, SyncRequest, SyncRows } from '../../../doma
 import type { Client } from '../client/client.ts'
 import type { ReleaseReader } from '../client/release.ts'
 import { isId } from '../client/request.ts'
-import { readReturnStatus } from '../mapping/return-from-xml.ts'
+import { parseReturn } from '../mapping/return-from-xml.ts'
 import { buildReturnsPath } from '../queries/created-returns.ts'
 import { refreshRecords } from './refreshes.ts'
 
@@ -28,7 +28,7 @@ export async function* fetchReturns(
     const { customerId, orderId, backOfficeId } = open.get(id) as OpenReturn
     const path = [...buildReturnsPath({ id: orderId, number: '', personId: customerId }), backOfficeId]
     const found = await client.document({ endpoint: 'returns', path, roots: ['ReturnOrder', 'Order'], signal })
-    const rows: SyncRows['returns'][] = found ? [{ returnId: id, orderId, ...readReturnStatus(found) }] : []
+    const rows: SyncRows['returns'][] = found ? [{ returnId: id, orderId, ...parseReturn(found) }] : []
     return { rows: { returns: rows } }
   })
   // The open returns determine the requests, so no refresh needs to be recorded.

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { freshSingleFlight } from '../../../src/concurrency/single-flight.ts'
+import { serve } from '../../support/processes.ts'
+import { type Answered, shopOfProcesses } from './processes.ts'
+
+const { simulator, environmentOf, send, claimsRunOut, order } = await shopOfProcesses()
+const steady = await serve(['--no-demo'], environmentOf('steady'))
+type Server = typeof steady
+const inOneRun = freshSingleFlight()
+
+/** Adds a coupon that one order can use. */
+function addCoupon(code: string): string {
+  const usual = simulator.state.coupons.get('SEASON1') ?? assert.fail()
+  simulator.state.coupons.set(code, { ...usual, code, redeemed: false, lockedBy: '', lockedUntil: 0 })
+  return code
+}
+const effects = (kind: 'coupon redeemed' | 'order created') => simulator.ledger.effectsOf(kind)
+
+/** A client that repeats each request with its key, at the other process if the first one has died, until the outcome is known. */
+async function request(to: Server, path: string, body: object): Promise<Answered> {
+  const key = randomUUID()
+  for (let target = to; ; target = steady) {
+    const answer = await send(target, path, body, { key }).catch(() => undefined)
+    const isOpen = answer?.code === 'idempotency_in_progress' || answer?.code === 'concurrent_update'
+    if (answer && answer.status < 500 && !isOpen) return answer
+    // Only one at a time: it updates all claims, in any order.
+    await inOneRun('claims', claimsRunOut)
+  }
+}
+
+/** Reserves a coupon and orders with it. `between` runs after the reservation. */
+async function redeem(to: Server, code: string, shopper: number, between = async () => {}): Promise<Answered> {
+  const { customerId, lines, payments, ...addresses } = order(shopper)
+  const reserved = await request(to, '/coupons/reservations', { code, customerId, lines })
+  if (reserved.status !== 201) return reserved
+  await between()
+  const { quoteId, total } = reserved.data.quote
+  const paid = payments.map(payment => ({ ...payment, amount: total }))
+  return request(to, '/orders', { ...addresses, customerId, lines, quoteId, payments: paid })
+}
+
+for (const border of ['before_upstream', 'after_upstream', 'before_commit'])
+  test(`a coupon is redeemed once if its reservation is killed at ${border}`, async () => {
+    const code = addCoupon(`RESERVE-${border}`)
+    const victim = await serve(['--no-demo'], environmentOf(`reserve-${border}`, { FAILPOINT: border }))
+    const placed = await redeem(victim, code, 1)
+    assert.equal(placed.status, 201, placed.code)
+    assert.equal((await victim.ended).signal, 'SIGKILL')
+    assert.equal(effects('coupon redeemed').filter(({ id }) => id === code).length, 1)
+  })
+
+test('clients and kills between reservation and order redeem each coupon once', async () => {
+  simulator.ledger.clear()
+  const codes = Array.from({ length: 8 }, (_, i) => addCoupon(`MANY-${i}`))
+  const victim = await serve(['--no-demo'], environmentOf('victim'))
+  let reserved = 0
+  const between = async () => {
+    if (++reserved === 4) victim.child.kill('SIGKILL')
+  }
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => redeem(i % 2 ? victim : steady, codes[i % codes.length] ?? '', i, between)),
+  )
+  await victim.ended
+  const outcomes = new Set(answers.map(({ status, code }) => (status === 201 ? 'ordered' : code)))
+  for (const outcome of outcomes) assert.ok(['ordered', 'coupon_locked', 'coupon_unusable'].includes(outcome), outcome)
+  const redeemed = effects('coupon redeemed').map(({ id }) => id)
+  assert.deepEqual(redeemed.toSorted(), codes)
+  const ordered = answers.filter(({ status }) => status === 201).length
+  assert.deepEqual([ordered, effects('order created').length], [codes.length, codes.length])
+})
