@@ -1,3 +1,4 @@
+import { line } from '../../src/domain/values/characters.ts'
 import { type Node, nameOf } from '../client/types.ts'
 
 /** Settings that would change the rest of the run. */
@@ -20,5 +21,17 @@ export function toTestedDocument(document: Node): object {
   amount.schema.pattern = amount.schema.pattern.replace('(\\.\\d{1,4})?', '\\.\\d{2}')
   const { properties } = components.schemas.SettingsChange
   for (const name of own) delete properties[name]
+  replaceFormat({ paths, components })
   return { ...document, paths, components }
+}
+
+/** Replaces the format `single-line`, which Schemathesis does not know, with its pattern. */
+function replaceFormat(node: Node): void {
+  if (node === null || typeof node !== 'object') return
+  if (node.format === 'single-line') {
+    delete node.format
+    if (node.pattern === undefined) node.pattern = line
+    else node.allOf = [{ pattern: line }]
+  }
+  for (const each of Object.values<Node>(node)) replaceFormat(each)
 }

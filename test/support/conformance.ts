@@ -1,16 +1,29 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { line } from '../../src/domain/values/characters.ts'
+import { LocalTime, Money, UnitPrice } from '../../src/domain/values/fields.ts'
 import { errorCodes } from '../../src/errors/api-error.ts'
 import type { TestResponse } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document from outside, as far as these tests know
 export type Node = any
 
+/** Returns a copy in which objects have no undocumented properties. The document allows them, so that later releases can add some. */
+const withoutUnknownProperties = (node: Node): Node => {
+  if (node === null || typeof node !== 'object') return node
+  if (Array.isArray(node)) return node.map(withoutUnknownProperties)
+  const copy = Object.fromEntries(Object.entries(node).map(([key, each]) => [key, withoutUnknownProperties(each)]))
+  return node.type === 'object' || node.type?.includes?.('object') ? { additionalProperties: false, ...copy } : copy
+}
+
 /** Compiles schemas of an OpenAPI 3.1 document by their pointer. Its schemas are JSON Schema 2020-12. */
 export function compileSchemas(document: object) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
   addFormats.default(ajv)
-  ajv.addSchema(document, 'openapi.json')
+  ajv.addFormat('single-line', new RegExp(line, 'u'))
+  for (const { format, pattern } of [Money(''), UnitPrice(''), LocalTime('')] as Node[])
+    ajv.addFormat(format, new RegExp(pattern, 'u'))
+  ajv.addSchema(withoutUnknownProperties(document), 'openapi.json')
   const compiled = new Map<string, ValidateFunction>()
   /** Returns the errors of a value, by the schema at `pointer`. */
   return (pointer: string, value: unknown): string[] => {

@@ -1,4 +1,4 @@
-import { line, lines, noControls } from '../../domain/values/characters.ts'
+import { line, lines, noControls, notBlank, notPadded } from '../../domain/values/characters.ts'
 import { emailForm } from '../../domain/values/email.ts'
 import type { Schema } from './schema.ts'
 
@@ -32,18 +32,32 @@ const bodyFormats: Readonly<Record<string, Schema | undefined>> = {
   multiline: { pattern: lines },
 }
 
+/** The format of a string without control characters, line breaks and characters that change the direction of writing. */
+export const singleLine = 'single-line'
+
+/** Short equivalents of the patterns that many fields have. */
+const shortRules: Readonly<Record<string, Schema | undefined>> = {
+  [line]: { format: singleLine, pattern: undefined },
+  [notBlank]: { format: singleLine, pattern: '\\S' },
+  [notPadded]: { format: singleLine, pattern: '^\\S(.*\\S)?$' },
+}
+
 /** Adds the rules that `parseQuery` and `validateBody` apply to strings by their formats, and to every string. */
 export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
   const { type, enum: words, const: word, format, pattern } = schema
   if (type !== 'string' || words || word !== undefined) return schema
   const rule = (inQuery ? queryFormats : bodyFormats)[String(format)]
   if (!rule && isStandardFormat(format)) return schema
-  return { ...schema, ...(rule ?? { pattern: pattern ?? (inQuery ? noControls : line) }) }
+  const own = String(pattern ?? (inQuery ? noControls : line))
+  return { ...schema, ...(rule ?? shortRules[own] ?? { pattern: own }) }
 }
 
-/** True if JSON Schema defines the format. Other formats are internal and are not published. */
-export const isStandardFormat = (format: unknown) =>
-  ['date', 'date-time', 'email', 'uri', 'uuid'].includes(String(format))
+/** True if JSON Schema defines the format. */
+const isStandardFormat = (format: unknown) => ['date', 'date-time', 'email', 'uri', 'uuid'].includes(String(format))
+/** True if JSON Schema or the introduction of the document defines the format. Other formats are internal. */
+export const isPublishedFormat = (format: unknown) => format === singleLine || isStandardFormat(format)
+/** True if the format of a response replaces its pattern. The introduction of the document defines these formats. */
+export const isResponseFormat = (format: unknown) => ['local-time', 'money', 'unit-price'].includes(String(format))
 
 /** Allows the empty string in an optional field, because it is read as null. */
 export function allowEmpty(schema: Schema): Schema {

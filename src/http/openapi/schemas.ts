@@ -1,5 +1,5 @@
 import type { TSchema } from '../../schemas/schemas.ts'
-import { allowEmpty, isStandardFormat, toRequestSchema } from './request-schemas.ts'
+import { allowEmpty, isPublishedFormat, isResponseFormat, toRequestSchema } from './request-schemas.ts'
 import type { Schema } from './schema.ts'
 
 /** The use of a schema. In most bodies, an empty string is null if null is allowed. */
@@ -24,8 +24,8 @@ export function schemaWriter() {
   }
 
   function toDocumentSchema(source: Schema, use: Use): Schema {
-    const schema = use === 'response' ? source : toRequestSchema(source, use === 'query')
-    const { $ref, format, properties, patternProperties, items, anyOf, ...keywords } = schema
+    const schema = use === 'response' ? toResponseSchema(source) : toRequestSchema(source, use === 'query')
+    const { $ref, format, properties, patternProperties, items, anyOf, additionalProperties, ...keywords } = schema
     const isOptionalInBody = (name: string) => use === 'body, empty is null' && !keywords.required?.includes(name)
     const writeProperties = (sources: Record<string, Schema>) =>
       Object.fromEntries(
@@ -39,7 +39,11 @@ export function schemaWriter() {
       ...(isStringEnum ? { type: 'string' } : {}),
       ...keywords,
       ...($ref === undefined ? {} : { $ref: toReference($ref) }),
-      ...(isStandardFormat(format) ? { format } : {}),
+      ...(isPublishedFormat(format) || (use === 'response' && isResponseFormat(format)) ? { format } : {}),
+      // A later release can add fields to responses, but a request can't have unknown ones.
+      ...(additionalProperties === undefined || (use === 'response' && !additionalProperties)
+        ? {}
+        : { additionalProperties }),
       ...(properties && { properties: writeProperties(properties) }),
       ...(patternProperties ? { additionalProperties: write(getRecordValue(patternProperties), use) } : {}),
       ...(items && { items: write(items as TSchema, use) }),
@@ -49,6 +53,9 @@ export function schemaWriter() {
 
   return { write, components }
 }
+
+const toResponseSchema = ({ pattern, ...schema }: Schema): Schema =>
+  pattern === undefined || isResponseFormat(schema.format) ? schema : { ...schema, pattern }
 
 /** Returns the schema of the values of a record, which TypeBox expresses as a pattern that matches every name. */
 function getRecordValue(patterns: unknown): TSchema {

@@ -38,11 +38,20 @@ A record of another service returns 404, like a record that doesn't exist.
 | One record | \`{ "data": { … } }\` |
 | A list | \`{ "data": [ … ], "meta": { … } }\` |
 | Missing values | Fields are always present. A field without a value is \`null\`. |
-| Amounts | Strings with the decimals of their \`currency\`, such as \`"39.95"\`. |
-| Times in records | \`YYYY-MM-DD HH:MM:SS\` in the service time zone. |
-| Times in queries | The same format, or RFC 3339 with an offset. |
+| Amounts | Strings, such as \`"39.95"\`. |
+| Times in queries | \`YYYY-MM-DD HH:MM:SS\`, or RFC 3339 with an offset. |
+| New fields | A later release can add fields to responses. Ignore fields that you don't know. |
 | \`HEAD\` | Supported if \`GET\` is. |
 | Unsupported methods | 405 with an \`Allow\` header. |
+
+Some strings have a format of Tillbridge:
+
+| Format | Value |
+|---|---|
+| \`money\` | An amount with the decimals of its currency. Negative amounts begin with \`-\`. |
+| \`unit-price\` | Like \`money\`, with up to four decimals. |
+| \`local-time\` | \`YYYY-MM-DD HH:MM:SS\` in the service time zone. |
+| \`single-line\` | No control characters, no line breaks, and no characters that change the direction of writing. |
 
 ## Headers
 
@@ -93,6 +102,7 @@ Send \`Content-Type: application/json\` in UTF-8, at most 256 KiB. Types aren't 
 | 422 | The body matches the schema but violates a rule. |
 
 In both cases, \`errors\` lists every error of the request, and nothing is changed. Each write is executed completely or not at all.
+
 
 \`POST\` creates a record: 201 with the path in \`Location\`. \`PUT\` changes the fields in the body and keeps all others. \`null\` clears a field.
 

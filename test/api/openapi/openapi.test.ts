@@ -271,7 +271,10 @@ test('every tag is described and every description has a tag', () => {
 test('the document contains only standard OpenAPI fields', () => {
   for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
   const formats = new Set([...places(document, 'format')].map(([, schema]) => schema.format))
-  assert.deepEqual([...formats].sort(), ['binary', 'date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri'])
+  const standard = ['binary', 'date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri']
+  const own = ['local-time', 'money', 'single-line', 'unit-price']
+  assert.deepEqual([...formats].sort(), [...standard, ...own].sort())
+  for (const format of own) assert.match(document.info.description, new RegExp(`\\| \`${format}\` \\|`))
 })
 
 test('the document names its version and its address', async () => {
