@@ -8,6 +8,7 @@ import type { Sample } from '../telemetry/samples.ts'
 import { openApp } from './app.ts'
 import { type Listening, listen } from './listener.ts'
 import { waitForShutdownSignal } from './signals.ts'
+import { closeApp, getWorkerLimitMs, stopProcess, stopRequests } from './stop.ts'
 import { startTracing } from './traces.ts'
 
 /** The HTTPS server of an installation, in one process or several. */
@@ -48,7 +49,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
     const worker = cluster.fork()
     const [report] = (await Promise.race([
       once(worker, 'message'),
-      once(worker, 'exit').then(([code]) => [{ fault: `A worker process ended with code ${code} before it served.` }]),
+      once(worker, 'exit').then(([code]) => [{ error: `A worker process ended with code ${code} before it served.` }]),
     ])) as [Report]
     if ('error' in report) throw new Error(report.error)
     if (isReady) worker.send('ready')
@@ -71,7 +72,8 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
     const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
     await Promise.all(
       workers.map(worker => {
-        const ended = once(worker, 'exit')
+        const kill = setTimeout(() => worker.process.kill('SIGKILL'), getWorkerLimitMs(config))
+        const ended = once(worker, 'exit').finally(() => clearTimeout(kill))
         worker.process.kill('SIGTERM')
         return ended
       }),
@@ -107,9 +109,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
     })
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
     await waitForShutdownSignal(log)
-    await serving.close(config.drainSeconds * 1_000)
-    await Promise.all([app.close(), endTraces()])
-    process.exit(0)
+    await stopProcess(log, [stopRequests(config, serving)], closeApp(app, endTraces))
   } catch (error) {
     await report({ error: (error as Error).message })
     process.exit(1)

@@ -15,6 +15,7 @@ import { addMissingJobs, startJobs } from './job-worker.ts'
 import { listen } from './listener.ts'
 import { controlSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
 import { waitForShutdownSignal } from './signals.ts'
+import { closeApp, stopJobs, stopProcess, stopRequests } from './stop.ts'
 import { startTracing } from './traces.ts'
 
 /** Creates a logger on standard error, so that standard output stays readable. */
@@ -93,11 +94,8 @@ export async function startServer(config: Config, starting: StartOptions): Promi
   const worker = config.runJobs ? startJobs(app) : undefined
   if (!worker) await addMissingJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
   await stop
-  const graceMs = config.drainSeconds * 1_000
   metrics?.close()
-  await Promise.all([serving.close(graceMs), worker?.then(started => started.stop(graceMs))])
-  await Promise.all([app.close(), endTraces()])
-  process.exit(0)
+  await stopProcess(log, [stopRequests(config, serving), stopJobs(config, worker)], closeApp(app, endTraces))
 }
 
 /** Runs jobs until it receives a shutdown signal, in addition to the processes that serve. */
@@ -115,14 +113,13 @@ export async function startJobProcess(config: Config, { onReady }: { onReady: ()
     await app.close()
     throw error
   })
-  const worker = await startJobs(app)
+  const worker = startJobs(app)
+  await worker
   const stop = waitForShutdownSignal(log)
   onReady()
   await stop
   metrics?.close()
-  await worker.stop(config.drainSeconds * 1_000)
-  await Promise.all([app.close(), endTraces()])
-  process.exit(0)
+  await stopProcess(log, [stopJobs(config, worker)], closeApp(app, endTraces))
 }
 
 async function logOrphanedServices({ config, installation, log }: App) {

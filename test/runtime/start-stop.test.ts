@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { childrenOf } from '../../scenarios/support/children.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
 import {
@@ -177,4 +178,37 @@ test('an HTTP/2 request still running after DRAIN_SECONDS is cut off', async () 
   assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
   assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
   session.destroy()
+})
+
+/** Replaces the end of each server's `close` by a script, in the process that inherits these options. */
+const replaceClose = (script: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
+    `import net from 'node:net'; net.Server.prototype.close = function () { ${script} return this }`,
+  )}`,
+})
+
+test('a hanging step is named in the log, and PostgreSQL still stops', async () => {
+  const server = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', ...replaceClose('') })
+  const postgres = findPostgresPid(environment.DATA_DIR) ?? 0
+  assert.deepEqual(await stopServer(server), { code: 1, signal: null })
+  const { step, msg } = JSON.parse(server.err.trim().split('\n').at(-1) ?? '')
+  assert.deepEqual([step, msg], ['requests', 'stop step timed out, continuing without it'])
+  assert.ok(!isRunning(postgres))
+})
+
+test('a step that blocks the event loop is logged and killed', async () => {
+  const server = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', ...replaceClose('for (;;);') })
+  const postgres = findPostgresPid(environment.DATA_DIR) ?? 0
+  assert.deepEqual(await stopServer(server), { code: null, signal: 'SIGKILL' })
+  const { steps, msg } = JSON.parse(server.err.trim().split('\n').at(-1) ?? '')
+  assert.deepEqual([steps, msg], [['requests', 'jobs'], 'stop step hangs, killing'])
+  await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends too')
+})
+
+test('worker processes that hang do not delay the stop', async () => {
+  const settings = { ...environment, DRAIN_SECONDS: '0', WEB_CONCURRENCY: '2', ...replaceClose('for (;;);') }
+  const server = await serve(['--no-demo'], settings)
+  const workers = childrenOf(server.pid)
+  assert.deepEqual((await stopServer(server)).signal, null)
+  for (const pid of workers) assert.ok(!isRunning(pid))
 })

@@ -66,6 +66,8 @@ export const machine: Section = {
       118,
       'SIGTERM arrives under load',
       ['runtime/start-stop.test.ts', 'requests still running after DRAIN_SECONDS are cut off'],
+      ['runtime/start-stop.test.ts', 'a hanging step is named in the log, and PostgreSQL still stops'],
+      ['runtime/start-stop.test.ts', 'a step that blocks the event loop is logged and killed'],
       ['runtime/start.test.ts', '… finishes running requests, stops PostgreSQL and exits with 0'],
       ['runtime/start-workers.test.ts', '… lets every worker finish and exits with 0'],
     ],
