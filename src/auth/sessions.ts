@@ -50,7 +50,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
     load: hashes =>
       readSession(
         db,
-        hashes.split(' ').map(each => Buffer.from(each, 'base64url')),
+        hashes.split(' ').map(hash => Buffer.from(hash, 'base64url')),
       ),
   })
 

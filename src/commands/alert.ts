@@ -39,7 +39,8 @@ export function alertCommand(program: Command) {
             ]),
           ),
         )
-        for (const remedy of new Set(alerts.map(each => `${each.kind}: ${remedyFor(each)}`))) console.log(remedy)
+        for (const remedy of new Set(alerts.map(openAlert => `${openAlert.kind}: ${remedyFor(openAlert)}`)))
+          console.log(remedy)
       }),
     )
 

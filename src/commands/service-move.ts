@@ -50,7 +50,7 @@ const describeOutcome = (name: string, { became, target }: { became: 'finished' 
     : `Interrupted move undone: ${name} stays in its previous shard.`
 
 async function findService({ control, databases }: Session, name: string): Promise<Service> {
-  const service = (await listAllServices(control)).find(each => each.name === name)
+  const service = (await listAllServices(control)).find(candidate => candidate.name === name)
   if (!service) throw new Error(`Service ${name} not found. Run "tillbridge service list".`)
   if (service.database !== undefined) await databases.open(service.database)
   return service

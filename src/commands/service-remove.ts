@@ -93,12 +93,12 @@ async function findDeletion(
   name: string,
   backup: Options['backup'],
 ): Promise<Deletion> {
-  const service = (await listAllServices(control)).find(each => each.name === name)
+  const service = (await listAllServices(control)).find(candidate => candidate.name === name)
   if (service && (await findMove(control, service.id)))
     throw new Error(
       `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
     )
-  const interrupted = (await listDeleting(control)).find(each => each.service.name === name)
+  const interrupted = (await listDeleting(control)).find(deletion => deletion.service.name === name)
   if (interrupted) return { control, ...interrupted, db: await databases.open(interrupted.service.database) }
   if (backup === false && service?.database !== undefined) {
     const missing = await findMissingServices(control, await databases.open(service.database), service.database)

@@ -177,7 +177,8 @@ async function createInShard(
   const data = await databases.open(database)
   const created = await addService(control, name, {}, database)
   const entry =
-    created ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
+    created ??
+    (await listAllServices(control)).find(candidate => candidate.name === name && candidate.database === database)
   if (!entry) throw new Error(await describeTakenName(control, name))
   const outcome = await data.transaction(async tx => {
     const result = await insertService(tx, entry)

@@ -73,7 +73,7 @@ export function shardCommand(program: Command) {
     .addHelpText('after', examples(['shard remove eu-2', 'unregisters it; the database itself stays']))
     .action((name: string) =>
       withDatabase(async ({ control }) => {
-        const entry = (await listShards(control)).find(each => each.name === name)
+        const entry = (await listShards(control)).find(candidate => candidate.name === name)
         if (!entry) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
         if (entry.services)
           throw new Error(

@@ -42,7 +42,7 @@ export const oneOf = <const T extends string>(description: string, fallback: T, 
   description,
   example: fallback,
   read(value) {
-    const choice = value === undefined ? fallback : choices.find(each => each === value)
+    const choice = value === undefined ? fallback : choices.find(allowed => allowed === value)
     if (choice === undefined) throw new InvalidSetting(`must be one of ${choices.join(', ')}`)
     return choice
   },

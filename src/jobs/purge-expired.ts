@@ -16,7 +16,7 @@ import { type JobRun, throwErrors } from './job.ts'
  */
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []
-  for (const each of [
+  for (const purge of [
     purgeReservations,
     purgeWrongPins,
     purgeUpstreamVouchers,
@@ -28,7 +28,7 @@ export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
     purgeResponses,
   ])
     try {
-      await each(db, () => signal.aborted)
+      await purge(db, () => signal.aborted)
     } catch (error) {
       signal.throwIfAborted()
       errors.push(error)

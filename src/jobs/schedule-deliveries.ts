@@ -33,11 +33,11 @@ export async function scheduleDeliveries(work: JobRun): Promise<void> {
 async function queueDeliveries({ db, keys }: JobRun, serviceId: number, idle: readonly IdleEndpoint[]) {
   const service = await readServiceOfJob(db, serviceId)
   if (!service) return
-  const kinds = [...new Set(idle.flatMap(each => each.kinds))]
+  const kinds = [...new Set(idle.flatMap(endpoint => endpoint.kinds))]
   const newest = await readCurrentPositions(db, service, kinds)
-  const isBehind = (each: IdleEndpoint) => {
-    const positions = decodeCursor({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
-    return each.hasDelivery || !positions || mayHaveChanges(positions, newest)
+  const isBehind = (endpoint: IdleEndpoint) => {
+    const positions = decodeCursor({ service, kinds: endpoint.kinds, key: keys.cursors }, endpoint.cursor)
+    return endpoint.hasDelivery || !positions || mayHaveChanges(positions, newest)
   }
   const behind = idle.filter(isBehind).map(({ id }) => id)
   if (behind.length) await addDeliveryJobs(db, service, behind)

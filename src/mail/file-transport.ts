@@ -10,7 +10,7 @@ export function createFileTransport(directory: string) {
   const pathFor = (messageId: string) => join(directory, `${messageId.slice(1, -1).replace(/[^\w.@-]/g, '_')}.eml`)
   return {
     async send({ messageId, bytes }: ComposedMessage) {
-      for (const each of [directory, drafts]) await mkdir(each, { recursive: true, mode: 0o700 })
+      for (const folder of [directory, drafts]) await mkdir(folder, { recursive: true, mode: 0o700 })
       await writeAtomically(pathFor(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
     },
     deleteFile: (messageId: string) => rm(pathFor(messageId), { force: true }),

@@ -75,7 +75,9 @@ export async function startJobs(app: App): Promise<Worker> {
     async stop(graceMs) {
       shutdown.abort()
       await Promise.race([polling, delay(1_000, undefined, { ref: false })])
-      await Promise.all([control, ...[...workers.values()].map(({ worker }) => worker)].map(each => each.stop(graceMs)))
+      await Promise.all(
+        [control, ...[...workers.values()].map(({ worker }) => worker)].map(worker => worker.stop(graceMs)),
+      )
     },
   }
 }

@@ -169,13 +169,13 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
     return collector()
   }
   const sampleEach = async (names: readonly string[], open: (name: string) => Shard | Promise<Shard>) => {
-    const each = names.map(name =>
+    const results = names.map(name =>
       withAvailability(
         async () => collect(await open(name)),
         value => createSample('tillbridge_shard_up', { shard: name }, value),
       ),
     )
-    return (await Promise.all(each)).flat()
+    return (await Promise.all(results)).flat()
   }
   return async () => {
     const names = await withinTimeout(shards.names())

@@ -77,7 +77,7 @@ function parseInterval(time: string): number | undefined {
 
 /** Formats seconds as an interval: 300 is `5m`. */
 function formatInterval(interval: number): string {
-  const [unit, size] = Object.entries(seconds).findLast(([, each]) => interval % each === 0) ?? ['s', 1]
+  const [unit, size] = Object.entries(seconds).findLast(([, unitSeconds]) => interval % unitSeconds === 0) ?? ['s', 1]
   return `${interval / size}${unit}`
 }
 

@@ -58,12 +58,12 @@ async function findProblems(
         `This shard was restored to a time before ${copy.name} was moved to ${copy.assignedShard}. To deactivate the old copy: tillbridge shard add ${name}`,
       )
     problems.push(...ahead.map(copy => describeAdoption(name, copy)))
-    for (const each of await findMissingServices(control.db, db, name))
-      problems.push(describeMissingService(name, each))
+    for (const service of await findMissingServices(control.db, db, name))
+      problems.push(describeMissingService(name, service))
     const unregistered = await findConflicts(control.db, entries)
     if (unregistered.length)
       problems.push(
-        `Services missing from the control database: ${unregistered.map(each => each.name).join(', ')}. To register them: tillbridge shard add ${name}`,
+        `Services missing from the control database: ${unregistered.map(service => service.name).join(', ')}. To register them: tillbridge shard add ${name}`,
       )
   } finally {
     offices.close()

@@ -58,7 +58,7 @@ export async function withDatabase<T>(
     }
     return await work({ control, keys, databases: { open, names }, services: { find } })
   } finally {
-    await Promise.all([...opened.values()].map(each => each.close()))
+    await Promise.all([...opened.values()].map(database => database.close()))
     await installation.close()
   }
 }

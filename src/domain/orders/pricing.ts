@@ -7,7 +7,7 @@ export function toMinorUnits(text: string, decimals: number): bigint {
   return parsed
 }
 
-export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, each) => total + each, 0n)
+export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
 
 /** Returns the value of a line in minor units. Negative if the discounts exceed the price. */
 export const computeLineValue = (price: bigint, quantity: number, discounts: readonly bigint[]) =>

@@ -131,7 +131,7 @@ export const backOfficeFields = {
       "The fingerprint of the SFTP server's host key, as `ssh-keygen -lf` prints it. Separate several with commas. Tillbridge sends nothing to a server with another key.",
     example: 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE',
     findProblem: value =>
-      value.split(',').every(each => /^\s*SHA256:[A-Za-z0-9+/]{43}=?\s*$/.test(each))
+      value.split(',').every(fingerprint => /^\s*SHA256:[A-Za-z0-9+/]{43}=?\s*$/.test(fingerprint))
         ? maxCharacters(500)(value)
         : 'must be one or more fingerprints (SHA256: and 43 characters), separated by commas',
   },

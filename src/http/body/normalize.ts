@@ -24,13 +24,13 @@ function normalize({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
   const choices = [schema, ...anyOf]
   if (typeof value === 'string') return choices.some(isPlain) ? toPlainCharacters(value) : value
   const { properties, required = [], items } = choices.find(choice => choice.properties || choice.items) ?? schema
-  if (Array.isArray(value)) return items ? value.map(each => normalize(items, each)) : value
+  if (Array.isArray(value)) return items ? value.map(item => normalize(items, item)) : value
   if (typeof value !== 'object' || value === null || !properties) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => {
+    Object.entries(value).map(([name, member]) => {
       const field = Object.hasOwn(properties, name) ? properties[name] : undefined
-      if (!field) return [name, each]
-      return [name, each === '' && !required.includes(name) && isNullable(field) ? null : normalize(field, each)]
+      if (!field) return [name, member]
+      return [name, member === '' && !required.includes(name) && isNullable(field) ? null : normalize(field, member)]
     }),
   )
 }

@@ -91,11 +91,11 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
 
   function validateObject({ properties = {}, patternProperties, required = [] }: Schema, value: object, at: string) {
     const any = patternProperties && Object.values(patternProperties)[0]
-    for (const [name, each] of Object.entries(value)) {
+    for (const [name, member] of Object.entries(value)) {
       if ((counts.invalid_body ?? 0) >= maxErrors) return
       const property = Object.hasOwn(properties, name) ? properties[name] : any
       const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (property) validate(property, each, pointer)
+      if (property) validate(property, member, pointer)
       else
         addError(
           'invalid_body',
@@ -119,12 +119,12 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     else if (value.length > maxItems) addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
     // Also the entries of a list that is too long: rules of the body rely on their types.
     const seen = new Set<unknown>()
-    for (const [i, each] of value.entries()) {
+    for (const [i, item] of value.entries()) {
       if ((counts.invalid_body ?? 0) >= maxErrors) return
-      if (items) validate(items, each, `${at}/${i}`, `An entry of ${name}`)
-      if (uniqueItems && value.length <= maxItems && seen.has(each))
+      if (items) validate(items, item, `${at}/${i}`, `An entry of ${name}`)
+      if (uniqueItems && value.length <= maxItems && seen.has(item))
         addError('invalid_field', `${at}/${i}`, `${name} can't have the same entry twice.`)
-      seen.add(each)
+      seen.add(item)
     }
   }
 

@@ -8,12 +8,12 @@ import { findErrorGuide } from './error-guides.ts'
 export function errorPage(code: ErrorCode): string {
   const { status, title, remedy } = errorCodes[code]
   const guide = findErrorGuide(code)
-  const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], each => errorCodes[each].status)
+  const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], errorCode => errorCodes[errorCode].status)
   const sections = [...byStatus]
     .sort(([a], [b]) => a - b)
     .map(
-      ([each, codes]) =>
-        `<dt>${each} ${escapeHtml(STATUS_CODES[each] ?? '')}</dt><dd>${codes.map(listed => renderLink(listed, code)).join(' ')}</dd>`,
+      ([groupStatus, codes]) =>
+        `<dt>${groupStatus} ${escapeHtml(STATUS_CODES[groupStatus] ?? '')}</dt><dd>${codes.map(listed => renderLink(listed, code)).join(' ')}</dd>`,
     )
   return `<!doctype html>
 <html lang="en">

@@ -9,7 +9,7 @@ const everyParameter = [
 for (const parameter of everyParameter) {
   if (parameter.$ref || parameter.required) continue
   const { example, examples = { example: { value: example } } } = parameter
-  for (const each of Object.values(examples)) each['x-disabled'] = true
+  for (const sample of Object.values(examples)) sample['x-disabled'] = true
   parameter.examples = examples
   delete parameter.example
 }

@@ -36,7 +36,7 @@ const toPath = (file: string) =>
 function loadPage(file: string): Page {
   const source = read(file)
   const [, title = '', rest = ''] = /^# ([^\n]+)\n(.*)/ms.exec(source) ?? []
-  const paragraph = rest.split('\n\n').find(each => /^\s*[A-Za-z`*]/.test(each)) ?? ''
+  const paragraph = rest.split('\n\n').find(block => /^\s*[A-Za-z`*]/.test(block)) ?? ''
   return { path: toPath(file), file, source, title: toText(title), description: toText(paragraph) }
 }
 
@@ -85,11 +85,11 @@ function buildSiteFile(path: string): CompressedFile | undefined {
       withoutSourceMap(readFileSync(new URL(import.meta.resolve('minisearch')), 'utf8')),
     )
   const { pages } = getContents()
-  const page = pages.find(each => each.path === path)
+  const page = pages.find(candidate => candidate.path === path)
   if (page) return toFile('text/html; charset=utf-8', renderPage(page))
-  const source = pages.find(each => `${each.path || 'index'}.md` === path)
+  const source = pages.find(candidate => `${candidate.path || 'index'}.md` === path)
   if (source) return toFile(markdown, source.source)
-  const image = pages.some(each => each.source.includes(`${path})`)) && /^images\/[\w-]+\.png$/.test(path)
+  const image = pages.some(candidate => candidate.source.includes(`${path})`)) && /^images\/[\w-]+\.png$/.test(path)
   return image ? toCompressedFile('image/png', readFileSync(new URL(`docs/${path}`, root))) : undefined
 }
 
@@ -120,7 +120,7 @@ function renderPage(page: Page) {
   const { title, html, headings } = renderMarkdown(page.source, target => resolveLink(page, target))
   const link = (to: Page, label = to.title) =>
     `<a href="${home}docs${to.path && `/${to.path}`}"${to === page ? ' aria-current="page"' : ''}>${escapeHtml(label)}</a>`
-  const section = sections.find(each => each.pages.includes(page))
+  const section = sections.find(candidate => candidate.pages.includes(page))
   const at = pages.indexOf(page)
   const [previous, next] = [pages[at - 1], pages[at + 1]]
   const source = `${home}docs/${page.path || 'index'}.md`
@@ -156,7 +156,7 @@ ${html}
 <footer>${previous ? `<span>Previous: ${link(previous)}</span>` : ''}${next ? `<span>Next: ${link(next)}</span>` : ''}</footer>
 </main>
 <nav id="contents" aria-label="Contents">
-${sections.map(each => `<h2>${escapeHtml(each.title)}</h2>\n<ul>${each.pages.map(to => `<li>${link(to)}</li>`).join('')}</ul>`).join('\n')}
+${sections.map(group => `<h2>${escapeHtml(group.title)}</h2>\n<ul>${group.pages.map(to => `<li>${link(to)}</li>`).join('')}</ul>`).join('\n')}
 </nav>
 ${
   headings.length > 1

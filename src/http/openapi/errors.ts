@@ -57,7 +57,7 @@ const isDefaultStatus = (status: number) =>
   [401, 403, 405, 406, 408, 413, 414, 415, 417, 429, 431, 500, 502, 503, 504].includes(status)
 
 /** Returns the errors that the response components don't list, in the order of the catalogue. */
-export const getOwnErrors = (codes: Iterable<ErrorCode>) => [...codes].filter(each => !sharedErrors.has(each))
+export const getOwnErrors = (codes: Iterable<ErrorCode>) => [...codes].filter(code => !sharedErrors.has(code))
 
 /**
  * Creates a writer of error responses. It collects the components: one per status, one per code, and one for the statuses that every operation
@@ -68,7 +68,7 @@ export function createErrorWriter(publicUrl: string, hasExamples: boolean) {
 
   /** Returns the error responses of an operation. `instance` is the path of an example request. */
   function write(codes: Iterable<ErrorCode>, instance: string) {
-    const byStatus = Map.groupBy(codes, each => errorCodes[each].status)
+    const byStatus = Map.groupBy(codes, code => errorCodes[code].status)
     let hasExample = !hasExamples
     const responses = [...byStatus].flatMap(([status, statusCodes]): [number, object][] => {
       const own = getOwnErrors(statusCodes)
@@ -84,9 +84,9 @@ export function createErrorWriter(publicUrl: string, hasExamples: boolean) {
   /** Refers to the component of a status, or without one to the component of the statuses that every operation has. */
   function refer(status?: number) {
     const name = status === undefined ? 'OtherError' : toPascalCase(STATUS_CODES[status] ?? '')
-    const isCovered = (each: ErrorCode) =>
-      status === undefined ? isDefaultStatus(errorCodes[each].status) : errorCodes[each].status === status
-    const codes = (Object.keys(errorCodes) as ErrorCode[]).filter(each => sharedErrors.has(each) && isCovered(each))
+    const isCovered = (code: ErrorCode) =>
+      status === undefined ? isDefaultStatus(errorCodes[code].status) : errorCodes[code].status === status
+    const codes = (Object.keys(errorCodes) as ErrorCode[]).filter(code => sharedErrors.has(code) && isCovered(code))
     components[name] ??= { ...buildResponse(codes, status, '/customers/search'), 'x-error-codes': codes }
     return { $ref: `#/components/responses/${name}` }
   }
@@ -150,20 +150,20 @@ const details: Partial<Record<ErrorCode, string>> = {
 }
 
 /** Returns an error with a realistic detail. */
-function buildExampleError(each: ErrorCode): ApiError {
-  const query = exampleQueries[each]
+function buildExampleError(code: ErrorCode): ApiError {
+  const query = exampleQueries[code]
   if (query !== undefined) {
     const schema = Type.Object({ updated_after: updatedAfterParameter, ...pagingParameters() })
     const [first, ...more] = parseQuery(schema, query, 'UTC').errors
     if (first) return toApiError([first, ...more])
   }
-  if (each === 'not_found') return notFound('record')
-  if (each === 'date_range_inverted') {
+  if (code === 'not_found') return notFound('record')
+  if (code === 'date_range_inverted') {
     const detail = '`updated_before` must be later than `updated_after`.'
-    return toApiError([{ parameter: 'updated_before', code: each, detail }])
+    return toApiError([{ parameter: 'updated_before', code, detail }])
   }
-  return new ApiError(each, details[each])
+  return new ApiError(code, details[code])
 }
 
-const buildExampleProblem = (each: ErrorCode, publicUrl: string, instance: string): Problem =>
-  createProblem(buildExampleError(each), { publicUrl, instance, requestId: exampleRequestId })
+const buildExampleProblem = (code: ErrorCode, publicUrl: string, instance: string): Problem =>
+  createProblem(buildExampleError(code), { publicUrl, instance, requestId: exampleRequestId })

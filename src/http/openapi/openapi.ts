@@ -22,10 +22,10 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
   for (const schema of [Problem, ListMeta, Warning, Reference]) writer.write(schema)
 
   const writeMethods = (sharing: readonly Operation[]) =>
-    Object.fromEntries(sharing.map(each => [each.method.toLowerCase(), writeOperation(writer, each)]))
+    Object.fromEntries(sharing.map(operation => [operation.method.toLowerCase(), writeOperation(writer, operation)]))
   const { paths, parameters } = shareParameters(
     Object.fromEntries([
-      ...[...Map.groupBy(operations, each => toTemplate(each.path))].map(([path, sharing]) => [
+      ...[...Map.groupBy(operations, operation => toTemplate(operation.path))].map(([path, sharing]) => [
         path,
         writeMethods(sharing),
       ]),

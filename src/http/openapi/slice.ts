@@ -42,7 +42,7 @@ export function sliceDocument(document: object, { view, tag }: Static<typeof sli
     )
   const [slicedPaths, slicedWebhooks] = [filter(paths), filter(webhooks)]
   const operations = [slicedPaths, slicedWebhooks].flatMap(all =>
-    Object.values(all).flatMap(each => Object.values(each)),
+    Object.values(all).flatMap(members => Object.values(members)),
   )
   const usedTags = new Set(operations.flatMap(operation => operation.tags))
   const used = collectReferences([slicedPaths, slicedWebhooks], components)
@@ -80,6 +80,6 @@ function collectReferences(value: unknown, components: OpenApiDocument['componen
     const [kind = '', name = ''] = $ref.split('/').slice(2)
     collectReferences(components[kind]?.[name], components, references)
   }
-  for (const each of Object.values(value)) collectReferences(each, components, references)
+  for (const member of Object.values(value)) collectReferences(member, components, references)
   return references
 }

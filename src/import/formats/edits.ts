@@ -18,7 +18,7 @@ export const writeDigest = async (path: string, description: string) =>
   writeFile(getDigestPath(path), await computeDigest(path, description), { mode: 0o600 })
 
 export const removeWithDigest = (path: string) =>
-  Promise.all([path, getDigestPath(path)].map(each => rm(each, { force: true })))
+  Promise.all([path, getDigestPath(path)].map(file => rm(file, { force: true })))
 
 /** True if the file exists and differs from what an import of this description wrote. */
 async function isEdited(path: string, description: string): Promise<boolean> {

@@ -131,11 +131,11 @@ export const lineConverterNames = Object.keys(lineConverters) as LineConverterNa
 /** Opens a converter for a file. Returns undefined if the file has its columns already, as a file of rejected lines does. */
 export function openLineConverter(name: LineConverterName, header: readonly string[]) {
   const { columns, open } = lineConverters[name]
-  const names = header.map(each => each.trim())
+  const names = header.map(heading => heading.trim())
   if (columns.every(column => names.includes(column))) return
   const added = columns.filter(column => !names.includes(column))
   const convert = open((...candidates) => {
-    const place = names.findIndex(each => candidates.includes(each))
+    const place = names.findIndex(heading => candidates.includes(heading))
     return cells => cells[place] ?? ''
   })
   return {

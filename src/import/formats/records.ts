@@ -92,7 +92,7 @@ function toTaxColumns(taxLines: ApiRecord[], currency: string) {
   const decimals = getDecimals(currency)
   const amounts = taxLines.map(({ amount }) => parseAmount(String(amount), decimals) ?? 0n)
   const tax = formatAmount(
-    amounts.reduce((sum, each) => sum + each, 0n),
+    amounts.reduce((sum, amount) => sum + amount, 0n),
     decimals,
   )
   return {

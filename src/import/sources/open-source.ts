@@ -8,6 +8,6 @@ export async function openExports(settings: BackOfficeSettings, signal: AbortSig
   const { exportFolder = '', sftpHostKey = '', sftpKeyFile: keyFile, sftpPassword: password } = settings
   const address = sftpAddressIn(exportFolder)
   if (!address) return openFolder(exportFolder)
-  const hostKeys = sftpHostKey.split(',').map(each => each.trim().replace(/=+$/, ''))
+  const hostKeys = sftpHostKey.split(',').map(fingerprint => fingerprint.trim().replace(/=+$/, ''))
   return openSftpFolder({ address, hostKeys, keyFile, password }, signal)
 }

@@ -25,7 +25,7 @@ export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): P
 
 /** Creates a folder that only this user can read, because the files have personal data. */
 async function createTemporaryFolder() {
-  for (const name of (await readdir(tmpdir())).filter(each => each.startsWith(prefix))) {
+  for (const name of (await readdir(tmpdir())).filter(entry => entry.startsWith(prefix))) {
     const path = join(tmpdir(), name)
     const folder = await stat(path).catch(() => undefined)
     if (folder && folder.uid === process.getuid?.() && Date.now() - folder.mtimeMs > maxTemporaryFolderAgeMs)

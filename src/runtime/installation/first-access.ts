@@ -139,9 +139,10 @@ export async function createDemoService(
   say: (line: string) => void,
 ) {
   const services = await listAllServices(db)
-  if (services.some(each => each.name === name)) throw new Error(`Service ${name} already exists.`)
+  if (services.some(candidate => candidate.name === name)) throw new Error(`Service ${name} already exists.`)
   const service =
-    (await addService(db, getDraftName(name), demoSettings)) ?? services.find(each => each.name === getDraftName(name))
+    (await addService(db, getDraftName(name), demoSettings)) ??
+    services.find(candidate => candidate.name === getDraftName(name))
   if (!service) throw new Error(`Service ${name} is being created by another process.`)
   // Demo data must not reach a real back office, even if the environment names one.
   await setBackOffice(db, keys, service, { driver: embeddedName })

@@ -29,7 +29,7 @@ export async function loadMarkedKeys(config: Config, db: Db): Promise<Keys> {
 /** True if this installation has the secret that a database was marked with. */
 export async function hasSecret(config: Config, digest: Buffer): Promise<boolean> {
   const secret = config.secretKey ?? (await readSecret(getSecretFile(config)))
-  return secret !== undefined && splitSecrets(secret).some(each => deriveKeys(each).digest.equals(digest))
+  return secret !== undefined && splitSecrets(secret).some(candidate => deriveKeys(candidate).digest.equals(digest))
 }
 
 /** SECRET_KEY can contain several secrets: the newest first, then those that a rotation replaces. */
@@ -52,13 +52,13 @@ export async function deriveVerifiedKeys(
   if (secret === undefined)
     throw new Error(`The secret that ${description} is missing. Set SECRET_KEY, or restore ${file}.${lost}`)
   const derived = splitSecrets(secret).map(deriveKeys)
-  const active = derived.find(each => each.digest.equals(digest))
-  if (active && previousDigest && !derived.some(each => each.digest.equals(previousDigest)))
+  const active = derived.find(candidate => candidate.digest.equals(digest))
+  if (active && previousDigest && !derived.some(candidate => candidate.digest.equals(previousDigest)))
     throw new Error(
       'SECRET_KEY must also contain the previous secret, after a comma, until "tillbridge secret rotate" reports that nothing uses it.',
     )
   if (active) {
-    const others = derived.filter(each => each !== active)
+    const others = derived.filter(candidate => candidate !== active)
     const keys: Keys = { ...active, others, isNewest: active === derived[0] }
     return mark.lookup ? { ...keys, ...deriveLookupKeys(unsealLookup(keys, mark.lookup)) } : keys
   }
@@ -67,7 +67,7 @@ export async function deriveVerifiedKeys(
   if (config.secretKey === undefined)
     throw new Error(`${file} ${different}, ${consequence}. Restore the file, or set SECRET_KEY to that secret.${lost}`)
   throw new Error(
-    stored !== undefined && splitSecrets(stored).some(each => deriveKeys(each).digest.equals(digest))
+    stored !== undefined && splitSecrets(stored).some(candidate => deriveKeys(candidate).digest.equals(digest))
       ? `SECRET_KEY ${different}. Remove the setting to use the secret in ${file}.`
       : `SECRET_KEY ${different}, ${consequence}. Set it to that secret.${lost}`,
   )

@@ -75,7 +75,7 @@ export async function addShard(
           copy => `${copy.name} is served from ${copy.assignedShard}. Its rows in ${name} are outdated and unused.`,
         ),
         ...ahead.map(copy => describeAdoption(name, copy)),
-        ...missing.map(each => describeMissingService(name, each)),
+        ...missing.map(service => describeMissingService(name, service)),
       ],
     }
   } finally {
@@ -93,7 +93,7 @@ async function findAdoptable(
   db: Database,
 ): Promise<MisplacedService[]> {
   const services = await findByName(db, take)
-  const missing = take.filter(each => !services.some(({ name }) => name === each))
+  const missing = take.filter(service => !services.some(({ name }) => name === service))
   if (missing.length) throw new Error(`Services not found in ${database}: ${missing.join(', ')}.`)
   const copies = await findMisplaced(installation.db, database, services)
   for (const copy of copies)

@@ -150,7 +150,7 @@ export async function retryEmailsIn(tx: Db, service: Service, id: string | undef
     update email set status = 'queued' where service_id = ${service.id} and encrypted_content is not null
        and ${id === undefined ? sql`status = 'failed'` : sql`email_id = ${id} and not_before <= now()`}
     returning email_id as id`)
-  for (const { id: each } of rows) await addJob(tx, service.id, sendEmailJob, { subject: each })
+  for (const { id: subject } of rows) await addJob(tx, service.id, sendEmailJob, { subject })
   return rows.length
 }
 

@@ -44,12 +44,12 @@ export async function publish(
   { serviceId }: Pick<Move, 'serviceId'>,
   { filled, empty }: MovedTables,
 ) {
-  for (const [each, tables] of [
+  for (const [publication, tables] of [
     [`${name}_filled`, filled],
     [`${name}_empty`, empty],
   ] as const) {
     const rows = tables.map(table => `${table} where (service_id = ${serviceId})`)
-    await source.run(raw(`create publication ${each} ${rows.length ? `for table ${rows.join(', ')}` : ''}`))
+    await source.run(raw(`create publication ${publication} ${rows.length ? `for table ${rows.join(', ')}` : ''}`))
   }
   await createSlot(source, name)
 }
@@ -121,7 +121,7 @@ export async function readCopyProgress(
      where ${isSubscription(name)}`)
   const isCopied = ({ state }: { state: string }) => 'fsr'.includes(state)
   return {
-    rows: rows.reduce((sum, each) => sum + (isCopied(each) ? (counts.get(each.table) ?? 0) : each.copied), 0),
+    rows: rows.reduce((sum, table) => sum + (isCopied(table) ? (counts.get(table.table) ?? 0) : table.copied), 0),
     ready: rows.filter(({ state }) => state === 'r').length,
     tables: rows.length,
     errors: rows[0]?.errors ?? 0,
@@ -204,9 +204,9 @@ export async function unsubscribe(target: Db, name: string) {
  */
 export async function unpublish(source: Db, name: string, copySlots?: string) {
   await source.run(raw(`drop publication if exists ${name}_filled, ${name}_empty, ${getKeysName(name)}`))
-  for (const each of [name, getKeysName(name)]) await dropSlot(source, each)
+  for (const slot of [name, getKeysName(name)]) await dropSlot(source, slot)
   // Without a subscription, the target starts no further copy.
-  if (copySlots !== undefined) for (const each of await listSlots(source, copySlots)) await dropSlot(source, each)
+  if (copySlots !== undefined) for (const slot of await listSlots(source, copySlots)) await dropSlot(source, slot)
 }
 
 const listSlots = async (source: Db, names: string) =>

@@ -61,7 +61,7 @@ async function listTables(db: Db): Promise<Table[]> {
      group by c.oid order by c.oid desc`)
   const ordered: Table[] = []
   while (remaining.length) {
-    const free = remaining.findIndex(({ name }) => !remaining.some(each => each.targets.includes(name)))
+    const free = remaining.findIndex(({ name }) => !remaining.some(table => table.targets.includes(name)))
     ordered.push(...remaining.splice(Math.max(0, free), 1))
   }
   return ordered

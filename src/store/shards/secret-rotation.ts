@@ -124,7 +124,9 @@ async function reencryptBlocks(db: Db, keys: Keys, { table, column, key: names, 
      where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${from + blocksPerBatch},0)`}::tid and ${isOfOther(keys, column)}`)
   let count = 0
   for (const row of rows) {
-    const isRow = names.map(name => sql`${raw(name)} = ${row.key[name]}`).reduce((all, each) => sql`${all} and ${each}`)
+    const isRow = names
+      .map(name => sql`${raw(name)} = ${row.key[name]}`)
+      .reduce((all, condition) => sql`${all} and ${condition}`)
     const sealed = seal(keys, context(row.key), unseal(keys, context(row.key), row.sealed))
     count += await db.run(sql`
       update ${raw(table)} set ${raw(column)} = ${sealed} where ${isRow} and ${raw(column)} = ${row.sealed}`)
@@ -145,7 +147,7 @@ export async function countRemaining(db: Db, keys: Keys): Promise<RemainingValue
     ({ table, column }) => sql`(select count(*) from ${raw(table)} where ${isOfOther(keys, column)})`,
   )
   const row = await db.row<RemainingValues>(sql`
-    select (${counts.reduce((all, each) => sql`${all} + ${each}`)})::integer as encrypted,
+    select (${counts.reduce((all, count) => sql`${all} + ${count}`)})::integer as encrypted,
            (select count(*)::integer from account_password where ${isOfOther(keys, 'password_hash')}) as passwords,
            (select count(*)::integer from voucher where ${isOfOther(keys, 'pin_hash')}) as pins`)
   if (!row) throw new Error('count of the remaining values returned no row')

@@ -161,7 +161,7 @@ export async function removeMissing(
   const all = await db.rows<{ id: string }>(
     sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${ofStores} ${unchanged}`,
   )
-  const missing = all.map(row => row.id).filter(each => !seen.has(each))
+  const missing = all.map(row => row.id).filter(recordId => !seen.has(recordId))
   if (!removeMost && isTooMany({ unseen: missing.length, all: all.length })) return { removed: 0, kept: missing.length }
   if (dryRun) return { removed: missing.length, kept: 0 }
   let removed = 0

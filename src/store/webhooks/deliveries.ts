@@ -54,7 +54,7 @@ export async function readEndpointState(
       from webhook where service_id = ${service.id} and webhook_id = ${id}`)
   if (!row) return
   const { secret, previousSecret, ...endpoint } = row
-  const [newest, previous] = [secret, previousSecret].map(each => each && unsealSecret(keys, service, id, each))
+  const [newest, previous] = [secret, previousSecret].map(sealed => sealed && unsealSecret(keys, service, id, sealed))
   return { ...endpoint, secrets: newest ? [newest, ...(previous ? [previous] : [])] : [] }
 }
 

@@ -139,5 +139,5 @@ function discardDelivery(condition: ReturnType<typeof sql>) {
   const columns = [sql`delivery_id`, sql`delivery_body`, sql`delivery_cursor`, sql`delivery_is_last`]
   return columns
     .map(column => sql`${column} = case when ${condition} then null else ${column} end`)
-    .reduce((all, each) => sql`${all}, ${each}`)
+    .reduce((all, assignment) => sql`${all}, ${assignment}`)
 }

@@ -44,8 +44,8 @@ export function parseCart(
   decimals: number,
 ): PricedCart {
   const lines = parseLines(findElements(root, 'CartDetails', 'CartDetail'), input, skuIds, decimals)
-  const freightOptions = findElements(root, 'FreightOptions', 'FreightType').flatMap(each => {
-    const option = parseFreight(each, decimals)
+  const freightOptions = findElements(root, 'FreightOptions', 'FreightType').flatMap(element => {
+    const option = parseFreight(element, decimals)
     return option ? [option] : []
   })
   const selected = findElement(root, 'SelectedFreightOption')
@@ -114,7 +114,9 @@ function parseDiscount(
       percentage: readPercentage(discount, 'Percentage'),
       source: { typeId: typeId === 2 ? (2 as const) : (3 as const), id },
     }
-  const index = own.findIndex(each => toMinorUnits(each.amount, decimals) === toMinorUnits(amount, decimals))
+  const index = own.findIndex(
+    ownDiscount => toMinorUnits(ownDiscount.amount, decimals) === toMinorUnits(amount, decimals),
+  )
   const known = own[index]
   // A discount that an order couldn't contain: its value would be rejected.
   if (typeId !== 1 || !known) throw new InvalidRecord('A discount of a cart has an unknown type or source.')

@@ -24,5 +24,5 @@ export function findPointer(message: string, body: unknown): string | undefined 
 function listStrings(value: unknown, pointer: string): { pointer: string; length: number }[] {
   if (typeof value === 'string') return [{ pointer, length: value.length }]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, each]) => listStrings(each, `${pointer}/${name}`))
+  return Object.entries(value).flatMap(([name, member]) => listStrings(member, `${pointer}/${name}`))
 }

@@ -87,9 +87,9 @@ export function parseOrder(order: Xml, { defaultCurrency, gateways }: OrderConte
 function findGateway(payment: Xml, gateways: Connection['gateways'] = {}) {
   const [merchantId, cardType] = [readText(payment, 'MerchantId'), readText(payment, 'CardType')]
   const candidates = Object.entries(gateways).filter(
-    ([, each]) => merchantId !== null && each.merchantId === merchantId,
+    ([, gateway]) => merchantId !== null && gateway.merchantId === merchantId,
   )
-  const [name] = candidates.find(([, each]) => each.cardType === cardType) ?? candidates[0] ?? []
+  const [name] = candidates.find(([, gateway]) => gateway.cardType === cardType) ?? candidates[0] ?? []
   return name ?? cardType ?? readText(payment, 'Origin') ?? 'unknown'
 }
 

@@ -13,8 +13,9 @@ const maxProducts = 20
 /** True if an order was rejected only for reasons that a changed price explains. */
 export const isAboutPrices = (error: ApiError) =>
   (error.errors.length ? error.errors : [error]).every(
-    each =>
-      each.code === 'payment_total_mismatch' || ('pointer' in each && /^\/lines\/\d+\/price$/.test(each.pointer ?? '')),
+    cause =>
+      cause.code === 'payment_total_mismatch' ||
+      ('pointer' in cause && /^\/lines\/\d+\/price$/.test(cause.pointer ?? '')),
   )
 
 /**

@@ -22,8 +22,8 @@ export function createMerchantCheck(client: Client, ttlMs: number): FindUnknownM
     const roots = ['ReferencesbyType', 'ReferencesByType']
     const root = await client.document({ endpoint: 'references', path: ['References', gatewayReferenceType], roots })
     return new Set(
-      findElements(root, 'References', 'Reference').flatMap(each =>
-        ['Code', 'Name'].flatMap(name => readText(each, name)?.toLowerCase() ?? []),
+      findElements(root, 'References', 'Reference').flatMap(reference =>
+        ['Code', 'Name'].flatMap(name => readText(reference, name)?.toLowerCase() ?? []),
       ),
     )
   }, ttlMs)

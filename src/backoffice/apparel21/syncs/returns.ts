@@ -19,7 +19,7 @@ export async function* fetchReturns(
     yield { end: { isIdle: true } }
     return
   }
-  const open = new Map((await openReturns()).map(each => [each.id, each]))
+  const open = new Map((await openReturns()).map(openReturn => [openReturn.id, openReturn]))
   const refreshes = async function* () {
     for (const { id, backOfficeId, customerId, orderId } of open.values())
       if ([backOfficeId, customerId, orderId].every(isId)) yield { id, version: '' }
