@@ -1,3 +1,4 @@
+import { defaultSettings } from '../src/domain/tenancy/service-settings.ts'
 import { renderVoucherEmail } from '../src/mail/voucher-email.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { takePicture } from './take-picture.ts'
@@ -6,7 +7,7 @@ import { takePicture } from './take-picture.ts'
 if (browserMissing) throw new Error(browserMissing)
 const { html } = renderVoucherEmail(
   {
-    number: '2062389',
+    number: '9123456789012345',
     pin: '204816',
     amount: '150.00',
     currency: 'AUD',
@@ -18,6 +19,11 @@ const { html } = renderVoucherEmail(
     subject: 'A gift voucher for you',
     deliveryDate: null,
   },
-  'Luma',
+  {
+    ...defaultSettings,
+    retailerName: 'Luma',
+    shopUrl: 'https://luma.example/gift-vouchers',
+    supportEmail: 'help@luma.example',
+  },
 )
-await takePicture('voucher-mail', html, { width: 720, height: 720 })
+await takePicture('voucher-mail', html, { width: 720, height: 960 })

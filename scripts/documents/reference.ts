@@ -46,14 +46,15 @@ ${table(['Status', 'Code', 'Meaning', 'What to do', 'Retry', 'Guide'], rows)}`
 export function buildAlertsPage() {
   const rows = Object.entries(alertKinds).map(([name, { title, remedy, autoResolves }]) => [
     code(name),
-    title.replaceAll('{subject}', '*account*'),
-    remedy.replaceAll('{subject}', '<subject>').replaceAll('{service}', '<service>'),
+    title,
+    remedy,
     autoResolves ? 'yes' : 'no',
   ])
   return `# Alerts
 
 Tillbridge raises an alert when a problem needs attention: in the console, in \`GET /alerts\` and by email to the setting \`alertEmail\`.
 An alert with *yes* in the last column disappears when its cause is fixed. Resolve the others with \`tillbridge alert resolve\`.
+\`{service}\` is the name of the service. \`{subject}\` is the affected record, which the alert names. [Runbooks](../operate/runbooks.md) has the steps for each alert.
 This page is generated from \`src/domain/alerts.ts\` by \`npm run docs\`.
 
 ${table(['Alert', 'Problem', 'What to do', 'Resolves automatically'], rows)}`

@@ -10,8 +10,8 @@ export interface JobContext {
   keys: Keys
   log: Logger
   mailTransport: MailTransport
-  /** The URL of the console, for links in emails. */
-  consoleUrl?: string | undefined
+  /** The URL of the installation, for links in emails. Absent if it isn't configured. */
+  publicUrl?: string | undefined
 }
 
 /** One attempt at a job. */

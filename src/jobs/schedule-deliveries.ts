@@ -2,7 +2,6 @@ import { decodeCursor } from '../change-feed/subscription.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
 import { readCurrentPositions } from '../store/change-feed/newest.ts'
 import { mayHaveChanges } from '../store/change-feed/positions.ts'
-import { addJob } from '../store/jobs/jobs.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import {
   addDeliveryJobs,
@@ -14,7 +13,6 @@ import {
   type IdleEndpoint,
 } from '../store/webhooks/schedule.ts'
 import type { JobRun } from './job.ts'
-import { formatSubject, sendAlertJob } from './send-alert.ts'
 
 /** Seconds until the next poll if there is no endpoint. Creating an endpoint queues a poll. */
 const idleSeconds = 5
@@ -47,11 +45,7 @@ async function alertOfFailing({ db, log }: JobRun) {
   // In one statement, so that an endpoint that succeeds now resolves the alert after it was raised.
   const failing = await db.transaction(async tx => {
     const endpoints = await findNewlyFailing(tx)
-    for (const endpoint of endpoints) {
-      const alert = toAlert(endpoint)
-      await raiseAlert(tx, endpoint.serviceId, alert)
-      await addJob(tx, endpoint.serviceId, sendAlertJob, { subject: formatSubject(alert) })
-    }
+    for (const endpoint of endpoints) await raiseAlert(tx, endpoint.serviceId, toAlert(endpoint))
     return endpoints
   })
   for (const { serviceId, id, url, since } of failing)

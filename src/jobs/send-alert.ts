@@ -1,18 +1,14 @@
 import { renderAlertEmail } from '../mail/alert-email.ts'
 import { compose } from '../mail/message.ts'
-import { type Alert, readAlert } from '../store/alerts/alerts.ts'
+import { readAlert } from '../store/alerts/alerts.ts'
 import { getSender } from '../store/mail/emails.ts'
 import type { ServiceJobRun } from './job.ts'
-
-/** The job that sends an alert to the service's `alertEmail`. Its subject names the alert. */
-export const sendAlertJob = 'send-alert'
-export const formatSubject = ({ kind, subject }: Pick<Alert, 'kind' | 'subject'>) => `${kind} ${subject}`
 
 /** Sends an alert email, unless the alert has been resolved. If the process is killed, the next attempt sends the email again with the same Message-ID. */
 export async function sendAlert({
   db,
   mailTransport,
-  consoleUrl,
+  publicUrl,
   service,
   subject: alertName,
   isLastAttempt,
@@ -26,7 +22,7 @@ export async function sendAlert({
   if (!alert || !address) return
   const from = getSender(service)
   const message = await compose({
-    ...renderAlertEmail(service.name, alert, consoleUrl),
+    ...renderAlertEmail(service.name, alert, publicUrl),
     from: { name: 'Tillbridge', address: from },
     to: { name: '', address },
     messageId: `<${kind}.${words.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,

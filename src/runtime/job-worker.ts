@@ -30,8 +30,7 @@ export async function startJobs(app: App): Promise<Worker> {
   const { config, installation, backOffices, shards, log } = app
   const [{ startWorker }, mail, jobsFor] = await Promise.all([import('../jobs/worker.ts'), app.mail(), loadJobs(app)])
   const { keys } = installation
-  const consoleUrl = config.publicUrl && `${config.publicUrl}/console`
-  const context = { db: installation.db, keys, log, mailTransport: mail, consoleUrl }
+  const context = { db: installation.db, keys, log, mailTransport: mail, publicUrl: config.publicUrl }
   /** Starts a worker, and watches the clock of its database while it runs. */
   const start = (...[ownContext, jobs]: Parameters<typeof startWorker>): Worker => {
     const stopped = new AbortController()

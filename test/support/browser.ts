@@ -1,8 +1,13 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { chromium } from 'playwright-core'
+import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 
 /** Debian's packages. The headless shell starts in a third of the time of the whole browser. */
 const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
@@ -163,4 +168,28 @@ async function keyDigest(host: string, port: number) {
   socket.destroy()
   const key = new X509Certificate(raw).publicKey.export({ type: 'spki', format: 'der' })
   return createHash('sha256').update(key).digest('base64')
+}
+
+/** Serves an HTML document, opens it in a page and closes both after the work. */
+export async function usingHtml(html: string, appearance: Appearance, work: (page: Page) => Promise<void>) {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-html-'))
+  const { cert, key } = ensureLocalCertificate(directory)
+  const server = createServer({ cert, key }, (_, response) =>
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`
+  try {
+    const page = await openPage(baseUrl, appearance)
+    try {
+      await page.goTo(baseUrl)
+      await work(page)
+    } finally {
+      await page.close()
+    }
+  } finally {
+    server.closeAllConnections()
+    server.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
 }

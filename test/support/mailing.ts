@@ -107,8 +107,8 @@ export function setUpMailing() {
       return logged.text
     },
     /** A worker; it is stopped after the test. */
-    startMailWorker(transport = openMailTransport({ smtpUrl: sink.url, dataDir: directory })) {
-      const worker = startWorker({ db: database.db, keys, log: logged.log, mailTransport: transport })
+    startMailWorker(transport = openMailTransport({ smtpUrl: sink.url, dataDir: directory }), publicUrl?: string) {
+      const worker = startWorker({ db: database.db, keys, log: logged.log, mailTransport: transport, publicUrl })
       workers.push(worker)
       return worker
     },

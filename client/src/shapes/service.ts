@@ -36,6 +36,14 @@ export interface SettingsChange {
   requireFullRedemption?: boolean | null | undefined
   /** The sender address of emails to shoppers. */
   emailSender?: string | null | undefined
+  /** The retailer's logo in emails to shoppers: the HTTPS URL of an image, 40 pixels high. Without it, emails show `retailerName`. */
+  logoUrl?: string | null | undefined
+  /** The retailer's colour in emails to shoppers. */
+  brandColour?: string | null | undefined
+  /** The HTTPS URL of the shop. Emails to shoppers link to it, and name it as the place to check the balance of a voucher. */
+  shopUrl?: string | null | undefined
+  /** The address in emails to shoppers for their questions. */
+  supportEmail?: string | null | undefined
   /** The recipient of alert emails. */
   alertEmail?: string | null | undefined
   /** The customer reference of each subscription: its type, and the values for yes and no. Without a mapping, Tillbridge stores the flag itself. */
@@ -170,6 +178,14 @@ export interface Settings {
   requireFullRedemption: boolean
   /** The sender address of emails to shoppers. */
   emailSender: string | null
+  /** The retailer's logo in emails to shoppers: the HTTPS URL of an image, 40 pixels high. Without it, emails show `retailerName`. */
+  logoUrl: string | null
+  /** The retailer's colour in emails to shoppers. */
+  brandColour: string
+  /** The HTTPS URL of the shop. Emails to shoppers link to it, and name it as the place to check the balance of a voucher. */
+  shopUrl: string | null
+  /** The address in emails to shoppers for their questions. */
+  supportEmail: string | null
   /** The recipient of alert emails. */
   alertEmail: string | null
   /** The customer reference of each subscription: its type, and the values for yes and no. Without a mapping, Tillbridge stores the flag itself. */

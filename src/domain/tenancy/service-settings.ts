@@ -130,6 +130,24 @@ export const Settings = Type.Object(
     ),
     requireFullRedemption: flag('True if vouchers can only be redeemed in full.'),
     emailSender: optional('The sender address of emails to shoppers.', 'gifts@luma.example', 'email'),
+    logoUrl: optional(
+      "The retailer's logo in emails to shoppers: the HTTPS URL of an image, 40 pixels high. Without it, emails show `retailerName`.",
+      'https://luma.example/logo.png',
+      'https-url',
+    ),
+    brandColour: Type.String({
+      description: "The retailer's colour in emails to shoppers.",
+      format: 'colour',
+      pattern: '^#[0-9A-Fa-f]{6}$',
+      default: '#14524a',
+      examples: ['#7a1f3d'],
+    }),
+    shopUrl: optional(
+      'The HTTPS URL of the shop. Emails to shoppers link to it, and name it as the place to check the balance of a voucher.',
+      'https://luma.example/gift-vouchers',
+      'https-url',
+    ),
+    supportEmail: optional('The address in emails to shoppers for their questions.', 'help@luma.example', 'email'),
     alertEmail: optional('The recipient of alert emails.', 'operations@luma.example', 'email'),
     subscriptionMapping: Type.Object(
       { email: Type.Optional(mapping('Emails.')), sms: Type.Optional(mapping('Text messages.')) },

@@ -168,5 +168,12 @@ export const checkMappedReferences = (
 export const settingFormats: Readonly<Record<string, (text: string) => string | undefined>> = {
   'time-zone': text => (isTimeZone(text) ? undefined : 'an IANA time zone'),
   currency: text => (Intl.supportedValuesOf('currency').includes(text) ? undefined : 'an ISO 4217 currency'),
+  colour: text => (/^#[\da-f]{6}$/i.test(text) ? undefined : 'a colour in the form #rrggbb'),
+  'https-url': text => (isHttpsUrl(text) ? undefined : 'an https:// URL without a password'),
   release: text => (isRelease(text) ? undefined : 'a version such as 2025.1'),
+}
+
+function isHttpsUrl(text: string) {
+  const { protocol, username, password } = URL.parse(text) ?? {}
+  return protocol === 'https:' && !username && !password && !/\s/.test(text)
 }

@@ -13,11 +13,23 @@ export interface Alert {
   detail: string
 }
 
-/** Records an alert. If it exists already, counts the occurrence and updates the detail. */
+/** The job that sends an alert to the service's `alertEmail`. Its subject is the kind of the alert, a space and the alert's subject. */
+export const sendAlertJob = 'send-alert'
+
+/**
+ * Records an alert, and queues its email if the service has an `alertEmail`. If the alert exists already, counts the occurrence and updates
+ * the detail. One statement, so that the alert and its email are committed together also outside a transaction.
+ */
 export const raiseAlert = (db: Db, serviceId: number, { kind, subject, detail }: Alert) =>
   db.run(sql`
-    insert into alert as a (service_id, kind, subject, detail) values (${serviceId}, ${kind}, ${subject}, ${detail})
-    on conflict (service_id, kind, subject) do update set detail = excluded.detail, times = a.times + 1, changed_at = now()`)
+    with raised as (
+      insert into alert as a (service_id, kind, subject, detail) values (${serviceId}, ${kind}, ${subject}, ${detail})
+      on conflict (service_id, kind, subject) do update set detail = excluded.detail, times = a.times + 1, changed_at = now()
+      returning service_id, kind || ' ' || subject as job_subject, times)
+    insert into job (service_id, name, subject)
+    select service_id, ${sendAlertJob}, job_subject from raised join service using (service_id)
+     where times = 1 and settings->>'alertEmail' is not null
+    on conflict do nothing`)
 
 /** Returns an unresolved alert and the time it was last raised. */
 export const readAlert = (db: Db, serviceId: number, { kind, subject }: { kind: string; subject: string }) =>

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import PostalMime from 'postal-mime'
 import { raw, sql } from '../../../src/database/db.ts'
+import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { compose } from '../../../src/mail/message.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { renderVoucherEmail } from '../../../src/mail/voucher-email.ts'
@@ -12,10 +13,17 @@ import { queueVoucherEmail, retryEmails } from '../../../src/store/mail/emails.t
 import { getVoucherMailStatus, gift, setUpMailing } from '../../support/mailing.ts'
 
 const mailing = setUpMailing()
+const luma = { ...defaultSettings, retailerName: 'Luma' }
 const { startMailWorker, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
+/** Changes settings of the service. Null resets one. */
+const changeSettings = (change: Record<string, string | null>) =>
+  mailing.db.run(
+    sql`update service set settings = jsonb_strip_nulls(settings || ${JSON.stringify(change)}::jsonb) where service_id = ${mailing.service.id}`,
+  )
+
 test('both email forms contain names, amount, expiry, number and PIN', () => {
-  const { text, html, subject } = renderVoucherEmail(gift, 'Luma')
+  const { text, html, subject } = renderVoucherEmail(gift, luma)
   assert.equal(subject, 'A gift for you')
   const facts = ['Luma', 'Veronica Costello', 'John Smith', 'AUD 1,500.00', '21 November 2029', '2062389', '204816']
   for (const form of [text, html]) {
@@ -24,33 +32,91 @@ test('both email forms contain names, amount, expiry, number and PIN', () => {
   }
   assert.doesNotMatch(
     html,
-    /<(script|img|link|a|iframe|style)\b|url\(|https?:/i,
+    /<(script|img|link|a|iframe)\b|url\(|@import|https?:/i,
     'nothing is loaded, nothing is linked',
   )
 })
 
+test("the email has the retailer's logo, colour, shop button and support address", async () => {
+  const settings = {
+    logoUrl: 'https://luma.example/logo.png?a=1&b=2',
+    brandColour: '#FFD400',
+    shopUrl: 'https://luma.example/gift-vouchers',
+    supportEmail: 'help@luma.example',
+  }
+  await changeSettings(settings)
+  await queue({ number: '9123456789012345' })
+  startMailWorker()
+  await untilSent()
+  const [{ html = '', text = '' } = {}] = mailing.sink.delivered
+  assert.match(html, /<img src="https:\/\/luma\.example\/logo\.png\?a=1&amp;b=2" alt="Luma &amp; Söhne" height="40"/)
+  assert.match(html, /background: #FFD400; [^"]*color: #1d2b2a"/, 'dark ink on a light colour')
+  assert.match(html, /<a href="https:\/\/luma\.example\/gift-vouchers"[^>]*>Shop at Luma &amp; Söhne<\/a>/)
+  assert.match(html, /<a class="link" href="mailto:help@luma\.example"/)
+  const help =
+    'To check the balance, enter the voucher number and PIN at luma.example. Questions? Write to help@luma.example, but never send your PIN.'
+  assert.ok(text.includes(help), text)
+  assert.ok(html.replace(/<[^>]+>/g, '').includes(help))
+  assert.match(text, /^Shop: {11}https:\/\/luma\.example\/gift-vouchers$/m)
+  assert.match(text, /^Voucher number: 9123456789012345$/m)
+  assert.match(html.replace(/<[^>]+>/g, ''), /\b9123456789012345\b/, 'copied in one piece')
+  assert.deepEqual(
+    [...html.matchAll(/nowrap[^>]*>(\w+)</g)].map(([, part]) => part),
+    ['9123', '4567', '8901', '2345', '204816'],
+  )
+  await changeSettings(Object.fromEntries(Object.keys(settings).map(name => [name, null])))
+})
+
+test('an alert is emailed with its problem, remedy and links', async () => {
+  await changeSettings({ alertEmail: 'operations@luma.example' })
+  mailing.sink.faults.push({ at: 'rcpt', code: 550 })
+  await queue()
+  startMailWorker(undefined, 'https://api.example.com')
+  await until(() => mailing.sink.delivered.length, 'the alert email is delivered')
+  await changeSettings({ alertEmail: null })
+  const [{ receivers, subject, text = '', html = '' } = { receivers: [] }] = mailing.sink.delivered
+  const { email_id: id } = await mail()
+  assert.deepEqual(
+    [receivers, subject],
+    [['operations@luma.example'], '[Tillbridge] luma: Voucher email could not be sent'],
+  )
+  assert.match(text, /^The mail server rejected the message: 550/)
+  assert.ok(text.includes(`What to do: Fix the cause, then run tillbridge mail retry ${id} --service luma.`), text)
+  for (const link of [
+    'https://api.example.com/console#overview',
+    'https://api.example.com/docs/operate/runbooks#email_failed',
+  ]) {
+    assert.ok(text.includes(`: ${link}\n`), text)
+    assert.ok(html.includes(`<a href="${link}">`), html)
+  }
+  assert.match(text, /alertEmail of the service luma/)
+})
+
 test("the email shows the amount with all of the voucher's decimals", () => {
-  const { text, html } = renderVoucherEmail({ ...gift, amount: '1500.50', currency: 'HUF' }, 'Luma')
+  const { text, html } = renderVoucherEmail({ ...gift, amount: '1500.50', currency: 'HUF' }, luma)
   for (const said of [text, html]) assert.match(said, /HUF 1,500\.50/)
 })
 
 test('an email without message or expiry date omits their sections', () => {
-  const { text, html } = renderVoucherEmail({ ...gift, message: null, expiryDate: null }, 'Luma')
+  const { text, html } = renderVoucherEmail({ ...gift, message: null, expiryDate: null }, luma)
   for (const form of [text, html]) assert.doesNotMatch(form, /with this message|null|undefined|Valid until/)
 })
 
 test('names and messages are escaped in the HTML', () => {
   const nasty = `<script>alert(1)</script><a href="https://evil.example">&amp;'"`
-  const { html } = renderVoucherEmail({ ...gift, receiverName: nasty, senderName: nasty, message: nasty }, nasty)
+  const { html } = renderVoucherEmail(
+    { ...gift, receiverName: nasty, senderName: nasty, message: nasty },
+    { ...luma, retailerName: nasty },
+  )
   assert.doesNotMatch(html, /<script|<a |href="/)
   const escaped =
     '&lt;script&gt;alert(1)&lt;/script&gt;&lt;a href=&quot;https://evil.example&quot;&gt;&amp;amp;&#39;&quot;'
-  assert.equal(html.split(escaped).length - 1, 6, 'title, header, preview, greeting, sender, message')
+  assert.equal(html.split(escaped).length - 1, 7, 'title, header, preview, greeting, sender, message, balance')
 })
 
 test('names and messages cannot imitate our lines in the text', () => {
   const fake = 'Bob\nPIN:            000000\r\nVoucher number: 1'
-  const { text } = renderVoucherEmail({ ...gift, receiverName: fake, senderName: fake, message: fake }, 'Luma')
+  const { text } = renderVoucherEmail({ ...gift, receiverName: fake, senderName: fake, message: fake }, luma)
   assert.deepEqual(
     text.split('\n').filter(line => /^(PIN|Voucher number):/.test(line)),
     ['Voucher number: 2062389', 'PIN:            204816'],
@@ -73,7 +139,7 @@ test('a queued email reaches only its recipient and is then deleted', async () =
   assert.equal(message?.subject, 'A gift for you')
   assert.equal(message?.messageId, queued.message_id)
   assert.match(queued.message_id, /^<[\da-f-]{36}@luma\.example>$/)
-  const { text, html } = renderVoucherEmail(gift, 'Luma & Söhne')
+  const { text, html } = renderVoucherEmail(gift, mailing.service.settings)
   assert.equal(message?.text?.trim(), text.trim())
   assert.equal(message?.html?.trim(), html.trim())
   assert.deepEqual(message?.headers.map(({ key }) => key).sort(), [
@@ -119,8 +185,7 @@ const injections = [
 ]
 for (const evil of injections)
   test(`a name or subject ${JSON.stringify(evil.slice(0, 40))} adds no header or recipient`, async () => {
-    await mailing.db.run(sql`
-      update service set settings = settings || ${JSON.stringify({ retailerName: evil.replaceAll('\0', '') })}::jsonb where service_id = ${mailing.service.id}`)
+    await changeSettings({ retailerName: evil.replaceAll('\0', '') })
     await queue({ receiverName: evil, senderName: evil, subject: evil, message: evil })
     startMailWorker()
     await untilSent()
@@ -140,8 +205,7 @@ for (const evil of injections)
       ['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'],
     )
     for (const character of head) assert.ok(character === '\r' || character === '\n' || character >= ' ', head)
-    await mailing.db.run(sql`
-      update service set settings = settings || '{"retailerName": "Luma & Söhne"}'::jsonb where service_id = ${mailing.service.id}`)
+    await changeSettings({ retailerName: 'Luma & Söhne' })
   })
 
 for (const address of [
@@ -166,7 +230,7 @@ test('one message always has the same bytes', async () => {
     to: { name: 'Veronica', address: 'veronica@example.com' },
     messageId: `<${crypto.randomUUID()}@luma.example>`,
     date: new Date('2026-11-21T10:00:00Z'),
-    ...renderVoucherEmail(gift, 'Luma'),
+    ...renderVoucherEmail(gift, luma),
   }
   const [first, second] = [await compose(letter), await compose(letter)]
   assert.ok(first.bytes.equals(second.bytes))
