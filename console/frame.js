@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from './components/button.js'
 import { Problem } from './components/problem.js'
 import { useAction } from './components/use-load.js'
+import { countProblems, HealthContext, useLoadedHealth } from './lib/health.js'
 import { html } from './lib/html.js'
 import { includesRole, RoleContext } from './lib/role.js'
 import { linkTo, useRoute } from './lib/route.js'
@@ -16,6 +17,7 @@ export function Frame({ signedIn, service, choose, signOut }) {
   const allowed = pages.filter(({ role }) => includesRole(service.role, role))
   const current = allowed.find(page => page.path === path) ?? allowed[0]
   const record = parts.join(' ')
+  const loadedHealth = useLoadedHealth(current?.path)
   const content = useRef(/** @type {HTMLElement | null} */ (null))
   const previousPath = useRef(/** @type {string | undefined} */ (undefined))
   const { busy, error, run } = useAction()
@@ -30,7 +32,7 @@ export function Frame({ signedIn, service, choose, signOut }) {
     if (isNewPage) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current?.path, record])
 
-  return html`<${RoleContext.Provider} value=${service.role}>
+  return html`<${RoleContext.Provider} value=${service.role}><${HealthContext.Provider} value=${loadedHealth}>
     <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault()
       content.current?.focus()
@@ -45,7 +47,7 @@ export function Frame({ signedIn, service, choose, signOut }) {
       <ul>
         ${allowed.map(
           page =>
-            html`<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === current?.path ? 'page' : undefined}>${page.title}</a></li>`,
+            html`<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === current?.path ? 'page' : undefined}>${page.title}<${Badge} ...${countProblems(loadedHealth.health, page.path)} /></a></li>`,
         )}
       </ul>
     </nav>
@@ -53,8 +55,13 @@ export function Frame({ signedIn, service, choose, signOut }) {
       ${error && html`<${Problem} error=${error} />`}
       ${current && html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${parts} />`}
     </main>
-  <//>`
+  <//><//>`
 }
+
+/** The number of problems of a screen. @param {{ count: number, isCritical: boolean }} props */
+const Badge = ({ count, isCritical }) =>
+  count > 0 &&
+  html` <span class=${`badge ${isCritical ? 'critical' : 'degraded'}`} title=${`${count} ${count === 1 ? 'problem' : 'problems'}`}>${count}</span>`
 
 /** @param {{ services: { name: string }[], service: { name: string }, choose: (name: string) => void }} props */
 function Services({ services, service, choose }) {

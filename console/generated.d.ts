@@ -36,6 +36,20 @@ declare module 'tillbridge/mappings' {
   export const issueCsvCells: (kind: MappedKind, issue: unknown) => string[] | undefined
 }
 
+declare module 'tillbridge/health' {
+  /** A state in words with its level. The level is null if there is nothing to judge yet. */
+  export interface Assessment {
+    state: string
+    level: 'ok' | 'degraded' | 'critical' | null
+  }
+  /** Formats a duration in its largest suitable unit. */
+  export function formatDuration(seconds: number): string
+  export function assessRun(run: object): Assessment
+  export function assessImport(run: object, isDryRun: boolean): Assessment
+  export function assessSync(sync: object): Assessment
+  export function assessWebhook(webhook: object): Assessment
+}
+
 declare module 'tillbridge/formulas' {
   /** Returns a cell that is safe in a spreadsheet: a formula gets an apostrophe in front. */
   export const escapeFormula: (text: string) => string

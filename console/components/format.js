@@ -1,3 +1,4 @@
+import { formatDuration } from 'tillbridge/health'
 import { html } from '../lib/html.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
@@ -40,15 +41,6 @@ export function formatAge(time) {
   return `${formatDuration((Date.now() - Date.parse(time)) / 1_000)} ago`
 }
 
-/** Formats a duration in its largest suitable unit. @param {number} seconds */
-export function formatDuration(seconds) {
-  const rounded = Math.max(0, Math.round(seconds))
-  if (rounded < 90) return `${rounded} s`
-  if (rounded < 5_400) return `${Math.round(rounded / 60)} min`
-  if (rounded < 129_600) return `${Math.round(rounded / 3_600)} h`
-  return `${Math.round(rounded / 86_400)} days`
-}
-
 /** The age of a time, with the exact time of the reader's time zone in the tooltip. @param {{ time: string | null | undefined }} props RFC 3339 */
 export const Timestamp = ({ time }) =>
   time
@@ -70,6 +62,11 @@ export const Path = ({ path, short = false }) => {
 
 /** A state with a dot in its colour. @param {{ state: unknown, tone?: Tone | undefined }} props */
 export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`
+
+const tones = /** @type {const} */ ({ ok: 'good', degraded: 'warn', critical: 'bad' })
+
+/** A state with the colour of its level. @param {import('tillbridge/health').Assessment} props */
+export const Health = ({ state, level }) => html`<${State} state=${state} tone=${level ? tones[level] : 'idle'} />`
 
 /** @typedef {[name: string, value: unknown, wide?: 'wide']} Fact `wide`: has room for a long value */
 

@@ -1,12 +1,12 @@
+import { assessSync, formatDuration } from 'tillbridge/health'
 import { ExportableTable } from '../components/exportable-table.js'
-import { countColumn, formatDuration, State, Timestamp } from '../components/format.js'
+import { countColumn, Health, Timestamp } from '../components/format.js'
 import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { BackOffice } from './syncs/back-office.js'
-import { describeSync } from './syncs/runs.js'
 import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
@@ -18,8 +18,8 @@ const columns = [
   },
   {
     title: 'State',
-    value: sync => html`<${State} ...${describeSync(sync)} />`,
-    text: sync => describeSync(sync).state,
+    value: sync => html`<${Health} ...${assessSync(sync)} />`,
+    text: sync => assessSync(sync).state,
   },
   {
     title: 'Data age',

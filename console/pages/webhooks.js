@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { assessWebhook, formatDuration } from 'tillbridge/health'
 import { Dialog } from '../components/dialog.js'
-import { formatDuration, State, Timestamp } from '../components/format.js'
+import { Health, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
 import { Secret } from '../components/secret.js'
 import { useVersion } from '../components/use-load.js'
@@ -9,7 +10,6 @@ import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { Endpoint } from './webhooks/endpoint.js'
 import { EndpointForm } from './webhooks/form.js'
-import { describeWebhook } from './webhooks/health.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
@@ -21,8 +21,8 @@ const columns = [
   },
   {
     title: 'State',
-    value: each => html`<${State} ...${describeWebhook(each)} />`,
-    text: each => describeWebhook(each).state,
+    value: each => html`<${Health} ...${assessWebhook(each)} />`,
+    text: each => assessWebhook(each).state,
   },
   {
     title: 'Lag',

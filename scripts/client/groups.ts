@@ -67,7 +67,12 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   paymentGateways: { list: 'listPaymentGateways' },
   me: { get: 'getMe' },
-  service: { capabilities: 'getCapabilities', settings: 'getSettings', updateSettings: 'updateSettings' },
+  service: {
+    health: 'getHealth',
+    capabilities: 'getCapabilities',
+    settings: 'getSettings',
+    updateSettings: 'updateSettings',
+  },
   accounts: {
     list: 'listAccounts',
     get: 'getAccount',

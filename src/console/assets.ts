@@ -4,6 +4,7 @@ import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { changeKinds } from '../domain/changes.ts'
+import { assessImport, assessRun, assessSync, assessWebhook, formatDuration } from '../domain/health.ts'
 import { issueCsvCells, issueCsvHeaders } from '../domain/mappings/issue-csv.ts'
 import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
@@ -37,6 +38,7 @@ const packages = {
   'tillbridge/formulas': 'packages/formulas.js',
   'tillbridge/mappings': 'packages/mappings.js',
   'tillbridge/changes': 'packages/changes.js',
+  'tillbridge/health': 'packages/health.js',
 }
 type Package = keyof typeof packages
 
@@ -76,6 +78,8 @@ const sources: Record<Package, () => string> = {
   'tillbridge/remedies': () => `export const remedies = ${JSON.stringify(remedies)}\n`,
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(changeKinds)}\n`,
+  'tillbridge/health': () =>
+    [formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(each => `export ${each}\n`).join(''),
   'tillbridge/import-types': () => `export const importTypes = ${JSON.stringify(listImportTypes())}\n`,
   'tillbridge/mappings': () =>
     `export const platformImportTypes = ${JSON.stringify(platformImportTypes)}\nexport const issueCsvHeaders = ${JSON.stringify(issueCsvHeaders)}\nexport ${issueCsvCells}\n`,

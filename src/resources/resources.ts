@@ -6,6 +6,7 @@ import { changeRoutes } from './changes/changes.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
 import { paymentGateways } from './gateways.ts'
+import { health } from './health.ts'
 import { imports } from './imports.ts'
 import { inventory } from './inventory.ts'
 import { mappingCheck } from './mappings/mapping-check.ts'
@@ -51,6 +52,7 @@ export const routes: readonly RouteDefinition[] = [
   ...webhooks,
   ...syncs,
   ...imports,
+  ...health,
   ...alerts,
   ...stats,
   ...requests,

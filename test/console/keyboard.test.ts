@@ -63,7 +63,7 @@ test('resolving an alert keeps the focus in the list', { skip }, async () => {
   await page.waitForText('The last one.')
   await focus('Resolve: Export file has rejected lines')
   await page.key('Enter')
-  await page.waitForText('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention')
   await page.until(`document.activeElement.ariaLabel === 'Alerts'`)
 })
 

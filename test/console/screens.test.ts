@@ -54,19 +54,19 @@ test('the overview shows open issues with remedies until they are resolved', { s
   ])
   await assertAccessible(page, 'overview')
   await page.press('Resolve: Export file has rejected lines')
-  await page.waitForText('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention')
 })
 
 test('the overview is refreshed when the user returns', { skip }, async () => {
   await page.show('overview')
-  await page.waitForText('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention')
   const alert = { kind: 'export_file_rejected', subject: 'rewards.csv', detail: 'A new alert.' } as const
   await raiseAlert(api.db, api.service.id, alert)
   // The event of a page that becomes visible again.
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.waitForText('A new alert.')
   await page.press('Resolve: Export file has rejected lines')
-  await page.waitForText('Nothing needs attention.')
+  await page.waitForText('Nothing needs attention')
 })
 
 test('a sync shows its runs and data age and can be started', { skip }, async () => {
@@ -105,6 +105,16 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 60 s')
+  assert.match(
+    await main(),
+    /^Overview\s+\d problems? needs? attention[\s\S]+stock is late[\s\S]+\nSyncs/,
+    'problems come first',
+  )
+  assert.match(
+    await page.evaluate<string>(`document.querySelector('nav a[href="#syncs"] .badge.critical').title`),
+    /^\d problems?$/,
+  )
+  await assertAccessible(page, 'the overview with a problem')
   await page.press('Sync now: stock is late: 3 h old, due every 60 s')
   // Each failed call brings the circuit breaker closer to opening.
   await waitUntil(

@@ -1,9 +1,11 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
-import type { Capabilities, Settings, SettingsChange } from '../shapes/service.ts'
+import type { Capabilities, Health, Settings, SettingsChange } from '../shapes/service.ts'
 
-/** Capabilities and settings of the service. */
+/** Problems that need attention, with steps to fix them. */
 export interface ServiceApi {
+  /** Get service health. The current problems of the service, worst first: late or failed syncs, rejected and skipped records, failing webhooks, an open circuit breaker, and alerts. Webhooks are included for admins, alerts for maintainers. */
+  health(options?: CallOptions): Promise<Health>
   /** Get capabilities. The version of the back office, the available and unavailable capabilities, and the lag of each sync. */
   capabilities(options?: CallOptions): Promise<Capabilities>
   /** Get settings. The effective value of each setting: the configured value, otherwise the default. */
@@ -13,6 +15,7 @@ export interface ServiceApi {
 }
 
 export const service = (call: Calls): ServiceApi => ({
+  health: (options) => call.get('/health', {}, options),
   capabilities: (options) => call.get('/capabilities', {}, options),
   settings: (options) => call.get('/settings', {}, options),
   updateSettings: (body, options) => call.put('/settings', body, options),

@@ -106,6 +106,30 @@ export interface SettingsChange {
   confirmCurrencyChange?: boolean | undefined
 }
 
+export interface Health {
+  /** The worst level of the problems. `ok`: nothing needs attention. */
+  level: Open<'ok' | 'degraded' | 'critical'>
+  /** The problems, worst first. */
+  problems: HealthProblem[]
+}
+
+export interface HealthProblem {
+  /** `degraded`: works, but incompletely. `critical`: somebody must act. */
+  level: Open<'degraded' | 'critical'>
+  /** `back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, or the kind of an alert. */
+  kind: string
+  /** The affected sync, webhook or subject of the alert. Empty if it is the service. */
+  subject: string
+  /** The problem, for people. */
+  title: string
+  /** More about it. */
+  detail: string | null
+  /** The alert, if the problem is one (see `GET /alerts`). */
+  alert: string | null
+  /** The first occurrence, if it is known. */
+  since: string | null
+}
+
 export interface Capabilities {
   backOffice: BackOfficeRelease
   capabilities: Capability[]

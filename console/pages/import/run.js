@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Facts, State } from '../../components/format.js'
+import { assessImport } from 'tillbridge/health'
+import { Facts, Health } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { describeImport } from '../syncs/runs.js'
 import { RejectedLines } from './rejected.js'
 import { listUploads, uploadAll } from './upload.js'
 
@@ -59,7 +59,7 @@ function Result({ run, upload, syncLink }) {
   return html`<div class="card">
     <${Facts}
       facts=${[
-        ['State', html`<${State} ...${describeImport(run, isDryRun)} />`],
+        ['State', html`<${Health} ...${assessImport(run, isDryRun)} />`],
         ['Lines read', formatCount(run.read)],
         ...(isDryRun
           ? [['Valid', formatCount(run.read - run.rejected)]]

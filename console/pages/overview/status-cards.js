@@ -1,8 +1,6 @@
-import { formatDuration } from '../../components/format.js'
+import { assessSync, assessWebhook, formatDuration } from 'tillbridge/health'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { describeSync } from '../syncs/runs.js'
-import { describeWebhook } from '../webhooks/health.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
@@ -18,23 +16,19 @@ function StatusCard({ title, route, section: { data, isFailed }, summarize }) {
   return html`<${StatCard} title=${title} route=${route} ...${isFailed ? failed : summarize(data)} />`
 }
 
+/** Counts the records of each level. @param {any[]} records @param {(record: any) => import('tillbridge/health').Assessment} assess */
+function countLevels(records, assess) {
+  const count = (/** @type {string} */ level) => records.filter(record => assess(record).level === level).length
+  return { bad: count('critical'), warn: count('degraded') }
+}
+
 /** @param {any[]} syncs @returns {Summary} */
 function summarizeSyncs(syncs) {
   const number = syncs.length
   if (number === 0) return { number, text: 'no syncs', tone: 'idle' }
-  const bad = syncs.filter(sync => describeSync(sync).tone === 'bad')
-  const [overdue] = bad.filter(({ isOverdue }) => isOverdue)
-  if (overdue && bad.length === 1) {
-    const age = overdue.lagSeconds === null ? 'never synced' : `${formatDuration(overdue.lagSeconds)} old`
-    return {
-      number,
-      text: `${overdue.sync} is late: ${age}, due every ${formatDuration(overdue.intervalSeconds)}`,
-      tone: 'bad',
-    }
-  }
-  if (bad.length > 0) return { number, text: `${bad.length} late or failed`, tone: 'bad' }
-  const incomplete = syncs.filter(sync => sync.state !== 'running' && describeSync(sync).tone === 'warn').length
-  if (incomplete > 0) return { number, text: `${incomplete} with rejected or skipped records`, tone: 'warn' }
+  const { bad, warn } = countLevels(syncs, assessSync)
+  if (bad) return { number, text: `${bad} late or failed`, tone: 'bad' }
+  if (warn) return { number, text: `${warn} with rejected or skipped records`, tone: 'warn' }
   return { number, text: 'all on schedule', tone: 'good' }
 }
 
@@ -46,10 +40,9 @@ export const SyncsCard = ({ section }) =>
 function summarizeWebhooks(webhooks) {
   const number = webhooks.length
   if (number === 0) return { number, text: 'no webhooks', tone: 'idle' }
-  const count = (/** @type {string} */ tone) =>
-    webhooks.filter(webhook => describeWebhook(webhook).tone === tone).length
-  if (count('bad')) return { number, text: `${count('bad')} failing`, tone: 'bad' }
-  if (count('warn')) return { number, text: `${count('warn')} paused or retrying`, tone: 'warn' }
+  const { bad, warn } = countLevels(webhooks, assessWebhook)
+  if (bad) return { number, text: `${bad} failing`, tone: 'bad' }
+  if (warn) return { number, text: `${warn} paused or retrying`, tone: 'warn' }
   const lagSeconds = Math.max(0, ...webhooks.map(webhook => webhook.lag.seconds))
   return { number, text: lagSeconds ? `up to ${formatDuration(lagSeconds)} behind` : 'all up to date', tone: 'good' }
 }

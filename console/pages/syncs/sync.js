@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
+import { assessRun, assessSync, formatDuration } from 'tillbridge/health'
 import { importTypes } from 'tillbridge/import-types'
 import { Action } from '../../components/action.js'
 import { Chart } from '../../components/chart.js'
-import { countColumn, Facts, formatDuration, State, Timestamp } from '../../components/format.js'
+import { countColumn, Facts, Health, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad, useVersion } from '../../components/use-load.js'
@@ -10,7 +11,7 @@ import { callApi, toPagePath } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
-import { buildLagChart, describeRun, describeSync } from './runs.js'
+import { buildLagChart } from './runs.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
@@ -22,7 +23,7 @@ const columns = [
   },
   {
     title: 'State',
-    value: run => html`<${State} ...${describeRun(run)} />`,
+    value: run => html`<${Health} ...${assessRun(run)} />`,
     text: run => run.state,
   },
   { title: 'Mode', value: run => (run.full ? 'full' : 'changes') },
@@ -79,7 +80,7 @@ function SyncDetails({ sync, importLink, version, refresh }) {
   return html`<div class="card">
       <${Facts}
         facts=${[
-          ['State', html`<${State} ...${describeSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`],
+          ['State', html`<${Health} ...${assessSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`],
           ['Data age', sync.lagSeconds === null ? 'never synced' : formatDuration(sync.lagSeconds)],
           ['Schedule', sync.intervalSeconds === null ? 'manual' : `every ${formatDuration(sync.intervalSeconds)}`],
           ['Next run', sync.isQueued ? 'queued' : sync.nextRunAt && new Date(sync.nextRunAt).toLocaleTimeString()],

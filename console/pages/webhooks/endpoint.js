@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
+import { assessWebhook, formatDuration } from 'tillbridge/health'
 import { Action } from '../../components/action.js'
 import { Dialog } from '../../components/dialog.js'
-import { Facts, formatDuration, State, Timestamp } from '../../components/format.js'
+import { Facts, Health, State, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { RecordForm } from '../../components/record-form.js'
@@ -13,7 +14,6 @@ import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
 import { formatMs } from '../requests/format.js'
 import { EndpointForm } from './form.js'
-import { describeWebhook } from './health.js'
 import { ReplayForm } from './replay.js'
 
 /** @param {any} attempt */
@@ -63,8 +63,8 @@ export function Endpoint({ id }) {
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
-  const health = describeWebhook(data)
-  const needsRetry = health.tone !== 'good' && data.state !== 'paused'
+  const health = assessWebhook(data)
+  const needsRetry = health.level !== 'ok' && data.state !== 'paused'
   const showChange = () => {
     setOpen('')
     reload()
@@ -89,7 +89,7 @@ export function Endpoint({ id }) {
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          ['State', html`<${State} ...${health} />${data.stateReason && html` <small>${data.stateReason}</small>`}`],
+          ['State', html`<${Health} ...${health} />${data.stateReason && html` <small>${data.stateReason}</small>`}`],
           ['Lag', data.lag.seconds ? formatDuration(data.lag.seconds) : 'up to date'],
           ['Last delivered', html`<${Timestamp} time=${data.lastSuccessAt} />`],
           [

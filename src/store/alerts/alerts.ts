@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
-import { type AlertName, alertKinds } from '../../domain/alerts.ts'
+import { type AlertName, type AlertRecord, alertKinds } from '../../domain/alerts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 
@@ -60,6 +60,13 @@ export const readAlertPage = (db: Db, service: Service, request: PageRequest) =>
     },
     request,
   )
+
+/** Returns the newest 100 unresolved alerts of a service. */
+export const readAlertRecords = async (db: Db, service: Service) => {
+  const rows = await db.rows<{ record: string }>(sql`
+    select ${renderAlert(service)} as record from alert where service_id = ${service.id} order by begun_at desc limit 100`)
+  return rows.map(({ record }) => JSON.parse(record) as AlertRecord)
+}
 
 /** Deletes an alert and returns its last record. Returns undefined if there is no such alert. */
 export const resolveAlertById = (tx: Db, service: Service, id: string) =>

@@ -4,7 +4,7 @@ import { type Database, type Db, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { WebhookState } from '../../domain/webhooks/webhooks.ts'
+import type { Webhook, WebhookState } from '../../domain/webhooks/webhooks.ts'
 import { raiseAlert, resolveAlert } from '../alerts/alerts.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
@@ -21,6 +21,14 @@ const record = sql`
 /** Reads a page of the webhooks of a service, by ID. */
 export const readWebhookPage = (db: Db, service: Service, request: PageRequest) =>
   readPage(db, service, { table: sql`webhook`, record, key: sql`webhook_id`, live: true }, request)
+
+/** Returns the webhooks of a service. */
+export const readWebhookRecords = async (db: Db, service: Service) => {
+  const rows = await db.rows<{ record: string }>(
+    sql`select ${record} as record from webhook where service_id = ${service.id} order by webhook_id`,
+  )
+  return rows.map(row => JSON.parse(row.record) as Webhook)
+}
 
 /** Returns the record of one webhook as JSON text. */
 export const findWebhookRecord = (db: Db, service: Service, id: string) =>

@@ -1,0 +1,117 @@
+import { Action } from '../../components/action.js'
+import { Health, Timestamp } from '../../components/format.js'
+import { renderCode } from '../../components/problem.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
+import { callApi, loadAll } from '../../lib/api.js'
+import { getScreen, useHealth } from '../../lib/health.js'
+import { html } from '../../lib/html.js'
+import { useHasRole } from '../../lib/role.js'
+import { linkTo } from '../../lib/route.js'
+import { useSection } from './sections.js'
+
+/** @typedef {import('../../lib/health.js').HealthProblem} HealthProblem */
+
+/**
+ * What to do about an alert in the console. The API's remedy for these kinds names API paths instead.
+ * @type {Record<string, { remedy: string, page: string[], label: string, role: string }>}
+ */
+const consoleRemedies = {
+  sync_failing: {
+    remedy: 'The sync retries automatically. Its last runs show the error.',
+    page: ['syncs'],
+    label: 'View runs',
+    role: 'visitor',
+  },
+  sync_stalled: {
+    remedy: 'Check whether runs fail or take too long, and that a worker is running.',
+    page: ['syncs'],
+    label: 'View runs',
+    role: 'visitor',
+  },
+  webhook_failing: {
+    remedy: 'Check the latest attempts. Nothing is lost: delivery resumes when the endpoint responds.',
+    page: ['webhooks'],
+    label: 'View attempts',
+    role: 'admin',
+  },
+  webhook_expired: {
+    remedy:
+      'Deleted records since its last delivery can no longer be reported. Replay from the beginning, then resume the webhook.',
+    page: ['webhooks'],
+    label: 'Open webhook',
+    role: 'admin',
+  },
+  voucher_pin_guessing: {
+    remedy: "Ask the holder. If it wasn't them, suspend the voucher. The block ends automatically.",
+    page: ['search', 'voucher'],
+    label: 'Open voucher',
+    role: 'admin',
+  },
+}
+
+/** The button that retries, by kind of problem. @type {Record<string, { label: string, role: string, path: (subject: string) => string, body: object }>} */
+const retries = {
+  sync_unhealthy: {
+    label: 'Sync now',
+    role: 'maintainer',
+    path: subject => `/syncs/${subject}/run`,
+    body: { full: false },
+  },
+  webhook_unhealthy: {
+    label: 'Retry now',
+    role: 'admin',
+    path: subject => `/webhooks/${subject}/resume`,
+    body: {},
+  },
+}
+
+/** The problems that need attention, with buttons and remedies. @param {{ overview: import('./sections.js').Overview }} props */
+export function Attention({ overview }) {
+  const { health, error, reload } = useHealth()
+  const isMaintainer = useHasRole('maintainer')
+  const problems = health?.problems ?? []
+  const hasAlerts = problems.some(({ alert }) => alert)
+  const alerts = useSection(
+    'alerts',
+    overview,
+    async signal => (hasAlerts ? (await loadAll('/alerts', signal)).data : []),
+    [health],
+  )
+  const container = useKeptFocus()
+  const count = problems.length
+  const title = !health
+    ? 'Needs attention'
+    : count === 0
+      ? 'Nothing needs attention'
+      : `${count} ${count === 1 ? 'problem needs' : 'problems need'} attention`
+  return html`<section class=${`attention ${health?.level ?? ''}`} aria-label="Needs attention" tabindex="-1" ref=${container}>
+    <h2><${Health} state=${title} level=${health?.level ?? null} /></h2>
+    ${!health && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${error && html`<div class="empty">The health couldn't be loaded.</div>`}
+    ${count > 0 && html`<ul class="notices">${problems.map(problem => html`<${Notice} key=${`${problem.kind} ${problem.subject}`} problem=${problem} alert=${alerts.data?.find((/** @type {any} */ { id }) => id === problem.alert)} reload=${reload} />`)}</ul>`}
+    ${!isMaintainer && html`<p class="note">Only maintainers and admins see alerts.</p>`}
+  </section>`
+}
+
+/** @param {{ problem: HealthProblem, alert: any, reload: () => void }} props */
+function Notice({ problem: { level, kind, subject, title, detail, since, alert: alertId }, alert, reload }) {
+  const remedy = consoleRemedies[kind]
+  const page = remedy?.page ?? (alertId ? undefined : [getScreen(kind) ?? 'overview'])
+  const canOpen = useHasRole(remedy?.role ?? 'visitor')
+  const retry = retries[kind]
+  const post = (/** @type {string} */ path, /** @type {object} */ body) =>
+    callApi(path, { method: 'POST', body }).then(reload)
+  return html`<li class=${`card notice ${level}`}>
+    <div class="head">
+      <p><b><${Health} state=${title} level=${level} /></b> ${since && html`<small>${alert?.times > 1 && `${alert.times} times, `}since <${Timestamp} time=${since} /></small>`}</p>
+      <span class="choices">
+        ${retry && html`<${Action} label=${retry.label} name=${`${retry.label}: ${title}`} role=${retry.role} work=${() => post(retry.path(encodeURIComponent(subject)), retry.body)} />`}
+        ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${title}`} role="maintainer" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
+        ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? 'Open'}: ${title}`} href=${linkTo(...page, ...(subject ? [subject] : []))}>${remedy?.label ?? 'Open'}</a>`}
+      </span>
+    </div>
+    ${detail && html`<p>${subject && remedy ? html`${subject}: ${detail}` : detail}</p>`}
+    ${(remedy || alert) && html`<p>${renderCode(remedy?.remedy ?? alert.remedy)}</p>`}
+    ${alert?.autoResolves && html`<p class="note">Resolves automatically</p>`}
+  </li>`
+}

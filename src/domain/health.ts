@@ -1,0 +1,200 @@
+import { type Static, Type } from '../schemas/schemas.ts'
+import type { AlertRecord } from './alerts.ts'
+import type { Sync, SyncRun } from './sync/syncs.ts'
+import { Id, Instant, Nullable, OneOf, Text } from './values/fields.ts'
+import type { Webhook } from './webhooks/webhooks.ts'
+
+/** `ok`: nothing to do. `degraded`: works, but incompletely. `critical`: somebody must act. */
+const healthLevels = ['ok', 'degraded', 'critical'] as const
+export type HealthLevel = (typeof healthLevels)[number]
+
+/** A state in words with its level. The level is null if there is nothing to judge yet. */
+interface Assessment {
+  state: string
+  level: HealthLevel | null
+}
+
+// The console shows the same states, so src/console/assets.ts sends it the source of these functions. They can call each other, but can't
+// use other values of this module.
+
+/** Formats a duration in its largest suitable unit. */
+export function formatDuration(seconds: number) {
+  const rounded = Math.max(0, Math.round(seconds))
+  if (rounded < 90) return `${rounded} s`
+  if (rounded < 5_400) return `${Math.round(rounded / 60)} min`
+  if (rounded < 129_600) return `${Math.round(rounded / 3_600)} h`
+  return `${Math.round(rounded / 86_400)} days`
+}
+
+/** Assesses a run of a sync. Rejected or skipped records degrade it. */
+export function assessRun({ state, read, rejected, skipped }: SyncRun): Assessment {
+  if (state === 'running') return { state, level: null }
+  if (state !== 'ok') return { state, level: 'critical' }
+  if (rejected > 0 && rejected >= read) return { state: 'all rejected', level: 'critical' }
+  const parts: [number, string][] = [
+    [rejected, 'rejected'],
+    [skipped, 'skipped'],
+  ]
+  const problems = parts.flatMap(([count, word]) => (count ? `${count.toLocaleString('en')} ${word}` : []))
+  return problems.length ? { state: problems.join(', '), level: 'degraded' } : { state, level: 'ok' }
+}
+
+/** Assesses an import of a file, or its dry run. */
+export function assessImport(run: SyncRun, isDryRun: boolean): Assessment {
+  const { state, read, rejected } = run
+  if (state !== 'ok') return assessRun(run)
+  if (rejected === 0) return { state: isDryRun ? 'all lines valid' : 'imported', level: 'ok' }
+  if (rejected >= read) return { state: 'all lines rejected', level: 'critical' }
+  return {
+    state: `${rejected.toLocaleString('en')} of ${read.toLocaleString('en')} lines rejected`,
+    level: 'degraded',
+  }
+}
+
+/** Assesses a sync: overdue, or the result of its last run. */
+export function assessSync({ isOverdue, state, lastRun }: Sync): Assessment {
+  if (isOverdue) return { state: state === 'failed' ? 'failed' : 'late', level: 'critical' }
+  if (state === 'ok' && lastRun) return assessRun(lastRun)
+  if (state === 'none') return { state: 'never ran', level: null }
+  return { state, level: state === 'failed' ? 'critical' : null }
+}
+
+/** Assesses an endpoint. A failed last delivery degrades it. A lag of more than 5 minutes is critical. */
+export function assessWebhook({ state, lag, lastSuccessAt, lastFailure }: Webhook): Assessment {
+  if (state === 'failing') return { state, level: 'critical' }
+  if (state === 'paused') return { state, level: 'degraded' }
+  const isFar = lag.seconds > 300
+  const hasFailed = lastFailure && !(Date.parse(lastFailure.at) < Date.parse(lastSuccessAt ?? ''))
+  if (hasFailed) return { state: 'last delivery failed', level: isFar ? 'critical' : 'degraded' }
+  return isFar ? { state: 'behind', level: 'critical' } : { state, level: 'ok' }
+}
+
+/** A problem that needs attention, and the health of a service. */
+export type HealthProblem = Static<typeof HealthProblem>
+const HealthProblem = Type.Object(
+  {
+    level: OneOf('`degraded`: works, but incompletely. `critical`: somebody must act.', ['degraded', 'critical']),
+    kind: Text(
+      '`back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, or the kind of an alert.',
+      'sync_unhealthy',
+    ),
+    subject: Text('The affected sync, webhook or subject of the alert. Empty if it is the service.', 'stock', 500),
+    title: Text('The problem, for people.', 'stock is late: 16 min old, due every 5 min', 2_500),
+    detail: Nullable(Text('More about it.', 'back_office_unavailable: The back office cannot be reached.', 4_000)),
+    alert: Nullable(
+      Id('The alert, if the problem is one (see `GET /alerts`).', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
+    ),
+    since: Nullable(Instant('The first occurrence, if it is known.', '2026-11-21T09:30:09Z')),
+  },
+  { $id: 'HealthProblem', additionalProperties: false },
+)
+export const Health = Type.Object(
+  {
+    level: OneOf('The worst level of the problems. `ok`: nothing needs attention.', healthLevels),
+    problems: Type.Array(HealthProblem, { description: 'The problems, worst first.' }),
+  },
+  { $id: 'Health', additionalProperties: false },
+)
+
+/** What the health of a service is derived from. `breaker`: of the circuit breaker of the back office. */
+export interface ServiceState {
+  syncs: readonly Sync[]
+  webhooks: readonly Webhook[]
+  alerts: readonly AlertRecord[]
+  breaker: 'open' | 'closed' | null
+  now: Date
+}
+
+/** Alerts that need no action now. */
+const mildAlerts: ReadonlySet<string> = new Set([
+  'voucher_pin_guessing_by_ip',
+  'unknown_return_status',
+  'database_clock_set_back',
+])
+
+/** Rejected lines of a file are a problem for this long, because no later run removes them. */
+const importProblemMs = 24 * 3_600_000
+
+/** Derives the health of a service from its current state. Alerts come later, after several failures, so the state counts first. */
+export function assessService({ syncs, webhooks, alerts, breaker, now }: ServiceState): Static<typeof Health> {
+  const found = [
+    ...(breaker === 'open' ? [backOfficeProblem] : []),
+    ...syncs.flatMap(sync => findSyncProblem(sync, now)),
+    ...webhooks.flatMap(findWebhookProblem),
+  ]
+  const foundKeys = new Set(found.map(({ kind, subject }) => `${kind.split('_')[0]} ${subject}`))
+  const further = alerts.filter(
+    ({ kind, subject }) => !(/^(sync|webhook)_/.test(kind) && foundKeys.has(`${kind.split('_')[0]} ${subject}`)),
+  )
+  const problems = [...found, ...further.map(toProblem)]
+  const critical = problems.filter(({ level }) => level === 'critical')
+  const degraded = problems.filter(({ level }) => level === 'degraded')
+  return {
+    level: critical.length ? 'critical' : degraded.length ? 'degraded' : 'ok',
+    problems: [...critical, ...degraded],
+  }
+}
+
+const backOfficeProblem: HealthProblem = {
+  level: 'critical',
+  kind: 'back_office_unavailable',
+  subject: '',
+  title: "The back office isn't responding",
+  detail: 'Calls to it are paused. Tillbridge tries again every few seconds.',
+  alert: null,
+  since: null,
+}
+
+function findSyncProblem(sync: Sync, now: Date): HealthProblem[] {
+  const { sync: subject, isOverdue, lagSeconds, intervalSeconds, lastRun, detail } = sync
+  const { state, level } = assessSync(sync)
+  const isFile = lastRun?.origin === 'file'
+  const isOld = isFile && now.getTime() - Date.parse(lastRun.startedAt) > importProblemMs
+  if (level === null || level === 'ok' || sync.state === 'running' || (isOld && !isOverdue)) return []
+  const age = lagSeconds === null ? 'never synced' : `${formatDuration(lagSeconds)} old`
+  const notes = lastRun?.notes.map(({ note, count }) => `${count} × ${note}`).join('; ')
+  return [
+    {
+      level,
+      kind: isFile ? 'import_unhealthy' : 'sync_unhealthy',
+      subject,
+      title: isOverdue
+        ? `${subject} is late: ${age}, due every ${formatDuration(intervalSeconds ?? 0)}`
+        : `${isFile ? 'Import' : 'Sync'} of ${subject}: ${state}`,
+      detail: detail ?? (notes ? notes.slice(0, 4_000) : null),
+      alert: null,
+      since: lastRun?.endedAt ?? null,
+    },
+  ]
+}
+
+function findWebhookProblem(webhook: Webhook): HealthProblem[] {
+  const { id, url, lag, lastFailure, stateReason } = webhook
+  const { state, level } = assessWebhook(webhook)
+  if (level === null || level === 'ok') return []
+  const details = [
+    stateReason ?? lastFailure?.detail,
+    lag.seconds > 0 && `Changes have been waiting for ${formatDuration(lag.seconds)}.`,
+  ]
+  return [
+    {
+      level,
+      kind: 'webhook_unhealthy',
+      subject: id,
+      title: `Webhook ${url}: ${state}`,
+      detail: details.filter(Boolean).join(' ') || null,
+      alert: null,
+      since: lag.pendingSince,
+    },
+  ]
+}
+
+const toProblem = ({ id, kind, subject, title, detail, since }: AlertRecord): HealthProblem => ({
+  level: mildAlerts.has(kind) ? 'degraded' : 'critical',
+  kind,
+  subject,
+  title,
+  detail,
+  alert: id,
+  since,
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/database/db.ts'
+import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
+import { startTestApi, type TestApi } from '../../support/service.ts'
+
+let api: TestApi
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.stop())
+
+const readHealth = async (caller: Pick<TestApi, 'get'> = api) => (await caller.get('/health')).json.data
+
+const addRun = (sync: string, run: { read?: number; rejected?: number; skipped?: number; error?: string | null }) => {
+  const { read = 10, rejected = 0, skipped = 0, error = null } = run
+  return api.db.run(sql`
+    insert into sync_run (service_id, sync, origin, changed_at, ended_at, is_full, read, rejected, skipped, error)
+    values (${api.service.id}, ${sync}, 'file', clock_timestamp(), clock_timestamp(), false, ${read}, ${rejected}, ${skipped}, ${error})`)
+}
+
+test('a service without problems is ok', async () => {
+  assert.deepEqual(await readHealth(), { level: 'ok', problems: [] })
+})
+
+test('skipped and rejected lines degrade, and a rejected or failed file is critical', async () => {
+  await addRun('stock', { skipped: 3 })
+  assert.equal((await readHealth()).level, 'degraded')
+  await addRun('customers', { rejected: 10 })
+  await addRun('stores', { rejected: 2 })
+  await addRun('staff', { error: 'The file is not UTF-8.' })
+  const { level, problems } = await readHealth()
+  assert.equal(level, 'critical')
+  assert.deepEqual(problems.map((each: { level: string; title: string }) => [each.level, each.title]).sort(), [
+    ['critical', 'Import of customers: all rejected'],
+    ['critical', 'Import of staff: failed'],
+    ['degraded', 'Import of stock: 3 skipped'],
+    ['degraded', 'Import of stores: 2 rejected'],
+  ])
+  assert.equal(problems[0].level, 'critical', 'the worst come first')
+  for (const sync of ['stock', 'customers', 'stores', 'staff']) await addRun(sync, {})
+  assert.deepEqual(await readHealth(), { level: 'ok', problems: [] })
+})
+
+test('a failing webhook and its alert are one problem, which only admins see', async () => {
+  const { id } = (await api.db.row<{ id: string }>(sql`
+      insert into webhook (service_id, webhook_id, url, kinds, cursor, secret, last_failure)
+      values (${api.service.id}, gen_random_uuid(), 'https://shop.example/hooks', '[]', '', '', ${JSON.stringify({ at: '2026-11-21T09:00:00Z', status: 500, detail: 'The endpoint returned 500.' })})
+      returning webhook_id as id`)) as { id: string }
+  const [problem] = (await readHealth()).problems
+  assert.equal(problem.title, 'Webhook https://shop.example/hooks: last delivery failed')
+  assert.equal(problem.level, 'degraded')
+  assert.equal(problem.subject, id)
+  await raiseAlert(api.db, api.service.id, { kind: 'webhook_failing', subject: id, detail: '' })
+  assert.equal((await readHealth()).problems.length, 1)
+  await raiseAlert(api.db, api.service.id, { kind: 'email_failed', subject: 'x', detail: 'The server is down.' })
+  assert.deepEqual(
+    (await readHealth()).problems.map(({ kind }: { kind: string }) => kind),
+    ['email_failed', 'webhook_unhealthy'],
+  )
+  assert.deepEqual(await readHealth(await api.createAccount('visitor')), { level: 'ok', problems: [] })
+  assert.deepEqual(
+    (await readHealth(await api.createAccount('maintainer'))).problems.map(({ kind }: { kind: string }) => kind),
+    ['email_failed', 'webhook_failing'],
+  )
+})
