@@ -37,7 +37,7 @@ declare module 'tillbridge/mappings' {
 }
 
 declare module 'tillbridge/health' {
-  /** A state in words with its level. The level is null if there is nothing to judge yet. */
+  /** A state in words with its level. The level is null before the first result. */
   export interface Assessment {
     state: string
     level: 'ok' | 'degraded' | 'critical' | null

@@ -4,11 +4,11 @@ import type { Sync, SyncRun } from './sync/syncs.ts'
 import { Id, Instant, Nullable, OneOf, Text } from './values/fields.ts'
 import type { Webhook } from './webhooks/webhooks.ts'
 
-/** `ok`: nothing to do. `degraded`: works, but incompletely. `critical`: somebody must act. */
+/** `ok`: nothing to do. `degraded`: works, but incompletely. `critical`: an operator must act. */
 const healthLevels = ['ok', 'degraded', 'critical'] as const
 export type HealthLevel = (typeof healthLevels)[number]
 
-/** A state in words with its level. The level is null if there is nothing to judge yet. */
+/** A state in words with its level. The level is null before the first result. */
 interface Assessment {
   state: string
   level: HealthLevel | null
@@ -73,7 +73,7 @@ export function assessWebhook({ state, lag, lastSuccessAt, lastFailure }: Webhoo
 export type HealthProblem = Static<typeof HealthProblem>
 const HealthProblem = Type.Object(
   {
-    level: OneOf('`degraded`: works, but incompletely. `critical`: somebody must act.', ['degraded', 'critical']),
+    level: OneOf('`degraded`: works, but incompletely. `critical`: an operator must act.', ['degraded', 'critical']),
     kind: Text(
       '`back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, or the kind of an alert.',
       'sync_unhealthy',
@@ -96,7 +96,7 @@ export const Health = Type.Object(
   { $id: 'Health', additionalProperties: false },
 )
 
-/** What the health of a service is derived from. `breaker`: of the circuit breaker of the back office. */
+/** The state from which the health of a service is derived. `breaker`: the circuit breaker of the back office. */
 export interface ServiceState {
   syncs: readonly Sync[]
   webhooks: readonly Webhook[]

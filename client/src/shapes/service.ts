@@ -114,7 +114,7 @@ export interface Health {
 }
 
 export interface HealthProblem {
-  /** `degraded`: works, but incompletely. `critical`: somebody must act. */
+  /** `degraded`: works, but incompletely. `critical`: an operator must act. */
   level: Open<'degraded' | 'critical'>
   /** `back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, or the kind of an alert. */
   kind: string
