@@ -26,7 +26,7 @@ const importer = 'tillbridge (command line)'
 const incompleteFile =
   'the file is not complete, because lines were rejected or the import was resumed or stopped: no record was removed'
 const keptRecords =
-  'missing from the file, but kept because they are more than half of the list: check the file, or import it with --remove-most'
+  'missing from the file, but kept because they are more than half of the list: check the file, or override the stop with --remove-most (API: remove_most)'
 const removedRecords: Readonly<Record<CompleteList, string>> = {
   stock: 'stock levels became 0 because they are missing from the file',
   variant: 'SKUs removed because they are missing from the file',

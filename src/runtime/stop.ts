@@ -14,7 +14,7 @@ interface StopStep {
   run: () => Promise<unknown>
 }
 
-/** Milliseconds that a step can take in addition to the time that it waits for requests, jobs or PostgreSQL. */
+/** Extra milliseconds of a step, next to its wait for requests, jobs or PostgreSQL. */
 const reserveMs = 5_000
 
 /** Milliseconds that the bundled PostgreSQL can take: fast shutdown, immediate shutdown, kill. */

@@ -6,6 +6,7 @@ import { customerExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
+import { importAndWait } from '../support/import-and-wait.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 
@@ -256,4 +257,26 @@ test('a complete file shows in a dry run what it would remove', { skip }, async 
   await page.drop('stores.csv', Buffer.from('storeId,storeNumber,name\n1,1,One\n'))
   await page.until(`document.querySelector('[aria-label="Format"]')`)
   assert.equal(await page.evaluate(`document.querySelector('label.tick') === null`), true)
+})
+
+test('the safety stop of a complete file can be overridden after a dry run', { skip }, async () => {
+  const countCustomers = async () => (await api.get('/customers/search?limit=100')).json.data.length
+  const lines = Array.from({ length: 30 }, (_, i) => `STOP${i},Customer ${i}\n`)
+  await importAndWait(api, 'customers', `id,surname\n${lines.join('')}`)
+  const total = await countCustomers()
+  await page.show('import')
+  await page.drop('customers.csv', Buffer.from(`id,surname\n${lines[0]}`))
+  await page.until(`document.querySelector('label.tick')`)
+  await page.click(`document.querySelector('label.tick input')`)
+  await page.press('Dry run')
+  const missing = total - 1
+  await page.waitForText('kept because they are more than half of the list')
+  assert.equal(await page.evaluate(hasFact('To be removed')), false)
+  await page.press(`Dry run that also removes these ${missing}`)
+  await page.until(hasFact(`To be removed ${missing}`))
+  await assertAccessible(page, 'a dry run that removes')
+  assert.equal(await countCustomers(), total)
+  await page.press('Import')
+  await page.until(hasFact(`Removed ${missing}`))
+  assert.equal(await countCustomers(), 1)
 })

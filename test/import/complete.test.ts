@@ -107,7 +107,7 @@ test('a complete file that lacks more than half removes nothing', async () => {
   const stopped = await importAndWait(caller, 'customers&complete=true', file)
   assert.deepEqual(stopped.notes, [
     {
-      note: 'missing from the file, but kept because they are more than half of the list: check the file, or import it with --remove-most',
+      note: 'missing from the file, but kept because they are more than half of the list: check the file, or override the stop with --remove-most (API: remove_most)',
       count: 30,
     },
   ])

@@ -2,7 +2,7 @@ import { importTypes } from 'tillbridge/import-types'
 
 /**
  * How to import a file. `map`: the file's column for each of our columns. `constants`: the value of a column in every line. `isComplete`:
- * what the file lacks is removed.
+ * what the file lacks is removed, with `removesMost` even if it is more than half of the list.
  * @typedef {{
  *   type: string,
  *   fileFormat: import('./lines.js').FileFormat,
@@ -11,6 +11,7 @@ import { importTypes } from 'tillbridge/import-types'
  *   decimal: string,
  *   dateFormat: string,
  *   isComplete?: boolean,
+ *   removesMost?: boolean,
  * }} Plan
  */
 

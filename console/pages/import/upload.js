@@ -70,7 +70,7 @@ async function uploadFile({ file, plan, profile, isDryRun }, onProgress, signal)
   const type = plan.fileFormat.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
   const headers = isDryRun ? { prefer: 'tx=rollback' } : {}
-  const complete = plan.isComplete ? '&complete=true' : ''
+  const complete = plan.isComplete ? `&complete=true${plan.removesMost ? '&remove_most=true' : ''}` : ''
   const path = `/imports?type=${plan.type}${complete}&profile=${encodeURIComponent(JSON.stringify(profile))}`
   const { data } = await callApi(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
   return poll(data, `/imports/${data.id}`, { isOver: run => run.state !== 'running', onChange: onProgress, signal })
