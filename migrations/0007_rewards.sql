@@ -129,8 +129,9 @@ create table reward_entry (
   request_id uuid,
   created_at timestamptz not null default now(),
   check ((lot_kind is null) = (lot_id is null)),
-  check ((kind = 'redeem') = (order_number is null)),
-  check ((kind = 'redeem') = (request_id is not null)),
+  check (kind <> 'redeem' or request_id is not null),
+  check (kind in ('redeem', 'settle') or request_id is null),
+  check ((order_number is null) = (request_id is not null)),
   primary key (service_id, account_id, entry),
   foreign key (service_id, account_id) references reward_account on delete cascade,
   foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot on delete cascade
@@ -146,7 +147,8 @@ comment on column reward_entry.kind is
   'granted again. `owe`: points that could not be taken back. `cancel`: the return was cancelled, and its points are granted again. '
   '`redeem`: a redemption was confirmed.';
 comment on column reward_entry.order_number is 'Null for a redemption, which has a request_id.';
-comment on column reward_entry.request_id is 'Redemption that debits the lot.';
+comment on column reward_entry.request_id is
+  'Redemption that debits the lot. `settle`: the redemption that has ended without using its points, so that they pay what is owed.';
 comment on column reward_entry.lot_id is 'Lot that is credited or debited. Null: the entry changes no lot.';
 comment on column reward_entry.into_lot_id is 'Reward that the points were converted into.';
 comment on column reward_entry.amount is 'Points or value credited to the lot; negative if debited, or owed.';

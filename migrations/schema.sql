@@ -1177,14 +1177,16 @@ create table reward_entry (
                                                        -- reset it. Negative if the return is cancelled.
   order_number text collate "C",                       -- Null for a redemption, which has a request_id.
   return_number text collate "C",
-  request_id uuid,                                     -- Redemption that debits the lot.
+  request_id uuid,                                     -- Redemption that debits the lot. `settle`: the redemption that has ended without
+                                                       -- using its points, so that they pay what is owed.
   created_at timestamptz not null default now(),
   primary key (service_id, account_id, entry),
   foreign key (service_id, account_id) references reward_account(service_id, id) on delete cascade,
   foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot(service_id, account_id, kind, lot_id) on delete cascade,
-  check ((kind = 'redeem') = (order_number is null)),
-  check ((kind = 'redeem') = (request_id is not null)),
+  check ((kind in ('redeem', 'settle')) or request_id is null),
   check ((lot_kind is null) = (lot_id is null)),
+  check ((order_number is null) = (request_id is not null)),
+  check (kind <> 'redeem' or request_id is not null),
   check (kind in ('earn', 'settle', 'convert', 'reward', 'return', 'reverse', 'restore', 'owe', 'cancel', 'redeem'))
 );
 create index reward_entry_into on reward_entry (service_id, account_id, into_lot_id) where into_lot_id is not null;

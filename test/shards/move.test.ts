@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -6,10 +7,12 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../src/store/rewards/rewards.ts'
 import { readService } from '../../src/store/tenancy/services.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { openEvents } from '../support/event-stream.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
+import { buildTier } from '../support/reward-member.ts'
 import { buildCredentials } from '../support/servers.ts'
 import type { Caller } from '../support/service.ts'
 import { addVouchers, getValidationId, listLedgerSteps, lockVoucher } from '../support/voucher-shop.ts'
@@ -90,6 +93,11 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
     assert.ok(service)
     const to = { db, keys: shop.keys, service }
     await addVouchers(to, to, { 'V-1': {}, 'V-2': {} })
+    await upsertPrograms(db, service, [buildTier('1', '0.00')])
+    await upsertCustomers(db, service, [{ id: 'member', firstname: 'Ann', surname: 'Lee' }])
+    await upsertRewardAccounts(db, service, [{ id: 'a1', customerId: 'member', programId: '1', tierId: '1' }])
+    const lot = { accountId: 'a1', kind: 'reward', lotId: 'r1', createdAt: '2026-01-05 10:00:00', total: '20.00' }
+    await upsertRewardLots(db, service, [lot])
   } finally {
     await db.close()
   }
@@ -97,9 +105,17 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
   const first = await post(luma, '/customers', body, key)
   const validations = [await getValidationId(luma, 'V-1'), await getValidationId(luma, 'V-2')]
   assert.equal((await lockVoucher(luma, 'V-1', validations[0] ?? '')).status, 200)
+  const redemptions = '/rewards/accounts/a1/redemptions'
+  const requestId = randomUUID()
+  const reserved = await post(luma, redemptions, { requestId, amount: '15.00', seconds: 3_600 })
+  assert.equal(reserved.status, 201, reserved.text)
   const { endCursor } = (await luma.get('/changes?kinds=customer&limit=1000')).json.meta
 
   await shop.move('luma', 'east')
+
+  const second = await post(luma, redemptions, { requestId: randomUUID(), amount: '15.00' })
+  assert.equal(second.json.code, 'insufficient_rewards', 'its reservations of rewards')
+  assert.equal((await post(luma, `${redemptions}/${requestId}/confirm`, {})).json.data?.status, 'confirmed')
 
   assertReplay(await post(luma, '/customers', body, key), first)
   assert.equal((await post(luma, '/customers', buildCustomer(), key)).json.code, 'idempotency_key_reused')

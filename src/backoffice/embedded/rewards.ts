@@ -1,3 +1,4 @@
+import { sendWithCommit } from '../../database/db.ts'
 import {
   allocateRedemption,
   canAct,
@@ -17,6 +18,7 @@ import {
   readOpenLots,
   readRedemption,
   setRedemptionStatus,
+  settleOwedPoints,
   touchRewardAccount,
 } from '../../store/rewards/redemptions.ts'
 import type { WithTransaction } from '../../writes/write.ts'
@@ -58,6 +60,7 @@ export async function endRedemption(
         'An import has changed the account since the reservation. Cancel the redemption.',
       )
     setRedemptionStatus(tx, service, key, action === 'confirm' ? 'confirmed' : 'cancelled')
+    if (action === 'cancel') sendWithCommit(settleOwedPoints(tx, service, [key.requestId]))
     touchRewardAccount(tx, service, key.accountId)
   }
   return readRedemption(tx, service, key)

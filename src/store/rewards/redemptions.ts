@@ -110,6 +110,28 @@ export async function debitRedemption(tx: Db, service: Service, redemption: Rede
   return true
 }
 
+/**
+ * Takes points that accounts owe from their open lots, earliest expiry first, because these redemptions have just ended and reserve nothing
+ * any more. Call with the lock of the accounts.
+ */
+export const settleOwedPoints = (tx: Db, service: Service, requestIds: readonly string[]) =>
+  tx.run(sql`
+    with account as (
+      select a.id, a.points_owed, min(r.request_id::text)::uuid as request_id
+        from reward_redemption r join reward_account a on a.service_id = r.service_id and a.id = r.account_id
+       where r.service_id = ${service.id} and r.request_id = any(${requestIds}::uuid[]) and r.lot_kind = 'points' and a.points_owed > 0
+       group by a.id, a.points_owed),
+    lot as (
+      select a.*, l.lot_id, l.remaining, sum(l.remaining) over (partition by a.id order by l.expiry_date nulls last, l.created_at, l.lot_id) - l.remaining as earlier
+        from account a cross join lateral (
+          select lot_id, expiry_date, created_at, floor(total - redeemed - consumed - pending - ${reservedOfLot(sql`reward_lot`)}) as remaining
+            from reward_lot
+           where service_id = ${service.id} and account_id = a.id and kind = 'points' and redeemed + consumed + pending < total
+             and (expiry_date is null or expiry_date >= (now() at time zone ${service.settings.timeZone})::date)) l)
+    insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, amount, request_id)
+    select ${service.id}, id, 'settle', 'points', lot_id, -least(remaining, points_owed - earlier), request_id
+      from lot where remaining > 0 and earlier < points_owed`)
+
 /** Reads what is left of an account's open lots of one kind, less what pending redemptions reserve. Call after locking the account. */
 export async function readOpenLots(
   tx: Db,
@@ -232,11 +254,9 @@ export async function expireRedemptions(
      where service_id = ${service.id} and request_id = any(${due.map(({ requestId }) => requestId)}::uuid[]) and ${isDue}
     returning request_id as "requestId", account_id as "accountId"`)
   if (!expired.length) return
-  await deleteParts(
-    tx,
-    service,
-    expired.map(({ requestId }) => requestId),
-  )
+  const requestIds = expired.map(({ requestId }) => requestId)
+  await deleteParts(tx, service, requestIds)
+  await settleOwedPoints(tx, service, requestIds)
   await tx.run(sql`
     update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}
      where service_id = ${service.id} and id = any(${expired.map(({ accountId }) => accountId)})`)

@@ -3,14 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { endRedemptions } from '../../../src/jobs/end-redemptions.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
+import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
+import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { importing } from '../../import/import-command.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { createMember } from '../../support/reward-member.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
-import { assertReplay, post, withKey } from '../../support/write.ts'
+import { assertReplay, post, remove, withKey } from '../../support/write.ts'
 
 const api = await startTestApi()
 after(() => api.stop())
@@ -37,6 +40,16 @@ async function createShop() {
     return endRedemptions(offices).run({ db, keys, signal, log: pino({ level: 'silent' }) } as JobRun)
   }
   return { ...member, redeem, end, runJob }
+}
+
+/** Counts the rows of both tables of redemptions; the confirmed part moves to the ledger. */
+const countRows = async ({ id }: Pick<Service, 'id'>) => {
+  const { rows } = await api.db.pool.query(
+    `select (select count(*) from reward_redemption where service_id = $1)::integer as redemptions,
+            (select count(*) from reward_redemption_part where service_id = $1)::integer as parts`,
+    [id],
+  )
+  return [rows[0].redemptions, rows[0].parts]
 }
 
 test('rewards are reserved earliest expiry first, and used when confirmed', async () => {
@@ -153,6 +166,31 @@ test('orders neither convert nor take back reserved points', async () => {
   await checkLedger()
 })
 
+test('points that a redemption gives back are offset against owed points', async () => {
+  for (const ended of ['cancelled', 'expired'] as const) {
+    const { service, redeem, end, read, earn, giveBack, checkLedger, runJob, entries } = await createShop()
+    await earn('O1', '150.00')
+    const { requestId } = (await redeem({ points: 200 })).json.data
+    // 50 of the 150 points can be taken back. The others are reserved, so they are owed.
+    await giveBack('O1', '150.00')
+    if (ended === 'cancelled') assert.equal((await end('cancel', requestId)).json.data.status, ended)
+    else {
+      const { rowCount } = await api.db.pool.query(
+        'update reward_redemption set expires_at = clock_timestamp() where service_id = $1',
+        [service.id],
+      )
+      assert.equal(rowCount, 1)
+      await runJob()
+    }
+    assert.equal((await read()).availablePoints, 100, ended)
+    assert.ok((await entries()).some(entry => entry.startsWith('settle -')))
+    await checkLedger()
+    await earn('O2', '50.00')
+    assert.equal((await read()).availablePoints, 150, 'nothing is owed any more')
+    await checkLedger()
+  }
+})
+
 test('a confirmation fails if an import took the reserved rewards away', async () => {
   const { shop, redeem, end } = await createShop()
   const { requestId } = (await redeem({ amount: '25.00' })).json.data
@@ -161,6 +199,39 @@ test('a confirmation fails if an import took the reserved rewards away', async (
   assert.equal(code, 0)
   assert.equal((await end('confirm', requestId)).json.code, 'insufficient_rewards')
   assert.equal((await end('cancel', requestId)).json.data.status, 'cancelled')
+})
+
+test('the erasure of a customer deletes their redemptions', async () => {
+  const { shop, service, redeem, end } = await createShop()
+  const confirmed = (await redeem({ amount: '5.00' })).json.data
+  await end('confirm', confirmed.requestId)
+  await redeem({ amount: '10.00' })
+  await redeem({ points: 10 })
+  assert.deepEqual(await countRows(service), [3, 3])
+  const erased = await remove(shop, '/customers/c1')
+  assert.equal(erased.json.data?.status, 'erasing', erased.text)
+  await eraseRemainingData(api.db, api.keys, service, 'c1')
+  assert.deepEqual(await countRows(service), [0, 0])
+  assert.equal((await shop.get(`${path}/${confirmed.requestId}`)).status, 404)
+})
+
+test('redemptions stay for 90 days after their end, and pending ones stay', async () => {
+  const { shop, service, redeem, end } = await createShop()
+  const ids: string[] = []
+  for (const action of ['confirm', 'cancel', undefined] as const) {
+    const { requestId } = (await redeem({ amount: '1.00' })).json.data
+    if (action) await end(action, requestId)
+    ids.push(requestId)
+  }
+  const purge = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
+  const found = async () => (await Promise.all(ids.map(id => shop.get(`${path}/${id}`)))).map(({ status }) => status)
+  await purge()
+  assert.deepEqual(await found(), [200, 200, 200])
+  await api.db.run(sql`
+    update reward_redemption set expires_at = expires_at - interval '91 days' where service_id = ${service.id} and status <> 'pending'`)
+  await purge()
+  assert.deepEqual(await found(), [404, 404, 200])
+  assert.deepEqual(await countRows(service), [1, 1])
 })
 
 test('an account of the API can have 1,000 pending redemptions', async () => {
