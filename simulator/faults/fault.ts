@@ -31,9 +31,8 @@ export const faultKinds = {
 
 export type FaultKind = keyof typeof faultKinds
 
-/** A requested fault. Without a method or path it applies to every request. */
-export interface FaultInput {
-  kind: FaultKind
+/** The requests that a fault applies to. Without a method or path it applies to every request. */
+export interface FaultConditions {
   method?: string
   /** Below the base, e.g. `/Persons/*`; any case; `*` stands for anything. */
   path?: string
@@ -41,6 +40,11 @@ export interface FaultInput {
   times?: number
   /** Meets a request with this probability; default 1. */
   probability?: number
+}
+
+/** A requested fault. */
+export interface FaultInput extends FaultConditions {
+  kind: FaultKind
   seconds?: number
   bytesPerSecond?: number
   bytes?: number
@@ -56,11 +60,13 @@ export interface FaultInput {
   change?: Record<string, unknown>
 }
 
-export interface Fault extends FaultInput {
+export interface FaultState {
   id: number
   /** How many requests it has met. */
   met: number
 }
+
+export type Fault = FaultInput & FaultState
 
 const numbers = ['times', 'probability', 'seconds', 'bytesPerSecond', 'bytes', 'status', 'code'] as const
 const texts = ['method', 'path', 'description', 'location', 'root'] as const

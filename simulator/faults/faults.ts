@@ -1,23 +1,29 @@
 import { pathMatches } from '../world/ledger.ts'
-import { type Fault, type FaultInput, readFault } from './fault.ts'
+import { type FaultConditions, type FaultInput, type FaultState, readFault } from './fault.ts'
 
 /** The faults that are set. */
-export interface Faults {
+export interface Faults<Input extends FaultConditions = FaultInput> {
   /** Throws a TypeError if the fault is invalid. */
-  add(fault: FaultInput): Fault
+  add(fault: Input): Input & FaultState
   remove(id: number): boolean
   clear(): void
-  list(): readonly Fault[]
+  list(): readonly (Input & FaultState)[]
   /** Returns the faults that apply to a request, and counts the request in each. */
-  take(method: string, path: string): Fault[]
+  take(method: string, path: string): (Input & FaultState)[]
 }
 
-export function makeFaults(chance: (probability: number) => boolean): Faults {
-  let faults: Fault[] = []
+export const makeFaults = (chance: (probability: number) => boolean): Faults => createFaults(chance, readFault)
+
+/** Creates a list of faults, which `read` validates. */
+export function createFaults<Input extends FaultConditions>(
+  chance: (probability: number) => boolean,
+  read: (value: unknown) => Input,
+): Faults<Input> {
+  let faults: (Input & FaultState)[] = []
   let last = 0
   return {
     add(input) {
-      const fault = { ...readFault(input), id: ++last, met: 0 }
+      const fault = { ...read(input), id: ++last, met: 0 }
       faults.push(fault)
       return fault
     },

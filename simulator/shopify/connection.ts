@@ -1,0 +1,93 @@
+import { GraphQLError } from 'graphql'
+import type { Random } from '../shop/random.ts'
+import { type SearchValues, search } from './search.ts'
+
+/** Arguments of a connection. */
+export interface PageArguments {
+  first?: number | null
+  last?: number | null
+  after?: string | null
+  before?: string | null
+  query?: string | null
+  reverse?: boolean | null
+}
+
+/** The conditions under which a request reads its lists. */
+export interface ListConditions {
+  /** True in a bulk operation: no page size, and everything is listed. */
+  isBulk: boolean
+  isRepeated: boolean
+  isShuffled: boolean
+  isFilterIgnored: boolean
+  hasForeignCursor: boolean
+  random: Random
+  warnings: { path: string[]; query: string; warnings: object[] }[]
+}
+
+interface List<T> {
+  /** Names the list. A cursor of another list is rejected. */
+  name: string
+  records: readonly T[]
+  idOf(record: T): number
+  /** The value that orders the list. Default: the ID. */
+  sortOf?(record: T): number
+  valuesOf?(record: T): SearchValues
+  nodeOf(record: T): unknown
+}
+
+interface Cursor {
+  list: string
+  value: number
+  id: number
+}
+
+const maxPageSize = 250
+
+const encodeCursor = (cursor: Cursor) => Buffer.from(JSON.stringify(cursor)).toString('base64')
+
+function decodeCursor(text: string, list: string): Cursor {
+  try {
+    const cursor = JSON.parse(Buffer.from(text, 'base64').toString()) as Cursor
+    if (cursor.list === list) return cursor
+  } catch {}
+  throw new GraphQLError('Invalid cursor for current pagination sort.', { extensions: { code: 'BAD_REQUEST' } })
+}
+
+/** Returns one page of a list in the form of a connection. */
+export function connect<T>(list: List<T>, args: PageArguments, conditions: ListConditions) {
+  const size = args.first ?? args.last ?? undefined
+  if (size === undefined && !conditions.isBulk)
+    throw new GraphQLError('you must provide one of first or last', { extensions: { code: 'BAD_REQUEST' } })
+  if (size !== undefined && (size < 1 || size > maxPageSize))
+    throw new GraphQLError(`first must be from 1 to ${maxPageSize}`, { extensions: { code: 'BAD_REQUEST' } })
+  const { idOf, sortOf = idOf, valuesOf = record => ({ id: idOf(record) }) } = list
+  const query = conditions.isFilterIgnored ? undefined : args.query
+  const found = search(list.records, query, valuesOf)
+  if (found.warning && args.query)
+    conditions.warnings.push({ path: [list.name], query: args.query, warnings: [found.warning] })
+  const direction = args.reverse ? -1 : 1
+  const sorted = found.records.toSorted((a, b) => direction * (sortOf(a) - sortOf(b) || idOf(a) - idOf(b)))
+  const cursor = args.after && !conditions.isRepeated ? decodeCursor(args.after, list.name) : undefined
+  const start = cursor
+    ? sorted.findIndex(record => direction * (sortOf(record) - cursor.value || idOf(record) - cursor.id) > 0)
+    : 0
+  const rest = start < 0 ? [] : sorted.slice(start)
+  const page = conditions.isBulk ? rest : rest.slice(0, size)
+  const final = page.at(-1)
+  const shown = conditions.isShuffled ? conditions.random.shuffled(page) : page
+  const nodes = shown.map(record => list.nodeOf(record))
+  return {
+    nodes,
+    edges: nodes.map(node => ({ node })),
+    pageInfo: {
+      hasNextPage: page.length < rest.length,
+      endCursor: final
+        ? encodeCursor({
+            list: conditions.hasForeignCursor ? `other ${list.name}` : list.name,
+            value: sortOf(final),
+            id: idOf(final),
+          })
+        : null,
+    },
+  }
+}

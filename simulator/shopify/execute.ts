@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import {
+  buildSchema,
+  type DocumentNode,
+  defaultFieldResolver,
+  type ExecutionResult,
+  executeSync,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  Kind,
+  parse,
+  validate,
+} from 'graphql'
+import { predictCost, selectedFields, type Variables } from './cost.ts'
+import { rootFields } from './root.ts'
+import type { RequestContext } from './world.ts'
+
+interface Version {
+  schema: GraphQLSchema
+  /** The scopes of a type or a field (`Type.field`), one of which is needed. */
+  scopes: Readonly<Record<string, string[]>>
+}
+
+const opened = new Map<string, Version>()
+
+/** Opens the schema of a version, and keeps it. */
+export function openVersion(version: string): Version {
+  const known = opened.get(version)
+  if (known) return known
+  const read = (name: string) => readFileSync(new URL(`schema/${name}`, import.meta.url), 'utf8')
+  const loaded = { schema: buildSchema(read(`${version}.graphql`)), scopes: JSON.parse(read(`${version}-scopes.json`)) }
+  opened.set(version, loaded)
+  return loaded
+}
+
+export interface GraphqlRequest {
+  query: string
+  variables: Variables
+}
+
+/** A request that can be executed, or the errors of one that can't. */
+export type Checked = { document: DocumentNode; cost: number } | { errors: readonly GraphQLFormattedError[] }
+
+const asError = (message: string, code?: string): GraphQLFormattedError => ({
+  message,
+  ...(code !== undefined && { extensions: { code } }),
+})
+
+/** Parses a request, validates it against the schema of a version, and predicts its cost. */
+export function checkRequest(version: string, { query, variables }: GraphqlRequest): Checked {
+  const { schema } = openVersion(version)
+  let document: DocumentNode
+  try {
+    document = parse(query)
+  } catch (error) {
+    return { errors: [asError(error instanceof Error ? error.message : String(error))] }
+  }
+  const errors = validate(schema, document)
+  if (errors.length) return { errors: errors.map(error => error.toJSON()) }
+  return { document, cost: predictCost(schema, document, variables) }
+}
+
+/** The name of the operation of a document, by which the ledger and faults know it. */
+export const operationName = (document: DocumentNode) => {
+  const operation = document.definitions.find(each => each.kind === Kind.OPERATION_DEFINITION)
+  return operation?.name?.value ?? ''
+}
+
+/** Returns the errors of fields whose scopes the app doesn't have. */
+function findDenied({ schema, scopes }: Version, document: DocumentNode, granted: readonly string[]) {
+  const denied = new Map<string, GraphQLFormattedError>()
+  const root = selectedFields(schema, document)[0]?.field ?? ''
+  for (const { field, keys } of selectedFields(schema, document))
+    for (const key of keys) {
+      const needed = scopes[key]
+      if (!needed || needed.some(each => granted.includes(each) || granted.includes(each.replace(/^read_/, 'write_'))))
+        continue
+      const scope = needed[0] ?? ''
+      if (denied.has(scope)) continue
+      denied.set(scope, {
+        message: `Access denied for ${field} field. Required access: \`${scope}\` access scope.`,
+        path: [root],
+        extensions: {
+          code: 'ACCESS_DENIED',
+          documentation: 'https://shopify.dev/api/usage/access-scopes',
+          requiredAccess: `\`${scope}\` access scope.`,
+        },
+      })
+    }
+  return [...denied.values()]
+}
+
+const roots = new Set(['QueryRoot', 'Mutation'])
+
+/** Executes a checked request. */
+export function executeRequest(document: DocumentNode, variables: Variables, context: RequestContext): ExecutionResult {
+  const version = openVersion(context.version)
+  const denied = findDenied(version, document, context.world.settings.scopes)
+  if (denied.length)
+    return {
+      data: null,
+      errors: denied.map(({ message, extensions }) => new GraphQLError(message, { extensions: extensions ?? {} })),
+    }
+  return executeSync({
+    schema: version.schema,
+    document,
+    rootValue: rootFields,
+    contextValue: context,
+    variableValues: variables,
+    fieldResolver(source, args, contextValue, info) {
+      const value = defaultFieldResolver(source, args, contextValue, info)
+      // A missing field must not look like an empty one.
+      if (value === undefined && (roots.has(info.parentType.name) || !(info.fieldName in source)))
+        throw new GraphQLError(`The simulator has no ${info.parentType.name}.${info.fieldName}.`)
+      return value
+    },
+  })
+}
+
+/** Returns the points of a result: as predicted, but at most one for each object that it contains. */
+export function actualCost(predicted: number, data: unknown): number {
+  let objects = 0
+  const visit = (each: unknown): void => {
+    if (typeof each !== 'object' || each === null) return
+    if (!Array.isArray(each)) objects++
+    for (const part of Object.values(each)) visit(part)
+  }
+  visit(data)
+  return Math.min(predicted, objects)
+}
+
+type Row = Record<string, unknown>
+
+/** Writes the lines of a bulk query: each node is an object, and nested nodes follow it with `__parentId`. */
+export function toBulkLines(data: unknown): { lines: string[]; roots: number } {
+  const lines: string[] = []
+  let rootCount = 0
+  const isConnection = (value: unknown): value is { edges: { node: Row }[] } =>
+    typeof value === 'object' && value !== null && Array.isArray((value as { edges?: unknown }).edges)
+  const write = (node: Row, parentId: unknown) => {
+    const nested = Object.entries(node).filter(([, value]) => isConnection(value))
+    const own = Object.fromEntries(Object.entries(node).filter(([, value]) => !isConnection(value)))
+    lines.push(JSON.stringify(parentId === undefined ? own : { ...own, __parentId: parentId }))
+    for (const [, connection] of nested)
+      for (const { node: child } of (connection as { edges: { node: Row }[] }).edges) write(child, node.id)
+  }
+  for (const connection of Object.values((data ?? {}) as Row))
+    if (isConnection(connection))
+      for (const { node } of connection.edges) {
+        rootCount++
+        write(node, undefined)
+      }
+  return { lines, roots: rootCount }
+}

@@ -1,0 +1,292 @@
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
+import { connect, type PageArguments } from './connection.ts'
+import {
+  bulkNode,
+  customerNode,
+  itemNode,
+  levelNode,
+  locationNode,
+  orderNode,
+  requireCustomers,
+  subscriptionNode,
+  variantNode,
+} from './nodes.ts'
+import {
+  activate,
+  maxArrayLength,
+  once,
+  type SetQuantitiesInput,
+  setQuantities,
+  type UserError,
+} from './set-quantities.ts'
+import { findLevel } from './state.ts'
+import { fromGid, type RequestContext, toGid } from './world.ts'
+
+/* The fields of QueryRoot and Mutation. A field without an entry raises an error of the simulator. */
+
+type Resolver<Arguments> = (args: Arguments, context: RequestContext, info: GraphQLResolveInfo) => unknown
+
+const maxBulkOperations = 5
+
+/** Returns the key of `@idempotent` on the field of a mutation. */
+function keyOf(info: GraphQLResolveInfo): string | undefined {
+  for (const node of info.fieldNodes)
+    for (const directive of node.directives ?? [])
+      if (directive.name.value === 'idempotent') {
+        const value = directive.arguments?.find(each => each.name.value === 'key')?.value
+        if (value?.kind === 'Variable') return String(info.variableValues.coerced[value.name.value])
+        if (value?.kind === 'StringValue') return value.value
+      }
+  return
+}
+
+const noErrors: UserError[] = []
+
+const queries = {
+  shop: (_: object, { world: { settings } }: RequestContext) => ({
+    id: toGid('Shop', 1),
+    name: settings.shopName,
+    myshopifyDomain: `${settings.shopName}.myshopify.com`,
+    currencyCode: settings.currency,
+    ianaTimezone: settings.timeZone,
+    taxesIncluded: settings.taxesIncluded,
+    plan: { publicDisplayName: settings.plan, shopifyPlus: settings.plan === 'Plus', partnerDevelopment: false },
+    resourceLimits: { locationLimit: 200, maxProductVariants: 2_048 },
+  }),
+  currentAppInstallation: (_: object, { world: { settings } }: RequestContext) => ({
+    accessScopes: settings.scopes.map(handle => ({ handle })),
+    app: { id: toGid('App', 1), apiKey: settings.clientId },
+  }),
+  publicApiVersions: (_: object, { world: { settings } }: RequestContext) =>
+    settings.versions.map(handle => ({ handle, supported: true })),
+  locations: ((args, { world, lists }) =>
+    connect(
+      {
+        name: 'locations',
+        records: [...world.shop.locations.values()].filter(location => location.isActive || args.includeInactive),
+        idOf: location => location.id,
+        nodeOf: location => locationNode(world, location),
+      },
+      args,
+      lists,
+    )) satisfies Resolver<PageArguments & { includeInactive?: boolean }>,
+  productVariants: ((args, { world, lists }) =>
+    connect(
+      {
+        name: 'productVariants',
+        records: [...world.shop.variants.values()],
+        idOf: variant => variant.id,
+        valuesOf: ({ id, sku, barcode, updatedAt }) => ({ id, sku, barcode, updated_at: updatedAt }),
+        nodeOf: variant => variantNode(world, variant),
+      },
+      args,
+      lists,
+    )) satisfies Resolver<PageArguments>,
+  inventoryItems: ((args, { world, lists }) =>
+    connect(
+      {
+        name: 'inventoryItems',
+        records: [...world.shop.variants.values()],
+        idOf: variant => variant.itemId,
+        valuesOf: ({ itemId, sku, updatedAt }) => ({ id: itemId, sku, updated_at: updatedAt }),
+        nodeOf: variant => itemNode(world, variant),
+      },
+      args,
+      lists,
+    )) satisfies Resolver<PageArguments>,
+  customers: ((args, { world, lists }) => {
+    requireCustomers(world)
+    return connect(
+      {
+        name: 'customers',
+        records: [...world.shop.customers.values()],
+        idOf: customer => customer.id,
+        valuesOf: ({ id, email, phone, updatedAt }) => ({ id, email, phone, updated_at: updatedAt }),
+        nodeOf: customer => customerNode(world, customer),
+      },
+      args,
+      lists,
+    )
+  }) satisfies Resolver<PageArguments>,
+  orders: ((args, { world, lists }) =>
+    connect(
+      {
+        name: 'orders',
+        records: [...world.shop.orders.values()],
+        idOf: order => order.id,
+        sortOf: order => order.updatedAt,
+        valuesOf: ({ id, updatedAt, createdAt }) => ({ id, updated_at: updatedAt, created_at: createdAt }),
+        nodeOf: order => orderNode(world, order),
+      },
+      args,
+      lists,
+    )) satisfies Resolver<PageArguments>,
+  order: (({ id }, { world }) => {
+    const order = world.shop.orders.get(fromGid('Order', id))
+    return order ? orderNode(world, order) : null
+  }) satisfies Resolver<{ id: string }>,
+  nodes: (({ ids }, { world }) => {
+    if (ids.length > maxArrayLength)
+      throw new GraphQLError(
+        `The input array size of ${ids.length} is greater than the maximum allowed of ${maxArrayLength}.`,
+        { extensions: { code: 'MAX_INPUT_SIZE_EXCEEDED' } },
+      )
+    return ids.map(id => {
+      const variant = world.shop.items.get(fromGid('InventoryItem', id))
+      const order = world.shop.orders.get(fromGid('Order', id))
+      const location = world.shop.locations.get(fromGid('Location', id))
+      const sold = world.shop.variants.get(fromGid('ProductVariant', id))
+      if (variant) return itemNode(world, variant)
+      if (order) return orderNode(world, order)
+      if (location) return locationNode(world, location)
+      return sold ? variantNode(world, sold) : null
+    })
+  }) satisfies Resolver<{ ids: string[] }>,
+  bulkOperation: (({ id }, context) => {
+    const operation = context.world.shop.bulkOperations.get(fromGid('BulkOperation', id))
+    return operation ? bulkNode(context.world, operation, context) : null
+  }) satisfies Resolver<{ id: string }>,
+  webhookSubscriptions: ((args, { world, lists }) =>
+    connect(
+      {
+        name: 'webhookSubscriptions',
+        records: [...world.shop.subscriptions.values()],
+        idOf: subscription => subscription.id,
+        nodeOf: subscription => subscriptionNode(world, subscription),
+      },
+      args,
+      lists,
+    )) satisfies Resolver<PageArguments>,
+}
+
+const mutations = {
+  inventorySetQuantities: (({ input }, context, info) =>
+    setQuantities(context, input, keyOf(info))) satisfies Resolver<{
+    input: SetQuantitiesInput
+  }>,
+  inventoryActivate: ((args, context, info) => {
+    const { world } = context
+    const [itemId, locationId] = [fromGid('InventoryItem', args.inventoryItemId), fromGid('Location', args.locationId)]
+    const found = () => findLevel(world.shop, itemId, locationId)
+    return once(
+      context,
+      keyOf(info),
+      args,
+      () => {
+        const level = activate(world, { itemId, locationId, onHand: args.onHand })
+        return level
+          ? { inventoryLevel: levelNode(world, level), userErrors: noErrors }
+          : {
+              inventoryLevel: null,
+              userErrors: [
+                { field: ['inventoryItemId'], message: 'The inventory item or location could not be found.' },
+              ],
+            }
+      },
+      error => ({ inventoryLevel: null, userErrors: [error] }),
+      () => {
+        const level = found()
+        return { inventoryLevel: level ? levelNode(world, level) : null, userErrors: noErrors }
+      },
+    )
+  }) satisfies Resolver<{ inventoryItemId: string; locationId: string; onHand?: number | null }>,
+  inventoryBulkToggleActivation: ((args, { world }) => {
+    const itemId = fromGid('InventoryItem', args.inventoryItemId)
+    const errors: UserError[] = []
+    const levels = args.inventoryItemUpdates.flatMap(({ locationId, activate: isActive }, at) => {
+      const id = fromGid('Location', locationId)
+      if (isActive) {
+        const level = activate(world, { itemId, locationId: id, onHand: undefined })
+        if (level) return [levelNode(world, level)]
+      } else {
+        const level = findLevel(world.shop, itemId, id)
+        if (level) level.isActive = false
+        if (level) return []
+      }
+      errors.push({
+        field: ['inventoryItemUpdates', String(at), 'locationId'],
+        message: 'The location or item could not be found.',
+        code: 'LOCATION_NOT_FOUND',
+      })
+      return []
+    })
+    return { inventoryLevels: errors.length ? null : levels, userErrors: errors }
+  }) satisfies Resolver<{
+    inventoryItemId: string
+    inventoryItemUpdates: { locationId: string; activate: boolean }[]
+  }>,
+  bulkOperationRunQuery: (({ query }, context) => {
+    const { world } = context
+    const open = [...world.shop.bulkOperations.values()].filter(({ status }) => status === 'CREATED')
+    if (open.length >= maxBulkOperations)
+      return {
+        bulkOperation: null,
+        userErrors: [
+          {
+            field: null,
+            message: 'A bulk query operation for this app and shop is already in progress.',
+            code: 'OPERATION_IN_PROGRESS',
+          },
+        ],
+      }
+    const problem = context.checkBulk(query)
+    if (problem !== undefined)
+      return { bulkOperation: null, userErrors: [{ field: ['query'], message: problem, code: 'INVALID' }] }
+    const id = world.shop.nextId()
+    world.shop.bulkOperations.set(id, {
+      id,
+      query,
+      status: 'CREATED',
+      createdAt: world.now(),
+      completedAt: null,
+      lines: [],
+      roots: 0,
+    })
+    return { bulkOperation: { id: toGid('BulkOperation', id), status: 'CREATED' }, userErrors: [] }
+  }) satisfies Resolver<{ query: string }>,
+  bulkOperationCancel: (({ id }, context) => {
+    const operation = context.world.shop.bulkOperations.get(fromGid('BulkOperation', id))
+    if (operation?.status === 'CREATED') operation.status = 'CANCELED'
+    return { bulkOperation: operation ? bulkNode(context.world, operation, context) : null, userErrors: [] }
+  }) satisfies Resolver<{ id: string }>,
+  webhookSubscriptionCreate: (({ topic, webhookSubscription: { uri } }, { world }) => {
+    const address = uri ?? ''
+    if (!/^https?:\/\//.test(address))
+      return {
+        webhookSubscription: null,
+        userErrors: [{ field: ['webhookSubscription', 'uri'], message: 'Address is invalid' }],
+      }
+    const isTaken = [...world.shop.subscriptions.values()].some(each => each.topic === topic && each.uri === address)
+    if (isTaken)
+      return {
+        webhookSubscription: null,
+        userErrors: [
+          { field: ['webhookSubscription', 'uri'], message: 'Address for this topic has already been taken' },
+        ],
+      }
+    const subscription = { id: world.shop.nextId(), topic, uri: address, createdAt: world.now() }
+    world.shop.subscriptions.set(subscription.id, subscription)
+    return { webhookSubscription: subscriptionNode(world, subscription), userErrors: [] }
+  }) satisfies Resolver<{ topic: string; webhookSubscription: { uri?: string } }>,
+  webhookSubscriptionUpdate: (({ id, webhookSubscription: { uri } }, { world }) => {
+    const subscription = world.shop.subscriptions.get(fromGid('WebhookSubscription', id))
+    if (!subscription)
+      return {
+        webhookSubscription: null,
+        userErrors: [{ field: ['id'], message: 'Webhook subscription does not exist' }],
+      }
+    if (uri) subscription.uri = uri
+    return { webhookSubscription: subscriptionNode(world, subscription), userErrors: [] }
+  }) satisfies Resolver<{ id: string; webhookSubscription: { uri?: string } }>,
+  webhookSubscriptionDelete: (({ id }, { world }) => {
+    const isDeleted = world.shop.subscriptions.delete(fromGid('WebhookSubscription', id))
+    return isDeleted
+      ? { deletedWebhookSubscriptionId: id, userErrors: [] }
+      : {
+          deletedWebhookSubscriptionId: null,
+          userErrors: [{ field: ['id'], message: 'Webhook subscription does not exist' }],
+        }
+  }) satisfies Resolver<{ id: string }>,
+}
+
+export const rootFields: Readonly<Record<string, unknown>> = { ...queries, ...mutations }

@@ -1,0 +1,87 @@
+/** One term of a search: `updated_at:>='2026-11-01T00:00:00Z'`. */
+interface Term {
+  field: string
+  operator: '=' | '>' | '>=' | '<' | '<='
+  value: string
+  isQuoted: boolean
+}
+
+export interface SearchResult<T> {
+  records: T[]
+  /** The note in `extensions.search` if a filter is unknown. */
+  warning?: { field: string; message: string; code: string }
+}
+
+/** The values of a record that a search can compare, by filter. Instants are milliseconds since 1970. */
+export type SearchValues = Readonly<Record<string, string | number | null>>
+
+const term = /([a-z_]+):(>=|<=|>|<|=)?(?:'([^']*)'|"([^"]*)"|(\S+))/g
+
+function parseTerms(query: string): { terms: Term[]; words: string[] } {
+  const terms: Term[] = []
+  const remaining = query.replace(
+    term,
+    (_, field: string, operator = '=', single?: string, double?: string, bare?: string) => {
+      terms.push({
+        field,
+        operator: operator as Term['operator'],
+        value: single ?? double ?? bare ?? '',
+        isQuoted: bare === undefined,
+      })
+      return ' '
+    },
+  )
+  return { terms, words: remaining.split(/\s+/).filter(word => word && word !== 'AND') }
+}
+
+/** An instant without quotes is cut to midnight, as by the platform. */
+function instantOf({ value, isQuoted }: Term): number {
+  return Date.parse(isQuoted ? value : value.slice(0, 10))
+}
+
+function matches({ operator }: Term, own: number | string, other: number | string): boolean {
+  if (operator === '>') return own > other
+  if (operator === '>=') return own >= other
+  if (operator === '<') return own < other
+  if (operator === '<=') return own <= other
+  return own === other
+}
+
+/**
+ * Searches records as the platform does: it fails open. An unknown filter is ignored with a warning, and the search splits at spaces, so that
+ * each remaining word can find a stranger.
+ */
+export function search<T>(
+  records: readonly T[],
+  query: string | null | undefined,
+  valuesOf: (record: T) => SearchValues,
+) {
+  const result: SearchResult<T> = { records: [...records] }
+  if (!query) return result
+  const { terms, words } = parseTerms(query)
+  for (const each of terms) {
+    const sample = records[0] && valuesOf(records[0])
+    if (sample && !Object.hasOwn(sample, each.field)) {
+      result.warning = { field: each.field, message: 'Invalid search field for this query.', code: 'invalid_field' }
+      continue
+    }
+    result.records = result.records.filter(record => {
+      const own = valuesOf(record)[each.field]
+      if (own === null || own === undefined) return false
+      if (each.field.endsWith('_at')) return matches(each, own, instantOf(each))
+      if (each.field === 'id') return matches(each, Number(own), Number(each.value.replace(/^gid:.*\//, '')))
+      return String(own).toLowerCase() === each.value.toLowerCase()
+    })
+  }
+  if (words.length)
+    result.records = result.records.filter(record =>
+      Object.values(valuesOf(record)).some(value =>
+        words.some(word =>
+          String(value ?? '')
+            .toLowerCase()
+            .includes(word.toLowerCase()),
+        ),
+      ),
+    )
+  return result
+}
