@@ -62,6 +62,8 @@ create table sales_order (
   has_imported_sale boolean not null default false,
   imported_at timestamptz,
   import_digest bytea,
+  ready_at timestamptz,
+  collected_at timestamptz,
   primary key (service_id, id),
   unique (service_id, order_number),
   constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
@@ -74,6 +76,8 @@ comment on table sales_order is
   'return.';
 comment on column sales_order.changed_at is 'Change timestamp.';
 comment on column sales_order.pickup_store_number is 'Store where the shopper collects the order.';
+comment on column sales_order.ready_at is 'When the store reported that the shopper can collect the order.';
+comment on column sales_order.collected_at is 'When the shopper collected the order.';
 comment on column sales_order.billing_address is 'Addresses are json, not jsonb, to keep the order of their fields.';
 comment on column sales_order.currency is 'Currency setting when the order was placed.';
 comment on column sales_order.decimals is 'Decimals of the currency in which amounts are shown.';
@@ -106,28 +110,41 @@ create table order_line (
   value numeric(16, 4) not null check (value >= 0),
   store_id text collate "C",
   is_allocated boolean not null default false,
+  shipped integer not null default 0,
+  cancelled integer not null default 0,
+  cancelled_value numeric(16, 4) not null default 0,
   returned integer not null default 0,
   refunded numeric(16, 4) not null default 0,
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order on delete cascade,
-  constraint order_line_returned check (returned between 0 and quantity),
-  constraint order_line_refunded check (refunded between 0 and value),
-  constraint order_line_sold check (case status when 'shipped' then true when 'returned' then returned = quantity else returned = 0 end)
+  constraint order_line_units check (shipped >= 0 and cancelled >= 0 and shipped + cancelled <= quantity),
+  constraint order_line_returned check (returned between 0 and shipped),
+  constraint order_line_refunded check (refunded >= 0 and cancelled_value >= 0 and refunded + cancelled_value <= value),
+  constraint order_line_sold check (
+    case status
+      when 'processing' then shipped + cancelled < quantity
+      when 'cancelled' then cancelled = quantity
+      else shipped > 0 and shipped + cancelled = quantity and (status = 'shipped' or returned = shipped)
+    end)
 );
 comment on table order_line is 'Lines of an order. SKU, product, colour and size keep their names of that time.';
 comment on column order_line.sequence is 'From 1.';
-comment on column order_line.status is 'A line is `returned` if all its units are returned.';
+comment on column order_line.status is 'A line leaves `processing` with its last open unit. It is `returned` if all its shipped units are returned.';
 comment on column order_line.price is 'Per unit, before discounts.';
 comment on column order_line.discounts is 'Discounts on the line: [{"type", "reason", "amount", "percentage"}].';
 comment on column order_line.value is 'Amount paid for the line: all units, less discounts.';
-comment on column order_line.is_allocated is 'True if the units count in stock.allocated, until the line is shipped or cancelled.';
+comment on column order_line.is_allocated is 'True if the open units count in stock.allocated, until they are shipped or cancelled.';
+comment on column order_line.shipped is 'Shipped units. `quantity` less these and the cancelled ones are open.';
+comment on column order_line.cancelled is 'Cancelled units.';
+comment on column order_line.cancelled_value is 'The cancelled units'' share of `value`.';
 comment on column order_line.store_id is 'Store whose stock was reduced. Null: no stock was reduced here.';
 comment on column order_line.returned is
   'Returned or announced units: the sum of its return lines that are not cancelled, plus units returned before an import.';
 comment on column order_line.refunded is 'Refunded amount: the returned units'' share of `value`.';
-comment on constraint order_line_returned on order_line is 'No more units are returned than were sold.';
+comment on constraint order_line_units on order_line is 'No more units are shipped and cancelled than were ordered.';
+comment on constraint order_line_returned on order_line is 'No more units are returned than were shipped.';
 comment on constraint order_line_refunded on order_line is 'No more is refunded than was paid.';
-comment on constraint order_line_sold on order_line is 'Only shipped lines can be returned. A line is `returned` if all its units have come back; announced units leave it `shipped`.';
+comment on constraint order_line_sold on order_line is 'The status follows from the units. A line is `returned` if all its shipped units have come back; announced units leave it `shipped`.';
 
 create table order_payment (
   service_id integer not null,
@@ -154,6 +171,7 @@ create table shipment (
   carrier text,
   tracking_number text,
   tracking_url text,
+  store_id text collate "C",
   lines json not null,
   cartons json not null default '[]',
   primary key (service_id, id),
@@ -164,6 +182,7 @@ create index shipment_changed on shipment (service_id, changed_at, id);
 create index shipment_order on shipment (service_id, order_id, id);
 comment on table shipment is 'Parcels of orders, as GET /shipments/:id shows them.';
 comment on column shipment.source_key is 'Distinguishes the shipments of an order: the tracking number, if the source has one.';
+comment on column shipment.store_id is 'Store that the shipment left from. Null: not known, or the stores of its lines.';
 comment on column shipment.lines is 'The content, by order line: [{"orderSequence", "sku", "quantity"}]. orderSequence is null for an item that is not on the order.';
 comment on column shipment.cartons is 'The content by carton, if the back office knows it: [{"number", "lines": [{"sku", "quantity"}]}].';
 

@@ -766,6 +766,8 @@ create table sales_order (
   imported_at timestamptz,                           -- `changed_at` as set by the last import: if changed_at is later, the order has
                                                      -- changed here since. Null: not imported.
   import_digest bytea,                               -- Digest of the imported content. Importing the same content again changes nothing.
+  ready_at timestamptz,                              -- When the store reported that the shopper can collect the order.
+  collected_at timestamptz,                          -- When the shopper collected the order.
   primary key (service_id, id),
   unique (service_id, order_number),
   check (freight >= 0),
@@ -781,8 +783,9 @@ create index sales_order_placed on sales_order (service_id, placed_at) include (
 create table order_line (
   service_id integer not null,
   order_id text collate "C" not null,
-  sequence integer not null,                    -- From 1.
-  status text collate "C" not null,             -- A line is `returned` if all its units are returned.
+  sequence integer not null,                         -- From 1.
+  status text collate "C" not null,                  -- A line leaves `processing` with its last open unit. It is `returned` if all its
+                                                     -- shipped units are returned.
   sku_id text collate "C" not null,
   sku text collate "C" not null,
   product_code text not null,
@@ -791,25 +794,31 @@ create table order_line (
   colour_name text,
   size_code text not null,
   quantity integer not null,
-  price numeric(16,4) not null,                 -- Per unit, before discounts.
-  discounts json not null,                      -- Discounts on the line: [{"type", "reason", "amount", "percentage"}].
-  value numeric(16,4) not null,                 -- Amount paid for the line: all units, less discounts.
-  store_id text collate "C",                    -- Store whose stock was reduced. Null: no stock was reduced here.
-  is_allocated boolean not null default false,  -- True if the units count in stock.allocated, until the line is shipped or cancelled.
-  returned integer not null default 0,          -- Returned or announced units: the sum of its return lines that are not cancelled, plus
-                                                -- units returned before an import.
-  refunded numeric(16,4) not null default 0,    -- Refunded amount: the returned units' share of `value`.
+  price numeric(16,4) not null,                      -- Per unit, before discounts.
+  discounts json not null,                           -- Discounts on the line: [{"type", "reason", "amount", "percentage"}].
+  value numeric(16,4) not null,                      -- Amount paid for the line: all units, less discounts.
+  store_id text collate "C",                         -- Store whose stock was reduced. Null: no stock was reduced here.
+  is_allocated boolean not null default false,       -- True if the open units count in stock.allocated, until they are shipped or
+                                                     -- cancelled.
+  shipped integer not null default 0,                -- Shipped units. `quantity` less these and the cancelled ones are open.
+  cancelled integer not null default 0,              -- Cancelled units.
+  cancelled_value numeric(16,4) not null default 0,  -- The cancelled units' share of `value`.
+  returned integer not null default 0,               -- Returned or announced units: the sum of its return lines that are not cancelled,
+                                                     -- plus units returned before an import.
+  refunded numeric(16,4) not null default 0,         -- Refunded amount: the returned units' share of `value`.
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
   check (quantity > 0),
   check (status in ('processing', 'shipped', 'cancelled', 'returned')),
   check (value >= 0),
   -- No more is refunded than was paid.
-  constraint order_line_refunded check (refunded >= 0 and refunded <= value),
-  -- No more units are returned than were sold.
-  constraint order_line_returned check (returned >= 0 and returned <= quantity),
-  -- Only shipped lines can be returned. A line is `returned` if all its units have come back; announced units leave it `shipped`.
-  constraint order_line_sold check (case status when 'shipped' then true when 'returned' then returned = quantity else returned = 0 end)
+  constraint order_line_refunded check (refunded >= 0 and cancelled_value >= 0 and (refunded + cancelled_value) <= value),
+  -- No more units are returned than were shipped.
+  constraint order_line_returned check (returned >= 0 and returned <= shipped),
+  -- The status follows from the units. A line is `returned` if all its shipped units have come back; announced units leave it `shipped`.
+  constraint order_line_sold check (case status when 'processing' then (shipped + cancelled) < quantity when 'cancelled' then cancelled = quantity else shipped > 0 and (shipped + cancelled) = quantity and (status = 'shipped' or returned = shipped) end),
+  -- No more units are shipped and cancelled than were ordered.
+  constraint order_line_units check (shipped >= 0 and cancelled >= 0 and (shipped + cancelled) <= quantity)
 );
 
 -- Payments of an order.
@@ -837,6 +846,7 @@ create table shipment (
   carrier text,
   tracking_number text,
   tracking_url text,
+  store_id text collate "C",                 -- Store that the shipment left from. Null: not known, or the stores of its lines.
   lines json not null,                       -- The content, by order line: [{"orderSequence", "sku", "quantity"}]. orderSequence is null
                                              -- for an item that is not on the order.
   cartons json not null default '[]'::json,  -- The content by carton, if the back office knows it: [{"number", "lines": [{"sku",

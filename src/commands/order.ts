@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander'
 import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
+import type { OrderLineSelection } from '../domain/orders/orders.ts'
 import type { Tracking } from '../domain/orders/shipments.ts'
 import { isWebAddress } from '../domain/orders/tracking.ts'
 import { type ReturnAction, returnActions } from '../domain/orders/transitions.ts'
@@ -28,8 +29,10 @@ export function orderCommand(program: Command) {
   order
     .command('ship')
     .argument('<orderNumber>')
-    .description('Ship the open lines of an order')
+    .description('Ship open lines of an order')
     .option(...serviceOption)
+    .option(...linesOption)
+    .option('--store <number>', 'the store that ships them')
     .option('--carrier <name>', 'the carrier of the shipment')
     .option('--tracking-number <number>', 'its tracking number')
     .option('--tracking-url <url>', 'the page that tracks it')
@@ -38,30 +41,36 @@ export function orderCommand(program: Command) {
       examples(
         ['order ship W0000123 --service luma', 'ships it and records the sale'],
         ['order ship W0000123 --carrier "Australia Post" --tracking-number 33ABC1234567', 'ships it with tracking'],
+        ['order ship W0000123 --lines 1:2 3', 'ships two units of line 1, and line 3'],
       ),
     )
-    .action((number: string, { service, ...tracking }: { service?: string } & Tracking) =>
+    .action((number: string, { service, lines, store, ...tracking }: LineOptions & { store?: string } & Tracking) =>
       within(service, async (tx, of) => {
-        const { order: shipped } = await shipOrder(tx, of, { number }, checkTracking(tracking))
+        const input = { ...checkTracking(tracking), lines: parseLines(lines), storeNumber: store ?? null }
+        const { order: shipped } = await shipOrder(tx, of, { number }, input)
         await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${shipped.id}` })
-        return `Order ${number} shipped.`
+        return `Order ${number} shipped${lines ? ` in part: ${lines.join(', ')}` : ''}.`
       }),
     )
 
   order
     .command('cancel')
     .argument('<orderNumber>')
-    .description('Cancel the open lines of an order')
+    .description('Cancel open lines of an order')
     .option(...serviceOption)
+    .option(...linesOption)
     .addHelpText(
       'after',
-      examples(['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned']),
+      examples(
+        ['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned'],
+        ['order cancel W0000123 --lines 1:2', 'cancels two units of line 1'],
+      ),
     )
-    .action((number: string, { service }: { service?: string }) =>
+    .action((number: string, { service, lines }: LineOptions) =>
       within(service, async (tx, of) => {
-        const { order: cancelled } = await cancelOrder(tx, of, { number })
+        const { order: cancelled } = await cancelOrder(tx, of, { number }, { lines: parseLines(lines) })
         await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
-        return `Order ${number} cancelled.`
+        return `Order ${number} cancelled${lines ? ` in part: ${lines.join(', ')}` : ''}.`
       }),
     )
 
@@ -90,6 +99,22 @@ export function orderCommand(program: Command) {
       }),
     )
 }
+
+interface LineOptions {
+  service?: string
+  lines?: string[]
+}
+
+const linesOption = ['--lines <lines...>', 'lines with units, such as `1:2 3`. Default: all open units'] as const
+
+/** Parses lines such as `1:2` (two units of line 1). Throws if one is malformed. */
+const parseLines = (lines: readonly string[] | undefined): OrderLineSelection | null =>
+  lines?.map(text => {
+    const { line, units } = /^(?<line>\d{1,9})(?::(?<units>[1-9]\d{0,3}))?$/.exec(text)?.groups ?? {}
+    if (line === undefined)
+      throw new Error(`--lines must be lines such as 1, or 1:2 for two units; ${text} is neither.`)
+    return { orderLineId: line, quantity: units ? Number(units) : null }
+  }) ?? null
 
 /** Checks the options of `order ship`. Throws if one is too long, or the URL is no web address. */
 function checkTracking(tracking: Tracking): Tracking {

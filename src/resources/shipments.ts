@@ -27,7 +27,7 @@ export const shipments = [
       tag: 'Fulfilment',
       summary: 'Ship an order',
       description:
-        'Ships all lines that are `processing` as one shipment. In one transaction, their units leave the stock, and the sale and its rewards are recorded. A line can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`.',
+        'Ships the open units of all lines, or those in `lines`, as one shipment. In one transaction, they leave the stock (of `storeNumber`, if it is sent), and the sale and its rewards are recorded. A unit can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`.',
       params: orderParams,
       body: ShipmentInput,
       generated: ['id'],
@@ -52,7 +52,7 @@ export const shipments = [
       status: 200,
       summary: 'Cancel an order',
       description:
-        'Cancels the lines that are `processing`, or those in `lines`. Their units can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last line if nothing was shipped.',
+        'Cancels the open units of all lines, or those in `lines`. They can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last unit if nothing was shipped.',
       params: orderParams,
       body: CancellationInput,
       response: Cancellation,

@@ -97,6 +97,26 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
   )
 })
 
+test('lines are shipped and cancelled in part', async () => {
+  const { id, orderNumber } = await placeOrder(caller, [
+    { sku: 'TEE', quantity: 3 },
+    { sku: 'UNKEPT', quantity: 1 },
+  ])
+  assert.match(await rejected('ship', orderNumber, '--lines', '1:x'), /--lines must be lines such as 1, or 1:2/)
+  assert.match(
+    await order('ship', orderNumber, '--lines', '1:2', '2', '--store', '101'),
+    /^Order \S+ shipped in part: 1:2, 2\.\n$/,
+  )
+  const [shipment] = (await caller.get(`/orders/${id}/shipments`)).json.data
+  assert.deepEqual(
+    [shipment.storeNumber, shipment.lines.map((line: { quantity: number }) => line.quantity)],
+    ['101', [2, 1]],
+  )
+  assert.deepEqual(await statuses(id), ['processing', 'shipped'])
+  assert.match(await order('cancel', orderNumber, '--lines', '1:1'), /^Order \S+ cancelled in part: 1:1\.\n$/)
+  assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
+})
+
 test('a shipped order is sold once with lines, sale and points', async () => {
   await joinRewards(api, caller)
   const points = async () => (await caller.get('/customers/65432/rewards')).json.data.availablePoints

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { createReturn, getCreated, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
+import { post } from '../support/write.ts'
 import { importing } from './import-command.ts'
 
 const { api, createShop } = await startOrderShop()
@@ -67,6 +68,19 @@ test('an order that ships after its sale was imported adds no second sale', asyn
   await api.db.transaction(tx => shipOrder(tx, caller.service, { number: order.orderNumber }))
   assert.deepEqual(await listSales(caller), [['POS5', '40.00']])
   assert.equal((await caller.get(`/orders/${order.id}`)).json.data.lines[0].status, 'shipped')
+})
+
+test('an imported sale replaces the sales of all shipments of its order', async () => {
+  const caller = await createShop({ fulfilment: 'manual' })
+  const order = await placeOrder(caller, lines)
+  const units = { lines: [{ orderLineId: '1', quantity: 2 }] }
+  for (const _ of [1, 2]) getCreated(await post(caller, `/orders/${order.id}/shipments`, units))
+  assert.deepEqual(await listSales(caller), [
+    [`order-${order.id}`, '20.00'],
+    [`order-${order.id}-2`, '20.00'],
+  ])
+  await importSales(caller, ['POS6', order.orderNumber, '1', 4])
+  assert.deepEqual(await listSales(caller), [['POS6', '40.00']])
 })
 
 test('returns and sales of other orders leave the sale of an order', async () => {

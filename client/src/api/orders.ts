@@ -35,9 +35,9 @@ export interface OrdersApi {
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
   /** List an order's shipments. Each shipment has its carrier, tracking and content. An order that is shipped when it is placed (setting `fulfilment`) has no shipment. */
   shipments(id: string, query?: Paging, options?: CallOptions): Paginator<Shipment>
-  /** Ship an order. Ships all lines that are `processing` as one shipment. In one transaction, their units leave the stock, and the sale and its rewards are recorded. A line can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`. In a dry run, these fields are null unless the body contains them: `id`. */
+  /** Ship an order. Ships the open units of all lines, or those in `lines`, as one shipment. In one transaction, they leave the stock (of `storeNumber`, if it is sent), and the sale and its rewards are recorded. A unit can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`. In a dry run, these fields are null unless the body contains them: `id`. */
   ship(id: string, body: ShipmentInput, options?: WriteOptions): Promise<Shipment>
-  /** Cancel an order. Cancels the lines that are `processing`, or those in `lines`. Their units can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last line if nothing was shipped. */
+  /** Cancel an order. Cancels the open units of all lines, or those in `lines`. They can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last unit if nothing was shipped. */
   cancel(id: string, body: CancellationInput, options?: WriteOptions): Promise<OrderCancellation>
 }
 

@@ -159,22 +159,28 @@ export interface ReturnLineInput {
 }
 
 export interface ShipmentInput {
+  /** The lines. Default: all lines that are `processing`. */
+  lines?: OrderLineSelection[] | null | undefined
   /** The carrier. */
   carrier?: string | null | undefined
   /** The tracking number of the parcel. */
   trackingNumber?: string | null | undefined
   /** The page of the carrier that tracks the parcel. */
   trackingUrl?: string | null | undefined
+  /** The store that the shipment leaves from. */
+  storeNumber?: string | null | undefined
+}
+
+export interface OrderLineSelection {
+  /** The line of the order. */
+  orderLineId: string
+  /** Default: all open units. */
+  quantity?: number | null | undefined
 }
 
 export interface CancellationInput {
   /** The lines. Default: all lines that are `processing`. */
   lines?: OrderLineSelection[] | null | undefined
-}
-
-export interface OrderLineSelection {
-  /** The line of the order. All its units are included. */
-  orderLineId: string
 }
 
 export interface OrderQuote {
@@ -321,6 +327,10 @@ export interface OrderLine {
   sizeCode: string
   /** Units sold. */
   quantity: number
+  /** Shipped or collected units. */
+  shipped: number
+  /** Cancelled units. */
+  cancelled: number
   /** Returned units, including requested returns. */
   returned: number
   /** The price of one unit before discounts. */
@@ -328,7 +338,7 @@ export interface OrderLine {
   discounts: Discount[]
   /** The amount paid for the line. */
   value: string
-  /** The status of the line. `returned`: all units have come back. */
+  /** The status of the line. `processing`: some units are neither shipped nor cancelled. `returned`: all shipped units have come back. */
   status: Open<'processing' | 'shipped' | 'cancelled' | 'returned'>
   /** The shipments of the line. Empty if none is known. */
   tracking: OrderLineTracking[]

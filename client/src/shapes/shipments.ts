@@ -13,6 +13,8 @@ export interface Shipment {
   trackingNumber: string | null
   /** The page of the carrier that tracks the parcel. */
   trackingUrl: string | null
+  /** The store that the shipment leaves from. */
+  storeNumber: string | null
   /** When the shipment was dispatched. `null` if unknown. */
   shippedAt: string | null
   /** The content, by order line. */

@@ -1,88 +1,107 @@
 import type { Db } from '../../database/db.ts'
-import type { CancellationInput, OrderName } from '../../domain/orders/orders.ts'
-import { sum } from '../../domain/orders/pricing.ts'
+import type { CancellationInput, OrderLineSelection, OrderName } from '../../domain/orders/orders.ts'
+import { computeUnitsValue, sum } from '../../domain/orders/pricing.ts'
 import { buildRefund, type Refund } from '../../domain/orders/refunds.ts'
 import type { ShipmentInput } from '../../domain/orders/shipments.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
-import { ApiError, type FieldError, notFound } from '../../errors/api-error.ts'
+import { ApiError, type FieldError, notFound, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
+import { findStoresByNumber } from '../../store/catalog/stores.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change-timestamp.ts'
-import { advanceLines, type LockedLine, lockOrderWithLines, touchOrder } from '../../store/orders/lines.ts'
+import {
+  fulfilLines,
+  type LineUnits,
+  type LockedLine,
+  lockOrderWithLines,
+  touchOrder,
+} from '../../store/orders/lines.ts'
 import { type LockedOrder, orderRecord, readCharges } from '../../store/orders/orders.ts'
-import { addSale } from '../../store/orders/sales.ts'
-import { findShipmentByKey, writeShipments } from '../../store/orders/shipments.ts'
+import { markReturnedSequences } from '../../store/orders/returns.ts'
+import { addSale, type Sale } from '../../store/orders/sales.ts'
+import { countShipments, findShipmentByKey, writeShipments } from '../../store/orders/shipments.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { refundVouchers } from './vouchers/redeem.ts'
 
-/** Records the sale of shipped lines in the customer's history, and the rewards that it earns. */
+/** Records the sale of shipped units in the customer's history, and the rewards that it earns. */
 export const recordShipment = (
   tx: Db,
   service: Service,
   change: Change,
-  {
-    order,
-    account,
-    lines,
-  }: { order: LockedOrder; account: LockedRewardAccount | undefined; lines: readonly ShippedLine[] },
+  { order, account, ...sale }: { order: LockedOrder; account: LockedRewardAccount | undefined } & Sale,
 ) =>
   Promise.all([
-    addSale(tx, service, change, order, lines),
+    addSale(tx, service, change, order, sale),
     earnRewards(tx, service, account, {
       orderNumber: order.number,
-      amount: formatAmount(sumValues(lines), order.decimals),
+      amount: formatAmount(sumValues(sale.units), order.decimals),
     }),
   ])
 
-type ShippedLine = Pick<LockedLine, 'sequence' | 'value'>
-
-const sumValues = (lines: readonly ShippedLine[]) => sum(lines.map(line => line.value))
+const sumValues = (units: readonly { value: bigint }[]) => sum(units.map(({ value }) => value))
 
 /**
- * Ships the unshipped lines of an order as one shipment. Their allocated units leave the stock. Returns the order and the key of the
- * shipment. Throws `invalid_transition` if it has none.
+ * Ships open units of an order as one shipment, by default all of them. Its allocated units leave the stock, of `storeNumber` if the input
+ * has it. Returns the order and the key of the shipment. Throws `invalid_transition` if units are not open.
  */
 export async function shipOrder(
   tx: Db,
   service: Service,
   name: OrderName,
-  { carrier, trackingNumber, trackingUrl }: ShipmentInput = {},
+  { lines, carrier, trackingNumber, trackingUrl, storeNumber }: ShipmentInput = {},
 ): Promise<{ order: LockedOrder; key: string }> {
-  const { order, selected } = await lockUnshippedLines(tx, service, name, 'ship')
-  const moves = selected.flatMap(({ storeId, skuId, quantity, isAllocated }) =>
-    storeId !== null && isAllocated ? [{ storeId, skuId, quantity: -quantity, allocated: -quantity }] : [],
-  )
-  const [, account, change] = await Promise.all([
+  const [{ order, selected }, shippedFrom] = await Promise.all([
+    lockOpenUnits(tx, service, name, 'ship', lines),
+    storeNumber ? findStore(tx, service, storeNumber) : null,
+  ])
+  const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) => [
+    ...(storeId !== null && isAllocated ? [{ storeId, skuId, allocated: -quantity }] : []),
+    // Units that are not allocated have left the stock of their store with the order.
+    ...(storeId !== null && !isAllocated && shippedFrom !== null ? [{ storeId, skuId, quantity }] : []),
+    ...[shippedFrom ?? (isAllocated ? storeId : null)].flatMap(from =>
+      from === null ? [] : [{ storeId: from, skuId, quantity: -quantity }],
+    ),
+  ])
+  const [, account, earlier, change] = await Promise.all([
     lockStock(tx, service, moves),
     lockRewardAccount(tx, service, order.customerId),
+    countShipments(tx, service, order),
     beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'shipment']),
   ])
-  // A line is shipped once, so its lines distinguish the shipment.
-  const key = `lines ${selected.map(({ sequence }) => sequence).join(', ')}`
+  const ordinal = earlier + 1
+  const key = `shipment ${ordinal}`
   const shipment = {
     carrier: carrier ?? null,
     trackingNumber: trackingNumber ?? null,
     trackingUrl: trackingUrl ?? null,
+    storeId: shippedFrom,
     shippedAt: change.at,
     key,
-    lines: selected.map(({ sequence, sku, quantity }) => ({ orderSequence: sequence, sku, quantity })),
+    lines: selected.map(({ line: { sequence, sku }, quantity }) => ({ orderSequence: sequence, sku, quantity })),
     cartons: [],
   }
+  const units = selected.map(({ line: { sequence }, quantity, value }) => ({ sequence, quantity, value }))
   await Promise.all([
     moveStock(tx, service, change, moves),
-    advanceLines(tx, service, order, selected, lineTransitions.ship),
+    recordShipment(tx, service, change, { order, account, units, ordinal, storeId: shippedFrom }),
+    fulfilLines(tx, service, order, selected, 'ship', shippedFrom),
     writeShipments(tx, service, change, order, [shipment]),
-    recordShipment(tx, service, change, { order, account, lines: selected }),
     touchOrder(tx, service, order, change),
   ])
   return { order, key }
 }
 
-/** Ships the unshipped lines of an order and returns the shipment. */
+async function findStore(tx: Db, service: Service, storeNumber: string): Promise<string> {
+  const [store] = await findStoresByNumber(tx, service, [storeNumber])
+  if (store) return store.store_id
+  throw toApiError([{ pointer: '/storeNumber', code: 'invalid_field', detail: `Store ${storeNumber} not found.` }])
+}
+
+/** Ships open units of an order and returns the shipment. */
 export async function createShipment(
   { tx, service }: WithTransaction,
   idOrNumber: string,
@@ -95,25 +114,28 @@ export async function createShipment(
 }
 
 /**
- * Cancels lines of an order: returns their stock and refunds the vouchers that paid for them. Freight and taxes are refunded too if nothing
- * was shipped and no line is left. Returns the order and the refund. Throws `invalid_transition` if a line is not `processing`.
+ * Cancels open units of an order, by default all of them: returns their stock and refunds the vouchers that paid for them. Freight and taxes
+ * are refunded too if nothing was shipped and no unit is left. Returns the order and the refund. Throws `invalid_transition` if units are
+ * not open.
  */
 export async function cancelOrder(
   tx: Db,
   service: Service,
   name: OrderName,
-  { lines: selection }: CancellationInput = {},
+  { lines }: CancellationInput = {},
 ): Promise<{ order: LockedOrder; refund: Refund }> {
-  const { order, selected, isUnsent, isComplete } = await lockUnshippedLines(tx, service, name, 'cancel', selection)
+  const { order, selected, isUnsent, isComplete } = await lockOpenUnits(tx, service, name, 'cancel', lines)
   const charges = isUnsent && isComplete ? await readCharges(tx, service, order) : 0n
   const total = sumValues(selected) + charges
   const vouchers = await refundVouchers(tx, service, order, total)
-  const moves = selected.flatMap(({ storeId, skuId, quantity, isAllocated }) =>
+  const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, ...(isAllocated ? { allocated: -quantity } : { quantity }) }],
   )
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'sales_order'])
-  await advanceLines(tx, service, order, selected, lineTransitions.cancel)
+  await fulfilLines(tx, service, order, selected, 'cancel')
+  const returned = selected.flatMap(({ line: { sequence, returned: units } }) => (units > 0 ? [sequence] : []))
+  if (returned.length) await markReturnedSequences(tx, service, order, returned)
   await moveStock(tx, service, change, moves)
   await touchOrder(tx, service, order, change)
   return { order, refund: buildRefund(order, total, vouchers) }
@@ -132,50 +154,64 @@ export async function createCancellation(
 }
 
 /**
- * Locks an order and returns the selected lines, by default all unshipped ones. `isUnsent`: no line was shipped. `isComplete`: no other
- * line is unshipped. An imported order can have lines in any status.
+ * Locks an order and returns the selected units, by default all open ones. `isUnsent`: no unit was shipped. `isComplete`: no other unit is
+ * open. An imported order can have lines in any status.
  */
-async function lockUnshippedLines(
+async function lockOpenUnits(
   tx: Db,
   service: Service,
   name: OrderName,
   action: 'ship' | 'cancel',
-  selection?: CancellationInput['lines'],
+  selection?: OrderLineSelection | null,
 ) {
   const locked = await lockOrderWithLines(tx, service, name)
   if (!locked) throw 'number' in name ? new ApiError('not_found', `Order ${name.number} not found.`) : notFound('order')
   const { order, lines } = locked
-  const unshipped = lines.filter(line => line.status === lineTransitions.ship.from)
-  const isUnsent = lines.every(
-    line => line.status === lineTransitions.ship.from || line.status === lineTransitions.cancel.to,
-  )
+  const isUnsent = lines.every(({ shipped }) => shipped === 0)
   const participle = lineTransitions[action].to
-  if (!unshipped.length)
+  const open = lines.flatMap(line => (countOpen(line) > 0 ? [selectUnits(line, countOpen(line))] : []))
+  if (!open.length)
     throw new ApiError(
       'invalid_transition',
       `Order ${order.number} can't be ${participle}: it is already ${isUnsent ? 'cancelled' : 'shipped. If goods come back, create a return'}.`,
     )
-  const selected = selection ? selectLines(order, lines, selection, participle) : unshipped
-  return { order, selected, isUnsent, isComplete: selected.length === unshipped.length }
+  const selected = selection ? selectLines(order, lines, selection, participle) : open
+  return { order, selected, isUnsent, isComplete: countUnits(selected) === countUnits(open) }
 }
 
-/** Returns the selected lines, each once. Throws the errors of all lines that don't exist or are not `processing`. */
+const countOpen = ({ quantity, shipped, cancelled }: LockedLine) => quantity - shipped - cancelled
+const countUnits = (units: readonly LineUnits[]) => units.reduce((count, { quantity }) => count + quantity, 0)
+const selectUnits = (line: LockedLine, quantity: number): LineUnits => ({
+  line,
+  quantity,
+  value: computeUnitsValue(line, quantity),
+})
+
+/** Returns the selected units in the order of their lines. Throws the errors of all lines that don't exist, repeat or have too few open units. */
 function selectLines(
   order: LockedOrder,
   lines: readonly LockedLine[],
-  selection: NonNullable<CancellationInput['lines']>,
+  selection: OrderLineSelection,
   participle: string,
-): LockedLine[] {
-  const errors = selection.flatMap(({ orderLineId }, i): FieldError[] => {
+): LineUnits[] {
+  const selected = new Map<LockedLine, LineUnits>()
+  const errors = selection.flatMap(({ orderLineId, quantity }, i): FieldError[] => {
     const pointer = `/lines/${i}/orderLineId`
     const line = lines.find(({ sequence }) => String(sequence) === orderLineId)
     if (!line) return [{ pointer, code: 'invalid_field', detail: `Order ${order.number} has no line ${orderLineId}.` }]
-    if (line.status === lineTransitions.ship.from) return []
-    const alternative = line.status === 'shipped' ? 'It can be returned.' : 'No action is possible.'
-    const detail = `Line ${orderLineId} is ${line.status}, so it can't be ${participle}. ${alternative}`
-    return [{ pointer, code: 'invalid_transition', detail }]
+    if (selected.has(line))
+      return [{ pointer, code: 'invalid_field', detail: `Line ${orderLineId} can't be listed twice. Merge the two.` }]
+    const open = countOpen(line)
+    if (open === 0) {
+      const alternative = line.returned < line.shipped ? 'It can be returned.' : 'No action is possible.'
+      const detail = `Line ${orderLineId} is ${line.status}, so it can't be ${participle}. ${alternative}`
+      return [{ pointer, code: 'invalid_transition', detail }]
+    }
+    selected.set(line, selectUnits(line, Math.min(quantity ?? open, open)))
+    if (quantity == null || quantity <= open) return []
+    const detail = `At most ${open} of line ${orderLineId} can be ${participle}, not ${quantity}.`
+    return [{ pointer: `/lines/${i}/quantity`, code: 'invalid_transition', detail }]
   })
   throwIfAny(errors)
-  const ids = new Set(selection.map(({ orderLineId }) => orderLineId))
-  return lines.filter(({ sequence }) => ids.has(String(sequence)))
+  return lines.flatMap(line => selected.get(line) ?? [])
 }

@@ -73,7 +73,11 @@ export async function placeOrder(write: WithTransaction, requested: OrderInput):
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
   if (sellable) throwIfAny(checkStock(input.lines, sellable, variants))
-  const lines = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
+  const units = input.lines.map(({ quantity }, i) => ({
+    sequence: i + 1,
+    quantity,
+    value: priced.lines[i]?.value ?? 0n,
+  }))
   const [, , , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
       sources,
@@ -84,7 +88,7 @@ export async function placeOrder(write: WithTransaction, requested: OrderInput):
     moveStock(tx, service, change, moves),
     reservation && endReservation(tx, service, reservation.id),
     orderRecord(tx, service, order.id),
-    isShipped && recordShipment(tx, service, change, { order, account, lines }),
+    isShipped && recordShipment(tx, service, change, { order, account, units }),
   ])
   if (!record) throw new Error('inserted order not found')
   return { id: order.id, ...record }

@@ -150,11 +150,16 @@ export const Order = Type.Object(
           colourName: Nullable(Text('The name of the colour.', 'Black', 100)),
           sizeCode: Text('The size.', 'XS', 50),
           quantity,
+          shipped: Integer('Shipped or collected units.', 1, { minimum: 0 }),
+          cancelled: Integer('Cancelled units.', 0, { minimum: 0 }),
           returned: Integer('Returned units, including requested returns.', 0, { minimum: 0 }),
           price: Money('The price of one unit before discounts.', '29.99'),
           discounts: Type.Array(Discount),
           value: Money('The amount paid for the line.', '25.99'),
-          status: OneOf('The status of the line. `returned`: all units have come back.', lineStatuses),
+          status: OneOf(
+            'The status of the line. `processing`: some units are neither shipped nor cancelled. `returned`: all shipped units have come back.',
+            lineStatuses,
+          ),
           tracking: Type.Array(
             Type.Object(
               {
@@ -192,11 +197,17 @@ export const Order = Type.Object(
 /** Identifies an order by its ID or else its number, or by its number only. */
 export type OrderName = { idOrNumber: string } | { number: string }
 
-/** The lines of an order that a cancellation is about. */
-const orderLineSelection = Optional(
+/** The lines of an order that a shipment or a cancellation is about. */
+export type OrderLineSelection = NonNullable<CancellationInput['lines']>
+export const orderLineSelection = Optional(
   Type.Array(
     Type.Object(
-      { orderLineId: Id('The line of the order. All its units are included.', '1') },
+      {
+        orderLineId: Id('The line of the order.', '1'),
+        quantity: Optional(
+          Type.Integer({ description: 'Default: all open units.', minimum: 1, maximum: 9_999, examples: [1] }),
+        ),
+      },
       { $id: 'OrderLineSelection', additionalProperties: false },
     ),
     { description: 'The lines. Default: all lines that are `processing`.', minItems: 1, maxItems: 200 },

@@ -16,6 +16,27 @@ export const computeLineValue = (price: bigint, quantity: number, discounts: rea
 export const computeAmountDue = (lineValues: readonly bigint[], freight: bigint, taxes: readonly bigint[]) =>
   sum(lineValues) + freight + sum(taxes)
 
+/** A line whose units are shipped and cancelled step by step. Amounts in minor units. */
+interface DividedLine {
+  value: bigint
+  quantity: number
+  shipped: number
+  cancelled: number
+  cancelledValue: bigint
+}
+
+const computeShare = ({ value, quantity }: DividedLine, units: number) => (value * BigInt(units)) / BigInt(quantity)
+
+/** Returns the amount paid for the next `count` open units of a line. The amounts of all units of a line total exactly its value. */
+export function computeUnitsValue(line: DividedLine, count: number): bigint {
+  const done = line.shipped + line.cancelled
+  return computeShare(line, done + count) - computeShare(line, done)
+}
+
+/** Returns the amount paid for the shipped units of a line. */
+export const computeShippedValue = (line: DividedLine) =>
+  computeShare(line, line.shipped + line.cancelled) - line.cancelledValue
+
 /** A paid line with its returns so far. Amounts in minor units. */
 interface PaidLine {
   value: bigint

@@ -1,17 +1,18 @@
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { sortErrors } from './order-rules.ts'
-import type { LineStatus } from './orders.ts'
-import { computeRefund } from './pricing.ts'
+import { computeRefund, computeShippedValue } from './pricing.ts'
 import type { ReturnInput, ReturnLine } from './returns.ts'
 
 /** A line of the original order. Amounts in minor units. */
 export interface SoldLine {
   sequence: number
   sku: string
-  status: LineStatus
   quantity: number
   value: bigint
+  shipped: number
+  cancelled: number
+  cancelledValue: bigint
   returned: number
   refunded: bigint
 }
@@ -26,9 +27,8 @@ export interface Allocation {
   value: bigint
 }
 
-/** Returns the units of a line that can still be returned. Unshipped lines have none. */
-const returnable = ({ status, quantity, returned }: SoldLine) =>
-  status === 'shipped' || status === 'returned' ? quantity - returned : 0
+/** Returns the shipped units of a line that can still be returned. */
+const returnable = ({ shipped, returned }: SoldLine) => shipped - returned
 
 /** The settings for returns. */
 type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
@@ -71,7 +71,7 @@ export function validateReturn(
     for (const line of sold) {
       const count = Math.min(open, returnable(line))
       if (count === 0) continue
-      const value = computeRefund(line, count)
+      const value = computeRefund({ ...line, value: computeShippedValue(line), quantity: line.shipped }, count)
       allocations.push({ entry, orderSequence: line.sequence, quantity: count, value })
       line.returned += count
       line.refunded += value
@@ -80,7 +80,7 @@ export function validateReturn(
     if (open === 0 && units > 0) continue
     const maximum = sum(order.lines.filter(line => line.sku === sku).map(returnable))
     const together = sum((requested.get(sku) ?? []).map(line => line.quantity ?? 0))
-    const reason = sold.every(line => line.status === 'processing') ? ', because it has not been shipped' : ''
+    const reason = sold.every(line => line.shipped + line.cancelled === 0) ? ', because it has not been shipped' : ''
     errors.push({
       pointer: `/lines/${entry}/quantity`,
       code: 'quantity_exceeds_returnable',

@@ -1,9 +1,11 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { Id, Integer, LocalTime, Nullable, Optional, Text } from '../values/fields.ts'
+import { orderLineSelection } from './orders.ts'
 import { carrier, trackingNumber, trackingUrl } from './tracking.ts'
 
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 const quantity = Integer('Units in the shipment.', 1, { minimum: 1 })
+const storeNumber = Id('The store that the shipment leaves from.', '123')
 
 /** A parcel of an order. */
 export type Shipment = Static<typeof Shipment>
@@ -15,6 +17,7 @@ export const Shipment = Type.Object(
     carrier: Nullable(carrier),
     trackingNumber: Nullable(trackingNumber),
     trackingUrl: Nullable(trackingUrl),
+    storeNumber: Nullable(storeNumber),
     shippedAt: Nullable(LocalTime('When the shipment was dispatched. `null` if unknown.')),
     lines: Type.Array(
       Type.Object(
@@ -46,9 +49,11 @@ export const Shipment = Type.Object(
 export type ShipmentInput = Static<typeof ShipmentInput>
 export const ShipmentInput = Type.Object(
   {
+    lines: orderLineSelection,
     carrier: Optional(carrier),
     trackingNumber: Optional(trackingNumber),
     trackingUrl: Optional(trackingUrl),
+    storeNumber: Optional(storeNumber),
   },
   { $id: 'ShipmentInput', additionalProperties: false },
 )
@@ -71,6 +76,8 @@ export interface ReportedShipment {
 export interface AllocatedShipment
   extends Pick<ReportedShipment, 'carrier' | 'trackingNumber' | 'trackingUrl' | 'shippedAt'> {
   key: string
+  /** The store that it left from. */
+  storeId?: string | null
   lines: { orderSequence: number | null; sku: string; quantity: number }[]
   cartons: { number: string | null; lines: { sku: string; quantity: number }[] }[]
 }

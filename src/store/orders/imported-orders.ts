@@ -9,12 +9,13 @@ import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change-timestamp.ts'
 import { opaqueServiceId } from '../lists/planner-fences.ts'
 import { removeRecords } from '../lists/tombstones.ts'
+import { unitsOfStatus } from './lines.ts'
 import { skipNumbers } from './numbers.ts'
 
 type Line = Order['lines'][number]
 
 /** A line of an order from an earlier system. Amounts are strings with the currency's decimals. */
-export interface ImportedLine extends Omit<Line, 'id' | 'tracking'> {
+export interface ImportedLine extends Omit<Line, 'id' | 'tracking' | 'shipped' | 'cancelled'> {
   skuId: string
   refunded: string
   /** The store whose stock increases with a return. Null: no stock moves. */
@@ -107,9 +108,10 @@ async function insertOrders(
       from json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
            freight numeric, "taxLines" json, total numeric, digest text)`)
   const lines = orders.flatMap(order => order.lines.map(line => ({ ...line, orderId: order.id })))
+  const { shipped, cancelled, cancelledValue } = unitsOfStatus(sql`status`, sql`quantity`)
   await tx.run(sql`
-    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id, returned, refunded)
-    select ${service.id}, "orderId", sequence, status, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId", returned, refunded
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, shipped, cancelled, cancelled_value, price, discounts, value, store_id, returned, refunded)
+    select ${service.id}, "orderId", sequence, status, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, ${shipped}, ${cancelled}, ${cancelledValue(sql`value`)}, price, discounts, value, "storeId", returned, refunded
       from json_to_recordset(${JSON.stringify(lines)}) as line ("orderId" text, sequence integer, status text, "skuId" text, sku text, "productCode" text, "productName" text, "colourCode" text,
            "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text, returned integer, refunded numeric)`)
   const payments = orders.flatMap(order =>

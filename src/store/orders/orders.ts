@@ -27,7 +27,7 @@ export const orderJson = (service: Service) => sql`
      o.billing_address as "billingAddress", o.delivery_address as "deliveryAddress", o.currency,
      ${jsonArray(sql`
        select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
-              l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity, l.returned,
+              l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity, l.shipped, l.cancelled, l.returned,
               ${orderMoney(sql`l.price`)} as price, l.discounts, ${orderMoney(sql`l.value`)} as value, l.status,
               ${lineTracking} as tracking
          from order_line l where l.service_id = o.service_id and l.order_id = o.id order by l.sequence`)} as lines,

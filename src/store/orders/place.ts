@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, sql } from '../../database/db.ts'
 import type { OrderFacts, PricedOrder } from '../../domain/orders/order-rules.ts'
-import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
+import type { OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { OrderAddress } from '../../domain/values/address.ts'
 import { formatAmount } from '../../domain/values/money.ts'
@@ -152,7 +152,7 @@ export function insertLines(
     sources = new Map(),
     status = 'processing',
     isAllocated = false,
-  }: { sources?: ReadonlyMap<string, string>; status?: LineStatus; isAllocated?: boolean } = {},
+  }: { sources?: ReadonlyMap<string, string>; status?: 'processing' | 'shipped'; isAllocated?: boolean } = {},
 ) {
   const rows = input.map(({ sku, quantity, discounts }, i) => {
     const variant = variants.get(sku)
@@ -172,8 +172,8 @@ export function insertLines(
     }
   })
   return tx.run(sql`
-    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id, is_allocated)
-    select ${service.id}, ${order.id}, sequence, ${status}, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId", ${isAllocated} and "storeId" is not null
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, shipped, price, discounts, value, store_id, is_allocated)
+    select ${service.id}, ${order.id}, sequence, ${status}, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, ${status === 'processing' ? sql`0` : sql`quantity`}, price, discounts, value, "storeId", ${isAllocated} and "storeId" is not null
       from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "skuId" text, sku text, "productCode" text, "productName" text, "colourCode" text,
            "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text)`)
 }

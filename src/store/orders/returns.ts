@@ -63,8 +63,8 @@ export const returnPage = (db: Db, service: Service, { orderId }: { orderId: str
 export const findReturnable = (db: Db, service: Service, orderId: string) =>
   db.row<{ record: string }>(sql`
     select ${jsonArray(sql`
-      select l.sku, sum(s.sold) as sold, sum(l.returned) as returned, sum(s.sold - l.returned) as returnable
-        from order_line l cross join lateral (select case when l.status in ('shipped', 'returned') then l.quantity else 0 end as sold) s
+      select l.sku, sum(l.shipped) as sold, sum(l.returned) as returned, sum(l.shipped - l.returned) as returnable
+        from order_line l
        where l.service_id = o.service_id and l.order_id = o.id group by l.sku order by min(l.sequence)`)}::text as record
       from sales_order o where o.service_id = ${service.id} and o.id = ${orderId}`)
 
@@ -154,7 +154,8 @@ export const findStoredReturnLines = (tx: Db, service: Service, returnId: string
 const updateReturnedQuantities = (tx: Db, service: Service, returnId: string, sign: Sql, and = sql``) =>
   tx.run(sql`
     update order_line l
-       set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value, status = ${lineTransitions.cancelReturn.to}
+       set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value,
+           status = case when l.status = ${lineTransitions.cancelReturn.from} then ${lineTransitions.cancelReturn.to} else l.status end
       from (select order_id, order_sequence, sum(quantity) as quantity, sum(value) as value
               from return_line where service_id = ${service.id} and return_id = ${returnId} and not is_cancelled ${and} group by 1, 2) b
      where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)
@@ -204,14 +205,27 @@ export async function setReturnStatus(
   return status === 'received' || status === 'refunded' ? markReturnedLines(tx, service, returnId) : 0
 }
 
-/** Sets the status `returned` of the order lines of a return if all their units have come back. Announced units don't count. */
+/**
+ * Sets the status `returned` of the order lines of a return if all their shipped units have come back and no unit is open. Announced units
+ * don't count.
+ */
 const markReturnedLines = (tx: Db, service: Service, returnId: string) =>
+  markReturned(
+    tx,
+    service,
+    sql`exists (select from return_line b
+                 where b.service_id = l.service_id and b.return_id = ${returnId} and b.order_id = l.order_id and b.order_sequence = l.sequence
+                   and not b.is_cancelled)`,
+  )
+
+/** Like `markReturnedLines`, for lines of an order whose last open units were cancelled. */
+export const markReturnedSequences = (tx: Db, service: Service, order: LockedOrder, sequences: readonly number[]) =>
+  markReturned(tx, service, sql`l.order_id = ${order.id} and l.sequence = any(${sequences})`)
+
+const markReturned = (tx: Db, service: Service, which: Sql) =>
   tx.run(sql`
     update order_line l set status = ${lineTransitions.receiveReturn.to}
-     where l.service_id = ${service.id} and l.status = ${lineTransitions.receiveReturn.from} and l.returned = l.quantity
-       and exists (select from return_line b
-                    where b.service_id = l.service_id and b.return_id = ${returnId} and b.order_id = l.order_id and b.order_sequence = l.sequence
-                      and not b.is_cancelled)
+     where l.service_id = ${service.id} and l.status = ${lineTransitions.receiveReturn.from} and l.returned = l.shipped and ${which}
        and not exists (select from return_line b join sales_return r on r.service_id = b.service_id and r.id = b.return_id
                         where b.service_id = l.service_id and b.order_id = l.order_id and b.order_sequence = l.sequence and r.status = 'requested'
                           and not b.is_cancelled)`)

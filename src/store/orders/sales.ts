@@ -1,38 +1,58 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import { sum } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { formatAmount } from '../../domain/values/money.ts'
 import { type Change, localTime } from '../lists/change-timestamp.ts'
 import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
-import { returnPrefix, salePrefix } from './own-sales.ts'
+import { buildSaleId, returnPrefix } from './own-sales.ts'
 import { returnedDiscounts } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
+/** Shipped units of an order line, with the amount paid for them in minor units. */
+export interface SoldUnits {
+  sequence: number
+  quantity: number
+  value: bigint
+}
+
+/** The sale of a shipment. `ordinal`: the shipment's position in its order, from 1. `storeId`: the store, if not that of the lines. */
+export interface Sale {
+  units: readonly SoldUnits[]
+  ordinal?: number
+  storeId?: string | null
+}
+
 /**
- * Adds the sale of shipped order lines: it appears in the purchase history and in `GET /orders/transactions/search`. Adds none if an import
- * has already brought the sale of this order.
+ * Adds the sale of shipped units: it appears in the purchase history and in `GET /orders/transactions/search`. Adds none if an import has
+ * already brought the sale of this order. Taxes on top of the prices are part of the first sale.
  */
 export const addSale = (
   tx: Db,
   service: Service,
   change: Change,
   order: LockedOrder,
-  lines: readonly { sequence: number }[],
+  { units, ordinal = 1, storeId = null }: Sale,
 ) => {
-  const sold = sql`l.service_id = o.service_id and l.order_id = o.id and l.sequence = any(${lines.map(line => line.sequence)}::integer[])`
+  const rows = units.map(({ value, ...unit }) => ({ ...unit, value: formatAmount(value, order.decimals) }))
+  const parts = sql`json_to_recordset(${JSON.stringify(rows)}) as b (sequence integer, quantity integer, value numeric)`
+  const sold = sql`l.service_id = o.service_id and l.order_id = o.id and l.sequence = any(${units.map(({ sequence }) => sequence)}::integer[])`
   return addTransactions(
     tx,
     service,
     change,
     sql`
-    select ${salePrefix}::text || o.id as id, o.order_number as number, ${header(service, change)},
-           (select ${orderMoney(sql`sum(l.value)`)} from order_line l where ${sold}) as total,
+    select ${buildSaleId(order.id, ordinal)}::text as id, o.order_number as number, ${header(service, change)},
+           ${formatAmount(sum(units.map(({ value }) => value)), order.decimals)}::text as total,
            ${jsonArray(sql`
-             select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
-                    l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity,
-                    ${orderMoney(sql`l.price`)} as price, ${orderMoney(sql`l.value`)} as value, null::text as "taxPercent", l.discounts
-               from order_line l where ${sold} order by l.sequence`)} as lines
-      from sales_order o left join store s on ${soldBy(sold)}
+             select sold.sequence::text as id, sold.sequence, sold.sku, sold.product_code as "productCode", sold.product_name as "productName",
+                    sold.colour_code as "colourCode", sold.colour_name as "colourName", sold.size_code as "sizeCode", b.quantity,
+                    ${orderMoney(sql`sold.price`)} as price, ${orderMoney(sql`b.value`)} as value, null::text as "taxPercent",
+                    case when b.quantity = sold.quantity then sold.discounts else ${returnedDiscounts(sql``)} end as discounts
+               from ${parts} join order_line sold on sold.service_id = o.service_id and sold.order_id = o.id and sold.sequence = b.sequence
+              order by sold.sequence`)} as lines
+      from sales_order o left join store s on ${storeId === null ? soldBy(sold) : sql`s.service_id = o.service_id and s.store_id = ${storeId}`}
      where o.service_id = ${service.id} and o.id = ${order.id} and not o.has_imported_sale`,
-    sql`(select case when o.tax_lines::text = '[]' then '' else ',"taxLines":' || o.tax_lines::text end
+    sql`(select case when ${ordinal > 1} or o.tax_lines::text = '[]' then '' else ',"taxLines":' || o.tax_lines::text end
            from sales_order o where o.service_id = ${service.id} and o.id = ${order.id})`,
   )
 }

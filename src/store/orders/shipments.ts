@@ -14,6 +14,7 @@ import { updateEachOrder } from './update-each-order.ts'
 export const shipmentJson = (service: Service) => sql`
   (select row_to_json(r)::text from (select
      s.id, o.id as "orderId", o.order_number as "orderNumber", s.carrier, s.tracking_number as "trackingNumber", s.tracking_url as "trackingUrl",
+     (select c.store_number from store c where c.service_id = s.service_id and c.store_id = s.store_id) as "storeNumber",
      ${localTime(sql`s.shipped_at`, service)} as "shippedAt",
      ${jsonArray(sql`
        select content->>'orderSequence' as "orderLineId", content->>'sku' as sku, (content->>'quantity')::integer as quantity
@@ -48,6 +49,14 @@ export const shipmentPage = (db: Db, service: Service, { orderId }: { orderId: s
     request,
   )
 
+/** Counts the shipments of a locked order. */
+export async function countShipments(tx: Db, service: Service, order: Pick<LockedOrder, 'id'>): Promise<number> {
+  const row = await tx.row<{ count: number }>(
+    sql`select count(*)::integer as count from shipment where service_id = ${service.id} and order_id = ${order.id}`,
+  )
+  return row?.count ?? 0
+}
+
 /** Writes shipments of a locked order. Returns the number of shipments that are new or changed. */
 export const writeShipments = (
   tx: Db,
@@ -57,10 +66,10 @@ export const writeShipments = (
   shipments: readonly AllocatedShipment[],
 ) =>
   tx.run(sql`
-    insert into shipment as s (service_id, id, changed_at, order_id, source_key, shipped_at, carrier, tracking_number, tracking_url, lines, cartons)
-    select ${service.id}, id, ${change.at}, ${order.id}, key, "shippedAt", carrier, "trackingNumber", "trackingUrl", lines, cartons
+    insert into shipment as s (service_id, id, changed_at, order_id, source_key, shipped_at, carrier, tracking_number, tracking_url, store_id, lines, cartons)
+    select ${service.id}, id, ${change.at}, ${order.id}, key, "shippedAt", carrier, "trackingNumber", "trackingUrl", "storeId", lines, cartons
       from json_to_recordset(${JSON.stringify(shipments.map(shipment => ({ ...shipment, id: randomUUIDv7() })))})
-           as r (id text, key text, "shippedAt" timestamptz, carrier text, "trackingNumber" text, "trackingUrl" text, lines json, cartons json)
+           as r (id text, key text, "shippedAt" timestamptz, carrier text, "trackingNumber" text, "trackingUrl" text, "storeId" text, lines json, cartons json)
     on conflict (service_id, order_id, source_key) do update
       set (changed_at, shipped_at, carrier, tracking_number, tracking_url, lines, cartons)
         = (excluded.changed_at, excluded.shipped_at, excluded.carrier, excluded.tracking_number, excluded.tracking_url, excluded.lines, excluded.cartons)

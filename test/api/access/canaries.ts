@@ -79,8 +79,8 @@ async function placeOrder(db: Db, { id: serviceId }: Service, id: string, name: 
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)
     values (${serviceId}, ${id}, now(), now(), ${id}, ${id}, '{}', '{}', 'USD', 2, 0, 20)`)
   await db.run(sql`
-    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value, returned, refunded)
-    values (${serviceId}, ${id}, 1, 'shipped', ${id}, ${`sku-${id}`}, ${id}, ${name}, 'S', 2, 10, '[]', 20, 1, 10)`)
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, shipped, price, discounts, value, returned, refunded)
+    values (${serviceId}, ${id}, 1, 'shipped', ${id}, ${`sku-${id}`}, ${id}, ${name}, 'S', 2, 2, 10, '[]', 20, 1, 10)`)
   await db.run(sql`
     insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
     values (${serviceId}, ${id}, now(), now(), ${id}, ${id}, ${id}, 'requested', true)`)

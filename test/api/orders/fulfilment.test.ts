@@ -28,6 +28,9 @@ const ship = (id: string, body: object = {}, headers = {}, caller: Caller = admi
   post(caller, `/orders/${id}/shipments`, body, headers)
 const cancel = (id: string, body: object = {}, headers = {}) => post(adminCaller, `/orders/${id}/cancel`, body, headers)
 const lines = (...ids: string[]) => ({ lines: ids.map(orderLineId => ({ orderLineId })) })
+const units = (quantities: Record<string, number>) => ({
+  lines: Object.entries(quantities).map(([orderLineId, quantity]) => ({ orderLineId, quantity })),
+})
 const getStatuses = async (id: string) =>
   (await adminCaller.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
 
@@ -42,6 +45,7 @@ test('an order is shipped once, with tracking and sale', async () => {
     orderId: id,
     orderNumber,
     ...tracking,
+    storeNumber: null,
     cartons: [],
     lines: [
       { orderLineId: '1', sku: 'TEE', quantity: 2 },
@@ -58,6 +62,67 @@ test('an order is shipped once, with tracking and sale', async () => {
   assertProblem(await cancel(id), 'invalid_transition', api.baseUrl)
   const { status, json } = await cancel(id, lines('1', '9'))
   assert.deepEqual([status, json.code], [409, 'invalid_transition'])
+})
+
+test('an order is shipped in parts, each with its own sale, store and stock', async () => {
+  const { id, orderNumber } = await place({ TEE: 4, 'HOOD-S': 3 })
+  const stock = await getStock(adminCaller)
+  const first = getCreated(await ship(id, { ...units({ 1: 1, 2: 2 }), storeNumber: '101' }))
+  assert.deepEqual([first.storeNumber, first.lines.map((line: { quantity: number }) => line.quantity)], ['101', [1, 2]])
+  const readLines = async () =>
+    (await adminCaller.get(`/orders/${id}`)).json.data.lines.map(
+      ({ status, shipped, cancelled, returned }: Record<string, unknown>) => [status, shipped, cancelled, returned],
+    )
+  assert.deepEqual(await readLines(), [
+    ['processing', 1, 0, 0],
+    ['processing', 2, 0, 0],
+  ])
+  // The units were allocated in store 102 and left store 101.
+  assert.deepEqual(await getStock(adminCaller), {
+    ...stock,
+    '1002 TEE': (stock['1002 TEE'] ?? 0) + 1,
+    '1002 HOOD-S': (stock['1002 HOOD-S'] ?? 0) + 2,
+    '1001 HOOD-S': (stock['1001 HOOD-S'] ?? 0) - 2,
+  })
+  const tooMany = await ship(id, units({ 1: 4 }))
+  assertProblem(tooMany, 'invalid_transition', api.baseUrl)
+  assert.match(tooMany.json.detail, /At most 3 of line 1 can be shipped, not 4/)
+  assertProblem(await ship(id, lines('1', '1')), 'invalid_field', api.baseUrl)
+  assertProblem(await ship(id, { storeNumber: '999' }), 'invalid_field', api.baseUrl)
+  assert.equal((await createReturn(adminCaller, id, { TEE: 2 })).json.code, 'quantity_exceeds_returnable')
+  getCreated(await createReturn(adminCaller, id, { TEE: 1 }))
+  const { refund } = (await cancel(id, units({ 2: 1 }))).json.data
+  assert.equal(refund.payments, '29.99')
+  getCreated(await ship(id))
+  assert.deepEqual(await readLines(), [
+    ['shipped', 4, 0, 1],
+    ['shipped', 2, 1, 0],
+  ])
+  const sales = await getSales(adminCaller, orderNumber)
+  assert.deepEqual(
+    sales
+      .map(({ id: saleId, total, storeNumber }: Record<string, string>) => [
+        saleId?.replace(/^return-.*/, 'return'),
+        total,
+        storeNumber,
+      ])
+      .toSorted(),
+    [
+      [`order-${id}`, '69.98', '101'],
+      [`order-${id}-2`, '30.00', '102'],
+      ['return', '-10.00', '102'],
+    ],
+  )
+})
+
+test('a partly shipped line whose rest is cancelled is returned with its shipped units', async () => {
+  const { id } = await place({ UNKEPT: 3 })
+  getCreated(await ship(id, units({ 1: 2 })))
+  const { id: returnId } = getCreated(await createReturn(adminCaller, id, { UNKEPT: 2 }))
+  assert.equal((await post(adminCaller, `/returns/${returnId}/receive`, {})).status, 200)
+  assert.deepEqual(await getStatuses(id), ['processing'])
+  assert.equal((await cancel(id)).json.data.refund.total, '5.00')
+  assert.deepEqual(await getStatuses(id), ['returned'])
 })
 
 test('concurrent shipments and cancellations never apply to a line twice', async () => {

@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { priceOrder } from '../../../src/domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../src/domain/orders/orders.ts'
-import { computeAmountDue, computeLineValue, computeRefund, sum } from '../../../src/domain/orders/pricing.ts'
+import {
+  computeAmountDue,
+  computeLineValue,
+  computeRefund,
+  computeShippedValue,
+  computeUnitsValue,
+  sum,
+} from '../../../src/domain/orders/pricing.ts'
 import { type SoldLine, validateReturn } from '../../../src/domain/orders/return-rules.ts'
 import { returnStatuses } from '../../../src/domain/orders/returns.ts'
 import { permittedReturnActions, returnActions } from '../../../src/domain/orders/transitions.ts'
@@ -168,11 +175,56 @@ test('errors in the order itself come before conflicts with other writes', () =>
   )
 })
 
+test('shipped and cancelled units of a line share its value exactly', () => {
+  const step = fc.record({ action: fc.constantFrom('ship', 'cancel', 'return'), count: fc.integer({ min: 1, max: 3 }) })
+  const anyValue = fc.bigInt({ min: 0n, max: 1_000n })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 9 }), anyValue, fc.array(step, { maxLength: 12 }), (ordered, paid, steps) => {
+      const state = {
+        value: paid,
+        quantity: ordered,
+        shipped: 0,
+        cancelled: 0,
+        cancelledValue: 0n,
+        returned: 0,
+        refunded: 0n,
+      }
+      let soldValue = 0n
+      for (const { action, count } of [...steps, { action: 'ship', count: ordered }]) {
+        if (action === 'return') {
+          const units = Math.min(count, state.shipped - state.returned)
+          if (units === 0) continue
+          state.refunded += computeRefund(
+            { ...state, value: computeShippedValue(state), quantity: state.shipped },
+            units,
+          )
+          state.returned += units
+        } else {
+          const units = Math.min(count, ordered - state.shipped - state.cancelled)
+          const amount = computeUnitsValue(state, units)
+          assert.ok(amount >= 0n)
+          if (action === 'ship') {
+            soldValue += amount
+            state.shipped += units
+          } else {
+            state.cancelledValue += amount
+            state.cancelled += units
+          }
+        }
+        assert.equal(computeShippedValue(state), soldValue)
+        assert.ok(state.refunded + state.cancelledValue <= paid)
+      }
+      assert.equal(soldValue + state.cancelledValue, paid)
+    }),
+  )
+})
+
 test("a return uses an SKU's first lines first, within their remaining quantity", () => {
   const line = fc.record({
     sku: fc.constantFrom('A', 'B', 'a'),
     status: fc.constantFrom('shipped', 'processing', 'cancelled'),
     quantity: fc.integer({ min: 1, max: 6 }),
+    part: fc.integer({ min: 0, max: 6 }),
     value: fc.bigInt({ min: 0n, max: 1_000n }),
   })
   const returnedItem = fc.record({ sku: fc.constantFrom('A', 'B', 'a', 'C'), quantity: fc.integer({ min: 1, max: 6 }) })
@@ -181,16 +233,19 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
       fc.array(line, { minLength: 1, maxLength: 6 }),
       fc.array(returnedItem, { minLength: 1, maxLength: 5 }),
       (of, expected) => {
-        const lines: SoldLine[] = of.map(
-          (each, i) => ({ ...each, sequence: i + 1, returned: 0, refunded: 0n }) as SoldLine,
-        )
+        const lines = of.map(({ status, part, ...each }, i): SoldLine => {
+          const units = status === 'processing' ? Math.min(part, each.quantity) : each.quantity
+          const cancelled = status === 'cancelled' ? each.quantity : 0
+          const cancelledValue = cancelled ? each.value : 0n
+          const returns = { returned: 0, refunded: 0n }
+          return { ...each, sequence: i + 1, shipped: units - cancelled, cancelled, cancelledValue, ...returns }
+        })
         const { errors, allocations } = validateReturn(
           { lines: expected.map(each => ({ ...each, reasonCode: 'SIZE' })) },
           { number: 'W1', lines },
           { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
         )
-        const sold = (sku: string) =>
-          total(lines.filter(each => each.sku === sku && each.status === 'shipped').map(each => each.quantity))
+        const sold = (sku: string) => total(lines.filter(each => each.sku === sku).map(each => each.shipped))
         for (const [i, { sku }] of expected.entries()) {
           const soFar = total(
             expected
@@ -202,10 +257,10 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           if (!lines.some(each => each.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
           else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
-        for (const { sequence, sku, quantity: soldQuantity, value, status } of lines) {
+        for (const { sequence, sku, quantity: soldQuantity, value, shipped } of lines) {
           const own = allocations.filter(allocation => allocation.orderSequence === sequence)
           const count = total(own.map(allocation => allocation.quantity))
-          assert.ok(count <= (status === 'shipped' ? soldQuantity : 0))
+          assert.ok(count <= shipped)
           for (const allocation of own) assert.equal(expected[allocation.entry]?.sku, sku)
           if (count === soldQuantity) assert.equal(sum(own.map(allocation => allocation.value)), value)
         }

@@ -156,6 +156,8 @@ test('database constraints prevent returning or refunding more than was sold', a
     [sql`refunded = 20.01`, /order_line_refunded/],
     [sql`status = 'returned'`, /order_line_sold/],
     [sql`status = 'cancelled', returned = 1`, /order_line_sold/],
+    [sql`status = 'processing', cancelled = -1`, /order_line_units/],
+    [sql`status = 'processing'`, /order_line_sold/],
   ] as const)
     await assert.rejects(
       api.db.run(sql`update order_line set ${change} where service_id = ${service.id} and order_id = ${id}`),

@@ -57,8 +57,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)': sql`
       select ${service}, 'o' || i, ${instant}, ${instant} - interval '1 hour', i::text, ${one('c', customers)}, '{}', '{}', 'AUD', 2, 0, 20
       ${upTo(orders)}`,
-    'order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value)': sql`
-      select ${service}, 'o' || (i + 1) / 2, i % 2, 'shipped', 'k' || i, 'sku' || i, 'code' || i, 'Product ' || i, 'M', 1, 10, '[]', 10
+    'order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, shipped, price, discounts, value)': sql`
+      select ${service}, 'o' || (i + 1) / 2, i % 2, 'shipped', 'k' || i, 'sku' || i, 'code' || i, 'Product ' || i, 'M', 1, 1, 10, '[]', 10
       ${upTo(2 * orders)}`,
     'order_payment (service_id, order_id, sequence, gateway, amount)': sql`
       select ${service}, 'o' || i, 0, 'visa', 20 ${upTo(orders)}`,

@@ -180,10 +180,10 @@ function limitReturnable(
     const maxUnits = returnable.get(line.skuId)
     if (line.status === 'processing' || line.status === 'cancelled' || maxUnits === undefined) return line
     const isReturned = line.returned === 0 && statuses.get(line.sequence) === 'returned'
-    const available = isReturned ? 0 : Math.max(0, Math.min(line.quantity - line.returned, maxUnits))
+    const available = isReturned ? 0 : Math.max(0, Math.min(line.shipped - line.returned, maxUnits))
     returnable.set(line.skuId, maxUnits - available)
-    hasFewer ||= available < line.quantity - line.returned
-    return { ...line, returned: line.quantity - available }
+    hasFewer ||= available < line.shipped - line.returned
+    return { ...line, returned: line.shipped - available }
   })
   return hasFewer ? limited : undefined
 }
