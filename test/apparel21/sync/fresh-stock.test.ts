@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { fetchStockOfSkus } from '../../../src/backoffice/apparel21/syncs/stock.ts'
 import type { Driver } from '../../../src/backoffice/port/driver.ts'
@@ -9,10 +9,13 @@ import { refreshStock } from '../../../src/jobs/refresh-stock.ts'
 import { behind } from '../../drivers/apparel21.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
+import { returnsOf } from '../writes/returns.ts'
 
-const shop = await shopOfTests()
+const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
-const { tee, buy } = await ordersOf(shop)
+const orders = await ordersOf(shop)
+const { tee, buy } = orders
+const { bought, giveBack, lastReturn } = returnsOf(shop, orders)
 const { client } = behind(simulator)
 
 /** Runs the jobs that an order has added, as a worker does. */
@@ -28,7 +31,7 @@ async function runJobs() {
     await job.run({ db, service, subject, signal, log: pino({ level: 'silent' }) } as unknown as JobRun)
   return due.length
 }
-const stockOf = async () => {
+const stockOf = async (): Promise<Map<string, number>> => {
   const { data } = (await api.get(`/inventory?sku=${tee.sku}`)).json
   return new Map(data.map((row: { storeId: string; freeStock: number }) => [row.storeId, row.freeStock]))
 }
@@ -38,8 +41,24 @@ const actual = () => {
   return new Map([...stores.values()].map(({ id, column }) => [String(id), stock.at(row, column)]))
 }
 
-test('the stock of an order is read at once, also if it is sold out', async t => {
-  t.after(() => client.close())
+after(() => client.close())
+
+test('the stock of a return is read when it is created and when it arrives', async () => {
+  const sold = await bought({ [tee.sku]: 1 })
+  assert.equal(await runJobs(), 1)
+  simulator.ledger.clear()
+  assert.equal((await giveBack(sold.id, { [tee.sku]: 1 })).status, 201)
+  assert.equal(await runJobs(), 1)
+  assert.equal(simulator.ledger.callsTo({ path: `/Freestock/sku/${tee.sku}` }).length, 1)
+  const before = await stockOf()
+  simulator.change({ kind: 'receive-return', id: lastReturn().id })
+  await shop.sync('returns')
+  assert.equal(await runJobs(), 1)
+  const sum = (stock: Map<unknown, number>) => [...stock.values()].reduce((all, units) => all + units, 0)
+  assert.equal(sum(await stockOf()), sum(before) + 1)
+})
+
+test('the stock of an order is read at once, also if it is sold out', async () => {
   const [warehouse] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'warehouse')
   assert.ok(warehouse)
   simulator.change({ kind: 'set-stock', skuId: Number(tee.sku), storeId: warehouse.id, quantity: 2 })

@@ -75,6 +75,17 @@ test('a dry run rejects a return of a pick-up order as the write does', async ()
   assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
 })
 
+test('a dry run rejects an order of a customer without email as the write does', async () => {
+  const person = [...simulator.state.persons.values()].find(({ email }) => !email)
+  const body = order({ customerId: String(person?.id) })
+  const [trial, real] = [await post(api, '/orders', body, dryRun), await post(api, '/orders', body)]
+  assert.deepEqual(
+    [real.status, real.json.errors.map(({ pointer }: { pointer: string }) => pointer)],
+    [422, ['/customerId']],
+  )
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+})
+
 test('a dry run rejects a change of a customer without email as the write does', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => !email)
   assert.ok(person)

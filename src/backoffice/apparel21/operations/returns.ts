@@ -4,6 +4,7 @@ import { type ValidatedReturn, validateReturn } from '../../../domain/orders/ret
 import { isAtLeast } from '../../../domain/values/release.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
+import { addJob } from '../../../store/jobs/jobs.ts'
 import { beginChange } from '../../../store/lists/change-timestamp.ts'
 import { touchOrder } from '../../../store/orders/lines.ts'
 import { lockOrder } from '../../../store/orders/orders.ts'
@@ -81,6 +82,7 @@ export const createReturn =
       if (!inserted) throw toApiError([numberTakenError])
       await insertReturnLines(tx, service, locked, inserted.id, returned, allocations)
       await touchOrder(tx, service, locked, await beginChange(tx, service, ['sales_order']))
+      await addJob(tx, service.id, 'refresh-stock', { subject: order.id })
       const record = await findReturn(tx, service, inserted.id)
       if (!record) throw new Error(`return ${inserted.id} is missing after its insert`)
       return { id: inserted.id, ...record }
