@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ShopifyChange } from './changes.ts'
 import { type ShopifyFault, shopifyFaultKinds } from './fault.ts'
+import type { ShopifySimulator } from './handle.ts'
 import type { ShopifySettings } from './settings.ts'
-import type { ShopifySimulator } from './simulator.ts'
 import { countRecords } from './state.ts'
 
 type Body = Record<string, unknown>

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cutOff } from '../faults/cut.ts'
-import { createFaults, type Faults } from '../faults/faults.ts'
-import { type Clock, makeClock } from '../shop/clock.ts'
+import { createFaults } from '../faults/faults.ts'
+import { makeClock } from '../shop/clock.ts'
 import { randomFor } from '../shop/random.ts'
 import { createBucket } from './bucket.ts'
-import { applyShopifyChange, type ShopifyChange } from './changes.ts'
+import { applyShopifyChange } from './changes.ts'
 import { answerShopifyControl } from './control.ts'
 import {
   actualCost,
@@ -20,44 +20,11 @@ import {
   toBulkLines,
 } from './execute.ts'
 import { readShopifyFault, type ShopifyFault } from './fault.ts'
+import type { ShopifyCall, ShopifySimulator } from './handle.ts'
 import { changeShopifySettings, defaultShopifySettings, type ShopifySettings } from './settings.ts'
-import { createShop, type Shop, type Size } from './state.ts'
+import { createShop, type Size } from './state.ts'
 import { deliverEvent } from './webhooks.ts'
 import type { RequestContext, ShopifyWorld } from './world.ts'
-
-/** A request that the simulator received, and its result. */
-export interface ShopifyCall {
-  at: number
-  operation: string
-  version: string
-  variables: unknown
-  status: number | null
-  /** The points that the request must reserve, and those that it was charged. */
-  requestedCost: number
-  actualCost: number
-  isThrottled: boolean
-  errors: string[]
-  faults: string[]
-}
-
-export interface ShopifySimulator {
-  /** The address of the shop, such as `http://127.0.0.1:8031`. */
-  readonly url: string
-  readonly controlUrl: string
-  readonly shop: Shop
-  readonly settings: Readonly<ShopifySettings>
-  readonly calls: readonly ShopifyCall[]
-  readonly faults: Faults<ShopifyFault>
-  readonly clock: Clock
-  /** Throws a TypeError if a setting is invalid. */
-  set(changes: Partial<ShopifySettings>): void
-  /** Applies a change by the merchant or a shopper. Returns the ID of the record. */
-  change(change: ShopifyChange): number
-  /** Invalidates all tokens. */
-  revokeTokens(): void
-  reset(seed?: string): void
-  close(): Promise<void>
-}
 
 export interface ShopifySimulatorOptions {
   /** Default: a free port. */
