@@ -19,7 +19,7 @@ interface ToolRun {
 
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-generators-'))
 const inside = (name: string) => join(directory, name)
-const config = fileURLToPath(new URL('../client/openapi-python-client.yaml', import.meta.url))
+const config = fileURLToPath(new URL('../clients/python/generator.yaml', import.meta.url))
 
 function toolRuns(): ToolRun[] {
   const document = inside('openapi.json')

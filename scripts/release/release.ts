@@ -20,6 +20,7 @@ const releasedFiles = [
   'migrations',
   'docs',
   'client/README.md',
+  'clients',
   'examples',
   'deploy',
   'package.json',

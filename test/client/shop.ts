@@ -13,7 +13,7 @@ import type { Caller, TestApi } from '../support/service.ts'
 export const apiKeyOf = ({ username, password }: Caller) => Buffer.from(`${username}:${password}`).toString('base64')
 
 /** The runtime's own `fetch` is what clients use; it trusts the certificates of the tests. */
-const trust = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
+export const trust = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
 
 export function clientOf(api: TestApi, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
   trust(api.ca)
@@ -23,6 +23,8 @@ export function clientOf(api: TestApi, caller: Caller = api, more: Partial<Conne
 /** A proxy between client and service that forwards everything by default. */
 export interface Network {
   url: string
+  /** The authority of its certificate, as PEM. */
+  ca: string
   /** So many answers get lost from now on: the service has answered, and the client's connection ends. */
   loseAnswers(count: number): void
   /** Redirects requests to another server. */
@@ -34,7 +36,8 @@ export async function startNetwork(target: string): Promise<Network> {
   let toLose = 0
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-network-'))
   const { certFile, keyFile, caFile } = ensureLocalFiles(directory)
-  trust(readFileSync(caFile, 'utf8'))
+  const ca = readFileSync(caFile, 'utf8')
+  trust(ca)
   const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
   const server = createServer(certificate, async (incoming, answer) => {
     const far = request(baseUrl + incoming.url, { method: incoming.method, headers: incoming.headers, agent: false })
@@ -60,6 +63,7 @@ export async function startNetwork(target: string): Promise<Network> {
   const address = server.address()
   return {
     url: `https://localhost:${typeof address === 'object' && address?.port}`,
+    ca,
     loseAnswers(count) {
       toLose = count
     },

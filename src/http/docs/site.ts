@@ -29,9 +29,15 @@ const root = new URL('../../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 
 /** Returns the address of a document. Documents outside `docs/` are in the folder of their section. */
-const toPath = (file: string) =>
-  ({ 'docs/index.md': '', 'CHANGELOG.md': 'changelog', 'client/README.md': 'reference/sdk-typescript' })[file] ??
-  file.replace(/^docs\/|\.md$/g, '')
+const toPath = (file: string) => outsidePaths[file] ?? file.replace(/^docs\/|\.md$/g, '')
+
+const outsidePaths: Readonly<Record<string, string>> = {
+  'docs/index.md': '',
+  'CHANGELOG.md': 'changelog',
+  'client/README.md': 'reference/sdk-typescript',
+  'clients/python/README.md': 'reference/sdk-python',
+  'clients/php/README.md': 'reference/sdk-php',
+}
 
 function loadPage(file: string): Page {
   const source = read(file)
