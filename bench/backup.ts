@@ -69,7 +69,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
           line('backup', quiet.seconds, quiet.peak),
           line(
             'backup while pages are served',
-            median(samples.slice(1).map(each => each.seconds)),
+            median(samples.slice(1).map(sample => sample.seconds)),
             Math.max(...samples.map(sample => sample.peak)),
           ),
           line('backup with --cpu-percent 100', fastest.seconds, fastest.peak),

@@ -40,7 +40,7 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
     RUN_JOBS: 'false',
     LOG_LEVEL: 'fatal',
   })
-  const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
+  const scenario = (await scenariosOf(loaded)).find(candidate => candidate.name === 'customers, first page')
   if (!scenario) throw new Error('there is such a scenario')
   const seconds = Math.max(bench.seconds, leastSeconds)
   const samples = new Map<State, Sample[]>(states.map(state => [state, []]))

@@ -41,7 +41,7 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
           p99,
           cpu,
           replicas: ofReplicas,
-        } = medianBy(samples, each => each.answersPerSecond)
+        } = medianBy(samples, sample => sample.answersPerSecond)
         const figures = [answersPerSecond, cpu.service, cpu.postgres, ofReplicas].map(whole)
         rows.push([scenario.name, String(count), figures[0] ?? '', tenths(p50), tenths(p99), ...figures.slice(1)])
       }

@@ -5,7 +5,7 @@ import { scenarios } from './scenarios.ts'
 const imports = new URL('../src/module-hooks.js', import.meta.url).href
 
 const [name = '', ...args] = process.argv.slice(2)
-const scenario = Object.entries(scenarios).find(([each]) => each === name)?.[1]
+const scenario = Object.entries(scenarios).find(([candidate]) => candidate === name)?.[1]
 if (scenario)
   process.exitCode =
     spawnSync(process.execPath, ['--import', imports, join(import.meta.dirname, scenario.file), ...args], {
@@ -15,6 +15,7 @@ if (scenario)
 else {
   const width = Math.max(...Object.keys(scenarios).map(({ length }) => length))
   console.log('Usage: npm run scenario -- <name> [options]; options: npm run scenario -- <name> --help\n')
-  for (const [each, { summary }] of Object.entries(scenarios)) console.log(`  ${each.padEnd(width)}  ${summary}`)
+  for (const [scenarioName, { summary }] of Object.entries(scenarios))
+    console.log(`  ${scenarioName.padEnd(width)}  ${summary}`)
   if (name !== '--help') process.exitCode = 1
 }

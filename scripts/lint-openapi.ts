@@ -34,7 +34,7 @@ const line = ({ severity, ruleId, message, location: [place] }: NormalizedProble
 if (import.meta.main) {
   const { 'openapi.json': text = '' } = await buildDocuments()
   const findings = await lintOpenApi(text)
-  for (const each of findings) console.error(each)
+  for (const finding of findings) console.error(finding)
   if (findings.length) process.exitCode = 1
   else console.log('openapi.json: nothing to object to.')
 }

@@ -13,7 +13,7 @@ export const ageGroups = [
 
 export const interests = ['Running', 'Hiking', 'Yoga', 'Workwear', 'Weekend', 'Travel', 'Mending', 'Vintage'] as const
 
-const each = (values: readonly string[]) => [...new Set(values)].sort()
+const sortUnique = (values: readonly string[]) => [...new Set(values)].sort()
 
 const capitals = (name: string) =>
   name
@@ -23,12 +23,12 @@ const capitals = (name: string) =>
 
 /** Each reference type with the ID of its first value, and its values. */
 const types: Record<string, { first: number; names: readonly string[]; codes?: readonly string[] }> = {
-  brand: { first: 1101, names: each(categories.flatMap(category => category.brands)) },
+  brand: { first: 1101, names: sortUnique(categories.flatMap(category => category.brands)) },
   season: { first: 1201, names: seasons },
   gender: { first: 1301, names: ['Women', 'Men', 'Unisex'] },
   fabric: {
     first: 1401,
-    names: each(
+    names: sortUnique(
       categories.flatMap(({ fabrics, nouns }) => [...fabrics, ...nouns.flatMap(([, , fabric]) => fabric ?? [])]),
     ),
   },

@@ -75,7 +75,7 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
     {
       name: 'order of three lines',
       clients,
-      write: by => place(by, orderOf([1, 2, 3].map(each => skuOf(3 * counter + each)))),
+      write: by => place(by, orderOf([1, 2, 3].map(index => skuOf(3 * counter + index)))),
     },
     {
       name: 'return',

@@ -33,7 +33,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
   const pages = { alone: [] as number[], concurrent: [] as number[] }
   const repeated = { alone: [] as number[], concurrent: [] as number[] }
   const neighbours = { alone: [] as number[], concurrent: [] as number[] }
-  const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
+  const scenario = (await scenariosOf(loaded)).find(candidate => candidate.name === 'customers, first page')
   if (!scenario) throw new Error('there is such a scenario')
   for (const { clients, concurrency } of loads) {
     const shop = await openRemoteShop(bench.directory, loaded, concurrency)

@@ -161,9 +161,9 @@ function section(
   const rows: string[][] = []
   const targets: Target[] = []
   for (const [kind, rounds] of results) {
-    const { served } = medianBy(rounds, each => each.served.perSecond)
-    const { limit } = medianBy(rounds, each => each.limit.perSecond)
-    const { two } = medianBy(rounds, each => each.two.perSecond)
+    const { served } = medianBy(rounds, round => round.served.perSecond)
+    const { limit } = medianBy(rounds, round => round.limit.perSecond)
+    const { two } = medianBy(rounds, round => round.two.perSecond)
     const share = served.perSecond / limit.perSecond
     const { service, postgres } = served.cpu
     const waits = trips.get(kind) ?? Number.NaN

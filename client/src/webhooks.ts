@@ -48,7 +48,7 @@ export async function verifyWebhook<T = WebhookDelivery>(
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`)
   const candidates = signatures
     .split(' ')
-    .flatMap(each => (each.startsWith('v1,') ? (decodeBase64(each.slice(3)) ?? []) : []))
+    .flatMap(signature => (signature.startsWith('v1,') ? (decodeBase64(signature.slice(3)) ?? []) : []))
   for (const secret of [secrets].flat()) {
     const key = await importKey(secret)
     for (const signature of candidates)
@@ -59,7 +59,7 @@ export async function verifyWebhook<T = WebhookDelivery>(
 
 function getHeader(headers: WebhookHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined
-  const value = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1]
+  const value = Object.entries(headers).find(([header]) => header.toLowerCase() === name)?.[1]
   return typeof value === 'string' ? value : undefined
 }
 

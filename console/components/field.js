@@ -30,7 +30,7 @@ export const Choice = ({
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
   <select value=${value} onChange=${(/** @type {Event} */ event) => change(getInputValue(event))}>
-    ${options.map(([each, title]) => html`<option key=${each} value=${each}>${title}</option>`)}
+    ${options.map(([option, title]) => html`<option key=${option} value=${option}>${title}</option>`)}
   </select>
 </label>`
 

@@ -12,7 +12,7 @@ export function Problem({ error, remedy }) {
   const { code, title, detail, requestId, errors } = error.problem
   return html`<div class="problem" role="alert">
     <p><b>${title}</b>${detail && detail !== title && html` ${renderCode(detail)}`}</p>
-    ${errors && errors.length > 1 && html`<ul>${errors.map(each => html`<li>${renderCode(each.detail)}</li>`)}</ul>`}
+    ${errors && errors.length > 1 && html`<ul>${errors.map(entry => html`<li>${renderCode(entry.detail)}</li>`)}</ul>`}
     ${(remedy ?? error.remedy) && html`<p>${renderCode(remedy ?? error.remedy)}</p>`}
     <p class="facts">
       <a href=${`errors/${code}`} target="_blank" rel="noopener">${code}</a>

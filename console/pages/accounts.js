@@ -36,32 +36,32 @@ export function Screen() {
 
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
-    { title: 'Account', value: each => each.username },
-    { title: 'Role', value: each => each.role },
-    { title: 'Active passwords', right: true, value: each => each.passwords },
-    { title: 'Role since', value: each => each.since, shrink: true },
+    { title: 'Account', value: account => account.username },
+    { title: 'Role', value: account => account.role },
+    { title: 'Active passwords', right: true, value: account => account.passwords },
+    { title: 'Role since', value: account => account.since, shrink: true },
     {
       title: 'Last used',
-      value: each => each.lastUsedAt ?? html`<span class="none">never</span>`,
-      text: each => each.lastUsedAt ?? '',
+      value: account => account.lastUsedAt ?? html`<span class="none">never</span>`,
+      text: account => account.lastUsedAt ?? '',
       shrink: true,
     },
     {
       title: 'Actions',
       right: true,
-      value: each => html`<span class="choices">
-        <button onClick=${() => setOpen({ account: each })} aria-label=${`Change role of ${each.username}`}>Role</button>
+      value: account => html`<span class="choices">
+        <button onClick=${() => setOpen({ account })} aria-label=${`Change role of ${account.username}`}>Role</button>
         <${Action}
           label="Rotate"
-          name=${`Rotate ${each.username}`}
+          name=${`Rotate ${account.username}`}
           role="admin"
           work=${async () => {
-            setIssued((await post(each, 'rotate')).data)
+            setIssued((await post(account, 'rotate')).data)
             showChange()
           }}
-          confirm=${`Creates a new password for ${each.username}. The current one keeps working until the next rotation.`}
+          confirm=${`Creates a new password for ${account.username}. The current one keeps working until the next rotation.`}
         />
-        <${Action} label="Revoke" name=${`Revoke ${each.username}`} role="admin" danger work=${() => post(each, 'revoke').then(showChange)} confirm=${`${each.username} loses access to this service within 5 seconds.`} />
+        <${Action} label="Revoke" name=${`Revoke ${account.username}`} role="admin" danger work=${() => post(account, 'revoke').then(showChange)} confirm=${`${account.username} loses access to this service within 5 seconds.`} />
       </span>`,
     },
   ]
@@ -89,7 +89,7 @@ export function Screen() {
       caption="Accounts"
       columns=${columns}
       version=${version}
-      getKey=${(/** @type {any} */ each) => each.username}
+      getKey=${(/** @type {any} */ account) => account.username}
       file="accounts"
       empty="No accounts"
       tools=${html`<button class="main" onClick=${() => setOpen({ new: true })}>New account</button>`}

@@ -87,7 +87,7 @@ function Mappings({ parts: [requested = 'stores'] }) {
       file=${`mappings-${kind}`}
       empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. <a href=${linkTo('syncs')}>Syncs</a> or imports load them.`}
       tools=${html`
-        <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(mappedTypes).map(([each, mapped]) => [each, mapped.title])} />
+        <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(mappedTypes).map(([mappedType, mapped]) => [mappedType, mapped.title])} />
         <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'All'], ['unmapped', 'Not mapped'], ['mapped', 'Mapped']]} />`}
     />
     ${

@@ -15,28 +15,28 @@ import { EndpointForm } from './webhooks/form.js'
 const columns = [
   {
     title: 'Endpoint',
-    value: each =>
-      html`<a href=${linkTo('webhooks', each.id)}>${each.url}</a>${each.description && html`<br /><small>${each.description}</small>`}`,
-    text: each => each.url,
+    value: webhook =>
+      html`<a href=${linkTo('webhooks', webhook.id)}>${webhook.url}</a>${webhook.description && html`<br /><small>${webhook.description}</small>`}`,
+    text: webhook => webhook.url,
   },
   {
     title: 'State',
-    value: each => html`<${Health} ...${assessWebhook(each)} />`,
-    text: each => assessWebhook(each).state,
+    value: webhook => html`<${Health} ...${assessWebhook(webhook)} />`,
+    text: webhook => assessWebhook(webhook).state,
   },
   {
     title: 'Lag',
     name: 'Lag (s)',
     right: true,
-    value: each => (each.lag.seconds ? formatDuration(each.lag.seconds) : 'up to date'),
-    text: each => String(each.lag.seconds),
+    value: webhook => (webhook.lag.seconds ? formatDuration(webhook.lag.seconds) : 'up to date'),
+    text: webhook => String(webhook.lag.seconds),
   },
   {
     title: 'Last delivered',
-    value: each => html`<${Timestamp} time=${each.lastSuccessAt} />`,
-    text: each => each.lastSuccessAt ?? '',
+    value: webhook => html`<${Timestamp} time=${webhook.lastSuccessAt} />`,
+    text: webhook => webhook.lastSuccessAt ?? '',
   },
-  { title: 'Event types', value: each => (each.kinds.length ? each.kinds.join(', ') : 'all') },
+  { title: 'Event types', value: webhook => (webhook.kinds.length ? webhook.kinds.join(', ') : 'all') },
 ]
 
 /** The webhook endpoints, or one of them. @param {{ parts: string[] }} props */

@@ -154,13 +154,13 @@ try {
   let areMoved = false
   const failedMoves: string[] = []
   const pausedSeconds: number[] = []
-  const reading = moving.map(each => writeAndReadChanges(each.service.name, clientOf(each), () => areMoved))
+  const reading = moving.map(caller => writeAndReadChanges(caller.service.name, clientOf(caller), () => areMoved))
   const loading = runLoad(staying, () => areMoved)
-  for (const each of moving) {
-    const to = targets.get(each.shard) ?? 'east'
-    const { code, output } = await runCommand(environment, 'service', 'move', each.service.name, '--to', to)
-    if (code === 0) each.shard = to
-    else failedMoves.push(`${each.service.name}: ${output.trim()}`)
+  for (const caller of moving) {
+    const to = targets.get(caller.shard) ?? 'east'
+    const { code, output } = await runCommand(environment, 'service', 'move', caller.service.name, '--to', to)
+    if (code === 0) caller.shard = to
+    else failedMoves.push(`${caller.service.name}: ${output.trim()}`)
     pausedSeconds.push(Number(/paused for ([\d.]+) s/.exec(output)?.[1] ?? 0))
   }
   areMoved = true
@@ -231,7 +231,7 @@ try {
       check(
         'every acknowledged customer is stored once, in the database of its service',
         wrong,
-        all.reduce((sum, each) => sum + each.acknowledged.length, 0),
+        all.reduce((sum, writer) => sum + writer.acknowledged.length, 0),
       ),
     ],
   })

@@ -145,8 +145,8 @@ try {
   await delay(1_000)
   phase = 'restarting'
   for (let round = 0; round < rounds; round++)
-    for (const each of [...apis, ...workers]) {
-      await each.restart()
+    for (const server of [...apis, ...workers]) {
+      await server.restart()
       await haproxy.untilAllAreUp()
     }
   phase = 'isolated'

@@ -73,7 +73,7 @@ try {
   const postgres = readdirSync(volume, { recursive: true }).map(String)
   facts.push([
     'with the PostgreSQL in it, whose data are in the volume',
-    postgres.some(each => each.endsWith('PG_VERSION')) && !postgres.some(each => each.endsWith('postmaster.pid')),
+    postgres.some(path => path.endsWith('PG_VERSION')) && !postgres.some(path => path.endsWith('postmaster.pid')),
   ])
   facts.push(['the health check fails after it has stopped', (await healthy()) === 1])
 } finally {

@@ -106,7 +106,9 @@ export const customers = section(
     )
   }),
   statement('Customer references are the actual reference value, not only its identifier', async ({ shop }) => {
-    const references = (await shop.customers()).flatMap(each => Object.values<{ name: string | null }>(each.references))
+    const references = (await shop.customers()).flatMap(customer =>
+      Object.values<{ name: string | null }>(customer.references),
+    )
     requireValue(references[0], 'no customer has a reference')
     for (const { name } of references) assert.ok(name)
   }),
@@ -127,7 +129,7 @@ export const customerRequests = [
     const { updateTimeStamp } = dataOf(await api.get(paths.customer(id)))
     const before = new Date(Date.parse(`${updateTimeStamp.replace(' ', 'T')}Z`) - 2_000).toISOString().slice(0, 19)
     const customersOfPage = dataOf(await api.get(paths.customers, { updated_after: before }))
-    assert.ok(customersOfPage.some((each: { id: string }) => each.id === id))
-    for (const each of customersOfPage) assert.ok(each.updateTimeStamp >= before.replace('T', ' '))
+    assert.ok(customersOfPage.some((customer: { id: string }) => customer.id === id))
+    for (const customer of customersOfPage) assert.ok(customer.updateTimeStamp >= before.replace('T', ' '))
   }),
 ]

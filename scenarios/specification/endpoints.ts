@@ -24,7 +24,7 @@ export const endpoints = section(
     for (const name of ['email', 'code']) {
       const filteredStaff = dataOf(await api.get('/staff', { [name]: one[name] }))
       assert.ok(filteredStaff.length > 0)
-      for (const each of filteredStaff) assert.equal(each[name], one[name])
+      for (const member of filteredStaff) assert.equal(member[name], one[name])
     }
     assert.deepEqual(dataOf(await api.get('/staff', { code: 'no such code' })), [])
   }),
@@ -61,8 +61,8 @@ export const endpoints = section(
     const sale = dataOf(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
     const { id, customerId } = requireValue(sale, 'no transaction is of a known shopper')
     const history = dataOf(await api.get(paths.transactionsOf(customerId)))
-    assert.ok(history.some((each: { id: string }) => each.id === id))
-    for (const each of history) assert.equal(each.customerId, customerId)
+    assert.ok(history.some((entry: { id: string }) => entry.id === id))
+    for (const entry of history) assert.equal(entry.customerId, customerId)
   }),
   statement('POST returns: each SKU is on the original order; the created return', async ({ api, shop }) => {
     const { id, lines } = await shop.order()
@@ -97,7 +97,7 @@ export const endpoints = section(
     const { number, pin } = dataOf(await api.post(paths.vouchers, voucherOf({ receiverEmail: contact.email })))
     // A back office that creates number and PIN later sends them only in the email.
     const expected: string[] = [contact.email, ...(number === null ? [] : [number, pin])]
-    for (let text = '', tries = 0; !expected.every(each => text.includes(each)); text = await read()) {
+    for (let text = '', tries = 0; !expected.every(sample => text.includes(sample)); text = await read()) {
       assert.ok(tries++ < 100, 'no email arrived')
       await delay(100)
     }

@@ -26,7 +26,7 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
   const home = await mkdtemp(join(tmpdir(), 'tillbridge-specification-'))
   const running: Running[] = []
   const stop = async () => {
-    for (const each of running.toReversed()) await each.stop()
+    for (const server of running.toReversed()) await server.stop()
     await rm(home, { recursive: true, force: true, maxRetries: 5 })
   }
   try {

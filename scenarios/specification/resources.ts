@@ -35,7 +35,7 @@ export const resources = section(
   statement('inventory: stock per store, with the store inventory buffer', async ({ api }) => {
     const stock = dataOf(await api.get(paths.inventory))
     assert.ok(stock.length > 0)
-    for (const each of stock) assert.ok(each.storeNumber && Number.isInteger(each[fields.buffer]))
+    for (const level of stock) assert.ok(level.storeNumber && Number.isInteger(level[fields.buffer]))
   }),
   statement('product: colour/size variants, each with its e-commerce SKU', async ({ api }) => {
     const products = dataOf(await api.get(paths.products))

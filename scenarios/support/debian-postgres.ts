@@ -60,12 +60,12 @@ function serverIn({ home, port }: ServerLocation): DebianServer {
     },
     kill() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
-      for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGKILL')
+      for (const processId of [pid, ...childrenOf(pid)]) process.kill(processId, 'SIGKILL')
     },
     stopSendingWal() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
-      for (const each of childrenOf(pid))
-        if (readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('walsender')) process.kill(each, 'SIGSTOP')
+      for (const child of childrenOf(pid))
+        if (readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('walsender')) process.kill(child, 'SIGSTOP')
     },
     promote: () => control(['promote']),
     stop: () => control(['-m', 'immediate', 'stop']),

@@ -4,9 +4,9 @@ import { childrenOf } from './children.ts'
 export async function haltPostgresWhile<T>(pid: number, work: () => Promise<T>): Promise<T> {
   const processes = [pid, ...childrenOf(pid)]
   try {
-    for (const each of processes) process.kill(each, 'SIGSTOP')
+    for (const stoppedPid of processes) process.kill(stoppedPid, 'SIGSTOP')
     return await work()
   } finally {
-    for (const each of processes.toReversed()) process.kill(each, 'SIGCONT')
+    for (const stoppedPid of processes.toReversed()) process.kill(stoppedPid, 'SIGCONT')
   }
 }

@@ -49,7 +49,7 @@ export async function startHaproxy({ directory, ports, certificate }: HaproxyOpt
   const configuration = lines
     .flatMap(line =>
       line.includes(' server one ')
-        ? ports.map((each, i) => line.replace('server one', `server api-${i + 1}`).replace(':8443', `:${each}`))
+        ? ports.map((apiPort, i) => line.replace('server one', `server api-${i + 1}`).replace(':8443', `:${apiPort}`))
         : [line],
     )
     .join('\n')

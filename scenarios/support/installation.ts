@@ -128,7 +128,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
     workers: startedWorkers,
     log,
     async close() {
-      await Promise.all([...startedApis, ...startedWorkers].map(each => each.end()))
+      await Promise.all([...startedApis, ...startedWorkers].map(server => server.end()))
       await db.close()
       await stop()
       await rm(directory, { recursive: true, force: true })

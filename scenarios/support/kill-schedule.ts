@@ -36,7 +36,7 @@ export function startKilling(
   let operationsAtKill = 0
   let killedAt = 0
 
-  const countKills = () => [...apis, ...workers].reduce((sum, each) => sum + each.kills.length, postgresKills)
+  const countKills = () => [...apis, ...workers].reduce((sum, server) => sum + server.kills.length, postgresKills)
 
   function pickTarget() {
     const draw = random.fraction()

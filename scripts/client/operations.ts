@@ -28,19 +28,19 @@ export function partsOf({ operation }: OperationDefinition, { parameters, schema
   const all: Node[] = operation.parameters.map((parameter: Node) =>
     parameter.$ref ? parameters[nameOf(parameter)] : parameter,
   )
-  const inside = (place: string) => all.filter(each => each.in === place)
-  const isList = inside('query').some(each => each.name === 'after_cursor')
-  const filters = inside('query').filter(each => !isList || !['limit', 'after_cursor'].includes(each.name))
+  const inside = (place: string) => all.filter(parameter => parameter.in === place)
+  const isList = inside('query').some(parameter => parameter.name === 'after_cursor')
+  const filters = inside('query').filter(parameter => !isList || !['limit', 'after_cursor'].includes(parameter.name))
   const properties = Object.fromEntries(filters.map(filter => [camelCase(filter.name), querySchema(filter)]))
   const required = filters.filter(filter => filter.required)
   const response = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
   const envelope = response.content && schemas[nameOf(response.content['application/json']?.schema)]
   const body = operation.requestBody?.content['application/json'].schema
   return {
-    params: inside('path').map(each => each.name),
-    query: { properties, required: required.map(each => camelCase(each.name)) },
+    params: inside('path').map(parameter => parameter.name),
+    query: { properties, required: required.map(parameter => camelCase(parameter.name)) },
     isList,
-    ownHeaders: inside('header').filter(each => !usualHeaders.test(each.name)),
+    ownHeaders: inside('header').filter(parameter => !usualHeaders.test(parameter.name)),
     body: body && nameOf(body) !== 'NoBody' ? body : undefined,
     data: envelope?.properties.data,
   }

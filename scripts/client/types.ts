@@ -22,11 +22,11 @@ export function typeOf(schema: Node, way: Way, indent = ''): string {
   if ($ref) return nameOf(schema)
   if (word !== undefined) return JSON.stringify(word).replaceAll('"', "'")
   if (words) {
-    const union = words.map((each: unknown) => (each === null ? 'null' : `'${each}'`)).join(' | ')
+    const union = words.map((literal: unknown) => (literal === null ? 'null' : `'${literal}'`)).join(' | ')
     return way === 'read' ? `Open<${union}>` : union
   }
-  if (anyOf) return [...new Set(anyOf.map((each: Node) => typeOf(each, way, indent)))].join(' | ')
-  if (Array.isArray(type)) return type.map(each => typeOf({ ...schema, type: each }, way, indent)).join(' | ')
+  if (anyOf) return [...new Set(anyOf.map((choice: Node) => typeOf(choice, way, indent)))].join(' | ')
+  if (Array.isArray(type)) return type.map(choice => typeOf({ ...schema, type: choice }, way, indent)).join(' | ')
   if (type === 'array') return listOf(typeOf(items, way, indent))
   if (properties) return membersOf(schema, way, indent)
   if (type === 'object')
@@ -56,14 +56,15 @@ export const documented = (text: string | undefined, indent = '') =>
 
 /** Returns the names of the components that a schema needs, directly or through others. */
 export function collectSchemas(schema: Node, components: Record<string, Node>, names = new Set<string>()): Set<string> {
-  if (Array.isArray(schema)) for (const each of schema) collectSchemas(each, components, names)
+  if (Array.isArray(schema)) for (const item of schema) collectSchemas(item, components, names)
   else if (schema && typeof schema === 'object') {
     const name = typeof schema.$ref === 'string' ? nameOf(schema) : undefined
     if (name !== undefined && !names.has(name)) {
       names.add(name)
       collectSchemas(components[name], components, names)
     }
-    for (const [key, each] of Object.entries(schema)) if (key !== 'examples') collectSchemas(each, components, names)
+    for (const [key, member] of Object.entries(schema))
+      if (key !== 'examples') collectSchemas(member, components, names)
   }
   return names
 }

@@ -18,8 +18,8 @@ export async function clientFiles(): Promise<Record<string, string>> {
     const operationsOfGroup = Object.entries(names).map(([name, id]) => [name, of(operations, id)] as const)
     const sent = new Set<string>()
     const read = new Set<string>()
-    for (const [, each] of operationsOfGroup) {
-      const { query, body, data } = partsOf(each, components)
+    for (const [, operation] of operationsOfGroup) {
+      const { query, body, data } = partsOf(operation, components)
       collectSchemas([query, body], components.schemas, sent)
       collectSchemas(data, components.schemas, read)
     }
@@ -45,8 +45,8 @@ export async function clientFiles(): Promise<Record<string, string>> {
       .join('\n')
     const homes = Map.groupBy([...sent, ...read], name => homeOf(name) ?? 'general')
     const api = `${pascalCase(group)}Api`
-    const methods = operationsOfGroup.map(([name, each]) => renderSignature(name, each, components)).join('')
-    const doings = operationsOfGroup.map(([name, each]) => renderMethod(name, each, components)).join('')
+    const methods = operationsOfGroup.map(([name, operation]) => renderSignature(name, operation, components)).join('')
+    const doings = operationsOfGroup.map(([name, operation]) => renderMethod(name, operation, components)).join('')
     const description = tags.find((tag: Node) => tag.name === operationsOfGroup[0]?.[1].operation.tags[0]).description
     const calls = `${documented(description)}export interface ${api} {\n${methods}}
 
@@ -73,7 +73,7 @@ function listOperations(paths: Node): Map<string, OperationDefinition> {
     Object.entries<Node>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
   const operations = new Map(
-    entries.filter(({ operation }) => !operation.security).map(each => [each.operation.operationId, each]),
+    entries.filter(({ operation }) => !operation.security).map(entry => [entry.operation.operationId, entry]),
   )
   const assigned = new Set([...leftOut, ...Object.values(groups).flatMap(names => Object.values(names))])
   const unassigned = [...operations.keys()].filter(id => !assigned.has(id))

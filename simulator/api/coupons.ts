@@ -113,7 +113,7 @@ export function couponRedemption(lines: readonly Payload[], personId: number, wo
   })
   const [first] = redemptions
   if (!first) return () => undefined
-  if (redemptions.some(each => each.requestId !== first.requestId || each.code !== first.code))
+  if (redemptions.some(redemption => redemption.requestId !== first.requestId || redemption.code !== first.code))
     throw createRejection(5237)
   const { requestId, code } = first
   if (world.shop.finalisedCouponRequests.has(requestId)) throw createRejection(5233, { detail: requestId })

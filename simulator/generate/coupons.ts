@@ -20,5 +20,5 @@ export function makeCoupons(): Map<string, Coupon> {
     { ...usual, code: 'ELSEWHERE', name: 'For other items', type: 'Unique', percentage: 0 },
     { ...usual, code: 'PERSONAL', name: 'Personal', type: 'Unique', personId: 3_001 },
   ]
-  return new Map(coupons.map(each => [each.code, { ...each, redeemed: false, lockedBy: '', lockedUntil: 0 }]))
+  return new Map(coupons.map(coupon => [coupon.code, { ...coupon, redeemed: false, lockedBy: '', lockedUntil: 0 }]))
 }

@@ -70,4 +70,5 @@ const makeTypes = () => [
   }),
 ]
 
-export const makeReferenceTypes = (): Map<number, ReferenceType> => new Map(makeTypes().map(each => [each.id, each]))
+export const makeReferenceTypes = (): Map<number, ReferenceType> =>
+  new Map(makeTypes().map(referenceType => [referenceType.id, referenceType]))

@@ -134,7 +134,7 @@ test('a write already in progress is waited for', async () => {
 
 test('an untrusted certificate fails immediately', async () => {
   const trusted = getCACertificates('default')
-  setDefaultCACertificates(trusted.filter(each => each.trim() !== api.ca.trim()))
+  setDefaultCACertificates(trusted.filter(certificate => certificate.trim() !== api.ca.trim()))
   const stranger = tillbridge({ url: api.baseUrl.replace('localhost', '127.0.0.1'), apiKey: '', service: 'luma' })
   const rejected = await stranger.stores
     .list()

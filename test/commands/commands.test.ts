@@ -57,7 +57,7 @@ test('the help of every command has examples of existing commands', async () => 
     }
   }
   for (const path of [[], ['voucher'], ['account', 'add']]) {
-    const help = all.find(each => each.path.join(' ') === path.join(' '))?.help
+    const help = all.find(command => command.path.join(' ') === path.join(' '))?.help
     assert.equal(await runSuccessfully([...path, '--help'], environment), help)
   }
   assert.ok(!fs.existsSync(environment.DATA_DIR))

@@ -87,7 +87,7 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
   )
   const { lines } = (await caller.get(`/orders/${id}`)).json.data
   assert.deepEqual(
-    lines.map((line: { tracking: { trackingNumber: string }[] }) => line.tracking.map(each => each.trackingNumber)),
+    lines.map((line: { tracking: { trackingNumber: string }[] }) => line.tracking.map(parcel => parcel.trackingNumber)),
     [['33ABC1'], ['33ABC1']],
   )
   const changes = (await caller.get('/changes?kinds=shipment')).json.data

@@ -41,7 +41,7 @@ test("one of two concurrent removals is rejected and the other's backup complete
     await blocker.query('rollback')
     blocker.release()
   }
-  const [first, second] = await Promise.all(both.map(each => each.ended))
+  const [first, second] = await Promise.all(both.map(command => command.ended))
   assert.deepEqual([first?.code, second?.code], [0, 1])
   assert.match(both[1]?.err ?? '', /^tillbridge: Service \S+ is being removed by another process\.$/m)
   const target = await createEmptyDatabase()

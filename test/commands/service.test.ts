@@ -127,8 +127,8 @@ test('service set accepts every setting, and default resets it', async () => {
     names,
   )
   const shown = await runSuccessfully(['service', 'show', 'full'], environment)
-  for (const assignment of input.filter(each => !each.startsWith('subscriptionMapping')))
-    assert.ok(shown.includes(`${assignment.replace('=', ' = ')}\n    `), assignment)
+  for (const entry of input.filter(assignment => !assignment.startsWith('subscriptionMapping')))
+    assert.ok(shown.includes(`${entry.replace('=', ' = ')}\n    `), entry)
   assert.match(
     shown,
     /^subscriptionMapping = \{"email":\{.*"type":"newsletter".*\}\}\n {4}The customer reference of each subscription.*Default: \{\}\.$/m,

@@ -130,7 +130,7 @@ test('each console table is on a tested screen', { skip }, async () => {
 })
 
 test('each table has a CSV with all columns and rows', { skip }, async () => {
-  for (const route of listRoutes().filter(each => screenByRoute.get(each)?.tables.length)) {
+  for (const route of listRoutes().filter(listed => screenByRoute.get(listed)?.tables.length)) {
     await openScreen(page, route)
     for (const table of await page.evaluate<Table[]>(tables)) {
       const { caption, isTruncated, rows } = table

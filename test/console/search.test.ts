@@ -186,7 +186,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
     const kinds = await visitor.evaluate<string[]>(
       `[...document.querySelectorAll('.timeline li div')].map(each => each.innerText.split(' ')[0])`,
     )
-    const count = (kind: string) => kinds.filter(each => each === kind).length
+    const count = (kind: string) => kinds.filter(shown => shown === kind).length
     assert.deepEqual(['Order', 'Return'].map(count), [1, 1])
     assert.ok(count('Sale') >= 101, `${count('Sale')} sales`)
 

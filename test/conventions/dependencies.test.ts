@@ -24,8 +24,8 @@ test('each installed package is pinned by its hash', () => {
 })
 
 test('each direct dependency has an exact version', () => {
-  const direct = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(each =>
-    Object.entries<string>(each),
+  const direct = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(versions =>
+    Object.entries<string>(versions),
   )
   for (const [name, version] of direct) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$|^file:$/, name)
 })

@@ -123,7 +123,7 @@ test('commands in documents exist with their options', async () => {
       const words = line.split(/\s+/)
       let command: Command = program
       for (const word of words) {
-        const child = command.commands.find(each => each.name() === word)
+        const child = command.commands.find(candidate => candidate.name() === word)
         if (!child) break
         command = child
       }

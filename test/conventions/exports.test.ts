@@ -39,6 +39,6 @@ test('every exported name is imported somewhere', () => {
   const known = new Set([...everything, ...readModules('src')].flatMap(knownTo))
   const all = source.flatMap(exportsOf)
   assert.ok(all.length > 2_000, 'exports are found')
-  const forNobody = all.filter(each => !known.has(each) && !known.has(each.replace(/ .*/, ' *')))
+  const forNobody = all.filter(name => !known.has(name) && !known.has(name.replace(/ .*/, ' *')))
   assert.deepEqual(forNobody, [])
 })

@@ -146,10 +146,10 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('a page uses an index and reads at most one row more', () => {
-    const wrong = plannedRequests.flatMap(each =>
-      faultsOf(each)
-        .filter(fault => !exceptions.some(exception => covers(exception, each, fault)))
-        .map(fault => `${each.url}, ${each.page}: ${fault}`),
+    const wrong = plannedRequests.flatMap(planned =>
+      faultsOf(planned)
+        .filter(fault => !exceptions.some(exception => covers(exception, planned, fault)))
+        .map(fault => `${planned.url}, ${planned.page}: ${fault}`),
     )
     assert.deepEqual(wrong, [])
   })
@@ -158,7 +158,8 @@ suite('plans', { skip: await otherPostgres() }, () => {
     const obsolete = exceptions.flatMap(exception =>
       exception.faults
         .filter(
-          fault => !plannedRequests.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)),
+          fault =>
+            !plannedRequests.some(planned => covers(exception, planned, fault) && faultsOf(planned).includes(fault)),
         )
         .map(fault => `${exception.list}?${exception.filters.join('&')}: ${fault}`),
     )
@@ -166,14 +167,16 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('two combined ranges read at most the rows a page allows', () => {
-    const costly = plannedRequests.flatMap(each => {
+    const costly = plannedRequests.flatMap(planned => {
       const bounds = exceptions.flatMap(exception =>
-        exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
+        exception.rows && covers(exception, planned, 'a sort') ? [exception.rows] : [],
       )
-      const mostRows = Math.max(...each.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
+      const mostRows = Math.max(...planned.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
       // A first page without a record continues once with four times the rows, so that it is empty only if the list is.
-      const growth = each.page === 'first page' ? 4 : 1
-      return bounds.length && mostRows > Math.max(...bounds) * growth ? [`${each.url}, ${each.page}: ${mostRows}`] : []
+      const growth = planned.page === 'first page' ? 4 : 1
+      return bounds.length && mostRows > Math.max(...bounds) * growth
+        ? [`${planned.url}, ${planned.page}: ${mostRows}`]
+        : []
     })
     assert.deepEqual(costly, [])
   })
@@ -184,7 +187,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
       statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]),
     )
     const steps: string[] = []
-    for (const each of checking.values()) steps.push(...(await explainer.explain(each)).steps.map(({ does }) => does))
+    for (const query of checking.values()) steps.push(...(await explainer.explain(query)).steps.map(({ does }) => does))
     assert.ok(steps.some(does => does.includes('ecommerce_item_near_id')))
     assert.deepEqual(
       steps.filter(does => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_issue)$/.test(does)),

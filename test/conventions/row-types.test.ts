@@ -76,9 +76,9 @@ suite('rows', () => {
 
   test('rows have their declared types', () => {
     const calls = new Map(declared.map(call => [call.at, call]))
-    const wrong = recorded.flatMap(each => {
-      const call = calls.get(each.at)
-      return call ? differences(types, call, each) : []
+    const wrong = recorded.flatMap(statement => {
+      const call = calls.get(statement.at)
+      return call ? differences(types, call, statement) : []
     })
     assert.deepEqual([...new Set(wrong)], [])
   })

@@ -70,7 +70,7 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
     assert.match(cpe ?? '', /^cpe:2\.3:a:[\w.-]+:[\w.-]+:\d[\w.]*(:\*){7}$/)
     assert.ok(cpe?.includes(`:${version}:`))
   }
-  const refs = new Set([bom.metadata.component, ...bom.components].map(each => each['bom-ref']))
+  const refs = new Set([bom.metadata.component, ...bom.components].map(component => component['bom-ref']))
   for (const { ref, dependsOn } of bom.dependencies)
     for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), each)
 })

@@ -50,7 +50,7 @@ describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noF
       const [changes, list] = [followingChanges(caller), followingList(caller)]
       await delay(500)
       assert.match(await shop.move(service, name), /Writes paused for [0-4]\.\d s/)
-      const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
+      const ids = (await Promise.all(writers.map(writer => writer.end()))).flatMap(writer => writer.ids)
       const followed = await changes.end()
       assert.deepEqual(followed.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
       const timestamps = followed.map(({ changedAt }) => changedAt)

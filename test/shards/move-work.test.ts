@@ -63,16 +63,16 @@ test('deliveries continue in order across a move', async () => {
     await waitUntil(() => receiver.received.length > 0, 'the first delivery', 30_000)
     await shop.move('luma', 'east')
     await delay(500)
-    const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
+    const ids = (await Promise.all(writers.map(writer => writer.end()))).flatMap(writer => writer.ids)
     const receivedIds = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
     await waitUntil(() => ids.every(id => receivedIds().has(id)), 'each change is sent', 60_000)
     const deliveries = new Map<string, string>()
     const once: typeof receiver.received = []
-    for (const each of receiver.received) {
-      const id = String(each.headers['webhook-id'])
-      assert.equal(deliveries.get(id) ?? each.body, each.body, 'a repeat says the same')
-      if (!deliveries.has(id)) once.push(each)
-      deliveries.set(id, each.body)
+    for (const delivery of receiver.received) {
+      const id = String(delivery.headers['webhook-id'])
+      assert.equal(deliveries.get(id) ?? delivery.body, delivery.body, 'a repeat says the same')
+      if (!deliveries.has(id)) once.push(delivery)
+      deliveries.set(id, delivery.body)
     }
     const changes = parseChanges(once)
     assert.deepEqual(changes.map(({ id }) => id).toSorted(), ids.toSorted(), 'in one delivery each')

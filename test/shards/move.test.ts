@@ -51,7 +51,7 @@ test('a service moves during writes without loss, repetition or long pauses', as
   const output = await shop.move('luma', 'west')
   assert.match(output, /luma moved to west\. Writes paused for [\d.]+ s\./)
   const written = await Promise.all(writers.map(writer => writer.end()))
-  const ids = written.flatMap(each => each.ids)
+  const ids = written.flatMap(writer => writer.ids)
   assert.ok(
     written.some(({ paused }) => paused > 0),
     'there was a pause',

@@ -26,7 +26,7 @@ export function serversIn(home: string) {
       await client.end()
       return rows
     },
-    stop: () => Promise.all([...servers.values()].map(each => each.stop())),
+    stop: () => Promise.all([...servers.values()].map(server => server.stop())),
   }
 }
 

@@ -37,7 +37,7 @@ before(async () => {
 })
 after(async () => {
   await shop.stop()
-  for (const each of servers.values()) await each.stop()
+  for (const server of servers.values()) await server.stop()
 })
 
 test("a dead server's services return 503 while others continue", async () => {

@@ -189,7 +189,10 @@ const redeem = (path: string, content: string) =>
 const balanceOf = async (accountId: number) => {
   const { xml } = await ask(`Rewards/Accounts/${accountId}`, { version: '1.0' })
   const pending = every(at(xml, 'RewardsList'), 'Reward').map(lot => Number(textAt(lot, 'PendingRedemption')))
-  return { available: Number(textAt(xml, 'AvailableRewards')), pending: pending.reduce((sum, each) => sum + each, 0) }
+  return {
+    available: Number(textAt(xml, 'AvailableRewards')),
+    pending: pending.reduce((sum, points) => sum + points, 0),
+  }
 }
 
 test('a pending redemption is confirmed or reversed exactly once', async () => {

@@ -86,7 +86,7 @@ export async function assertCreatesNoCustomer(api: Pick<TestApi, 'db'>, work: ()
 export function assertRejected({ baseUrl }: TestApi, response: TestResponse, code: ErrorCode, ...pointers: string[]) {
   assertProblem(response, code, baseUrl)
   assert.deepEqual(
-    (response.json.errors ?? []).map((each: { pointer: string }) => each.pointer),
+    (response.json.errors ?? []).map((error: { pointer: string }) => error.pointer),
     pointers,
     response.text,
   )

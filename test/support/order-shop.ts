@@ -177,9 +177,9 @@ export function getCreated({ status, json, text }: TestResponse) {
 export async function getStock(caller: Caller): Promise<Record<string, number>> {
   const { json } = await caller.get('/inventory')
   return Object.fromEntries(
-    json.data.map((each: { storeId: string; sku: string; freeStock: number; allocated: number }) => [
-      `${each.storeId} ${each.sku}`,
-      each.freeStock - each.allocated,
+    json.data.map((record: { storeId: string; sku: string; freeStock: number; allocated: number }) => [
+      `${record.storeId} ${record.sku}`,
+      record.freeStock - record.allocated,
     ]),
   )
 }
@@ -187,5 +187,5 @@ export async function getStock(caller: Caller): Promise<Record<string, number>> 
 /** The retail transactions of an order, the oldest change first. */
 export async function getSales(caller: Caller, orderNumber: string) {
   const { json } = await caller.get('/orders/transactions/search?asc=true')
-  return json.data.filter((each: { orderNumber: string | null }) => each.orderNumber === orderNumber)
+  return json.data.filter((record: { orderNumber: string | null }) => record.orderNumber === orderNumber)
 }

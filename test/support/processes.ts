@@ -53,7 +53,7 @@ const directories = new Set<string>()
 /** All processes and directories of a test file go when its tests are done, however they end. */
 after(async () => {
   for (const runningCommand of runningCommands) killGroup(runningCommand)
-  await Promise.all([...runningCommands].map(each => each.ended))
+  await Promise.all([...runningCommands].map(command => command.ended))
   for (const path of directories) {
     for (const home of [path, ...fs.readdirSync(path).map(name => join(path, name))]) {
       const postgres = findPostgresPid(home)

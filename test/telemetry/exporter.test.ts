@@ -30,7 +30,7 @@ test('spans are exported in batches and once each', async () => {
   const began = performance.now()
   const spans = Array.from({ length: 6_000 }, span)
   for (let i = 0; i < spans.length; i += 100) {
-    for (const each of spans.slice(i, i + 100)) exporter.record(each)
+    for (const recorded of spans.slice(i, i + 100)) exporter.record(recorded)
     await delay(5)
   }
   await exporter.close(10_000)

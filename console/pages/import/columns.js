@@ -38,7 +38,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
         <select aria-label=${`Source of ${name}`} value=${name in constants ? constant : (source ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
           <option value=${none}>Don't import</option>
           ${/* Constants are part of the URL, so a secret can't be one. */ format !== 'secret' && html`<option value=${constant}>Fixed value…</option>`}
-          ${header.filter(Boolean).map(each => html`<option key=${each} value=${each}>${each}</option>`)}
+          ${header.filter(Boolean).map(heading => html`<option key=${heading} value=${heading}>${heading}</option>`)}
         </select>
       </td>
       <td class="wide">

@@ -63,8 +63,8 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
     }
     <div class="tabs" role="group" aria-label="States">
       ${Object.entries(stateNames).map(
-        ([each, title]) =>
-          html`<a key=${each} href=${linkTo('mappings', 'check', kind, each)} aria-current=${each === state ? 'page' : undefined}>${title} <b>${status ? status.states[each].toLocaleString('en') : ''}</b></a>`,
+        ([stateName, title]) =>
+          html`<a key=${stateName} href=${linkTo('mappings', 'check', kind, stateName)} aria-current=${stateName === state ? 'page' : undefined}>${title} <b>${status ? status.states[stateName].toLocaleString('en') : ''}</b></a>`,
       )}
     </div>
     <${List}

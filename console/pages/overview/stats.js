@@ -32,7 +32,7 @@ export function Stats({ overview }) {
  */
 function MoneyCard({ title, sums, nouns: [singular, plural], route }) {
   const [first, ...further] = sums.map(({ currency, total }) => formatMoney(total, currency))
-  const count = sums.reduce((total, each) => total + each.count, 0)
+  const count = sums.reduce((total, entry) => total + entry.count, 0)
   const countText = count === 0 ? 'none yet' : `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
   const text = [countText, ...further].join(', ')
   return html`<${StatCard} title=${title} route=${route} number=${first ?? '0'} text=${text} tone="idle" />`
@@ -49,7 +49,8 @@ function Requests({ requests: { since, answered, rejected, failed } }) {
   const startSeconds = Date.parse(since) / 1_000
   // The current minute is incomplete and would look like a drop.
   const toCompleted = (/** @type {number[]} */ minutes) => minutes.slice(0, -1)
-  const sum = (/** @type {number[]} */ minutes) => minutes.reduce((total, each) => total + each, 0).toLocaleString('en')
+  const sum = (/** @type {number[]} */ minutes) =>
+    minutes.reduce((total, count) => total + count, 0).toLocaleString('en')
   const name = 'Requests per minute'
   const summary = answered.some(Boolean)
     ? ` · 24 h · ${sum(answered)} total · ${sum(rejected)} client errors (4xx) · ${sum(failed)} server errors (5xx)`

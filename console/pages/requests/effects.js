@@ -10,20 +10,20 @@ const emailTones = { sent: 'good', queued: 'warn', failed: 'bad' }
 
 /** @param {any} request @returns {Event[]} */
 const buildEvents = ({ audit, emails, deliveries }) => [
-  ...audit.map((/** @type {any} */ each) => ({
-    key: `audit ${each.id}`,
-    at: each.at,
-    content: html`Wrote <code>${each.subject}</code> <small>${each.fields.join(', ')}</small>`,
+  ...audit.map((/** @type {any} */ entry) => ({
+    key: `audit ${entry.id}`,
+    at: entry.at,
+    content: html`Wrote <code>${entry.subject}</code> <small>${entry.fields.join(', ')}</small>`,
   })),
-  ...emails.map((/** @type {any} */ each) => ({
-    key: `email ${each.id}`,
-    at: each.sentAt,
-    content: html`Email <${State} state=${each.status} tone=${emailTones[each.status]} /> <small>${each.attempts === 1 ? '1 attempt' : `${each.attempts} attempts`}</small>`,
+  ...emails.map((/** @type {any} */ email) => ({
+    key: `email ${email.id}`,
+    at: email.sentAt,
+    content: html`Email <${State} state=${email.status} tone=${emailTones[email.status]} /> <small>${email.attempts === 1 ? '1 attempt' : `${email.attempts} attempts`}</small>`,
   })),
-  ...deliveries.map((/** @type {any} */ each) => ({
-    key: `delivery ${each.webhookId}`,
-    at: each.at,
-    content: html`<a href=${linkTo('webhooks', each.webhookId)}>Webhook</a> delivery: <${State} state=${each.detail ?? `${each.status}`} tone=${each.detail ? 'bad' : 'good'} /> <small>${formatMs(each.milliseconds)}, delivery ${each.deliveryId}</small>`,
+  ...deliveries.map((/** @type {any} */ delivery) => ({
+    key: `delivery ${delivery.webhookId}`,
+    at: delivery.at,
+    content: html`<a href=${linkTo('webhooks', delivery.webhookId)}>Webhook</a> delivery: <${State} state=${delivery.detail ?? `${delivery.status}`} tone=${delivery.detail ? 'bad' : 'good'} /> <small>${formatMs(delivery.milliseconds)}, delivery ${delivery.deliveryId}</small>`,
   })),
 ]
 

@@ -43,8 +43,8 @@ export const Order = ({ id }) => html`<${LoadedRecord}
             'Paid by',
             order.payments
               .map(
-                (/** @type {any} */ each) =>
-                  `${each.gateway} ${formatMoney(each.amount, order.currency)}${each.voucherNumber ? ` (voucher ${each.voucherNumber})` : ''}`,
+                (/** @type {any} */ payment) =>
+                  `${payment.gateway} ${formatMoney(payment.amount, order.currency)}${payment.voucherNumber ? ` (voucher ${payment.voucherNumber})` : ''}`,
               )
               .join(', '),
           ],
@@ -72,10 +72,10 @@ export const Order = ({ id }) => html`<${LoadedRecord}
 const returnColumns = currency => [
   {
     title: 'Return',
-    value: each => html`<a href=${linkTo('search', 'return', each.id)}>${each.returnNumber}</a>`,
-    text: each => each.returnNumber,
+    value: orderReturn => html`<a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a>`,
+    text: orderReturn => orderReturn.returnNumber,
   },
-  { title: 'Status', value: each => each.status },
-  { title: 'Created', value: each => each.createdAt },
-  amountColumn('Total', each => each.total, currency),
+  { title: 'Status', value: orderReturn => orderReturn.status },
+  { title: 'Created', value: orderReturn => orderReturn.createdAt },
+  amountColumn('Total', orderReturn => orderReturn.total, currency),
 ]

@@ -15,7 +15,9 @@ const renderAuthor = ({ username, requestId }) =>
 
 /** @param {any[]} consent */
 const describeConsent = consent =>
-  consent.map(each => `${channelNames[each.channel] ?? each.channel} ${each.newValue ? 'on' : 'off'}`).join(', ')
+  consent
+    .map(change => `${channelNames[change.channel] ?? change.channel} ${change.newValue ? 'on' : 'off'}`)
+    .join(', ')
 
 /** @param {any} entry of the audit log */
 function describeProfileChange({ operation, fields }) {
@@ -34,7 +36,7 @@ export function buildEvents({
   vouchers = [],
 }) {
   /** @type {Map<string, any[]>} */
-  const consentByRequest = Map.groupBy(consent, (/** @type {any} */ each) => each.requestId)
+  const consentByRequest = Map.groupBy(consent, (/** @type {any} */ change) => change.requestId)
   /** @type {Event[]} */
   const events = [
     ...audit.map((/** @type {any} */ entry) => {
@@ -51,34 +53,34 @@ export function buildEvents({
       at: changes[0].at,
       content: html`${describeConsent(changes)} ${renderAuthor(changes[0])}`,
     })),
-    ...orders.map((/** @type {any} */ each) => ({
-      key: `order ${each.id}`,
-      at: each.placedAt,
-      content: html`Order <a href=${linkTo('search', 'order', each.id)}>${each.orderNumber}</a>`,
-      amount: formatMoney(each.total, each.currency),
+    ...orders.map((/** @type {any} */ order) => ({
+      key: `order ${order.id}`,
+      at: order.placedAt,
+      content: html`Order <a href=${linkTo('search', 'order', order.id)}>${order.orderNumber}</a>`,
+      amount: formatMoney(order.total, order.currency),
     })),
-    ...returns.map((/** @type {any} */ each) => ({
-      key: `return ${each.id}`,
-      at: each.createdAt,
-      content: html`Return <a href=${linkTo('search', 'return', each.id)}>${each.returnNumber}</a> ${each.status}`,
-      amount: formatMoney(each.total, each.currency),
+    ...returns.map((/** @type {any} */ orderReturn) => ({
+      key: `return ${orderReturn.id}`,
+      at: orderReturn.createdAt,
+      content: html`Return <a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a> ${orderReturn.status}`,
+      amount: formatMoney(orderReturn.total, orderReturn.currency),
     })),
-    ...transactions.map((/** @type {any} */ each) => ({
-      key: `sale ${each.id}`,
-      at: each.saleDate,
-      content: html`Sale <a href=${linkTo('search', 'sale', each.id)}>${each.number ?? each.id}</a> <small>${each.storeName ?? each.channel}</small>`,
-      amount: formatMoney(each.total, each.currency),
+    ...transactions.map((/** @type {any} */ transaction) => ({
+      key: `sale ${transaction.id}`,
+      at: transaction.saleDate,
+      content: html`Sale <a href=${linkTo('search', 'sale', transaction.id)}>${transaction.number ?? transaction.id}</a> <small>${transaction.storeName ?? transaction.channel}</small>`,
+      amount: formatMoney(transaction.total, transaction.currency),
     })),
-    ...(rewardAccount?.points ?? []).map((/** @type {any} */ each) => ({
-      key: `points ${each.id}`,
-      at: each.createdAt,
-      content: html`Points ${each.description && html`<small>${each.description}</small>`}`,
-      amount: `${each.total.toLocaleString('en')} ${each.total === 1 ? 'point' : 'points'}`,
+    ...(rewardAccount?.points ?? []).map((/** @type {any} */ entry) => ({
+      key: `points ${entry.id}`,
+      at: entry.createdAt,
+      content: html`Points ${entry.description && html`<small>${entry.description}</small>`}`,
+      amount: `${entry.total.toLocaleString('en')} ${entry.total === 1 ? 'point' : 'points'}`,
     })),
-    ...vouchers.map((/** @type {any} */ each) => ({
-      key: `voucher ${each.number}`,
-      at: each.createdAt,
-      content: html`Voucher <a href=${linkTo('search', 'voucher', each.number)}>${each.number}</a>${each.receiverEmail && html` <small>for ${each.receiverEmail}</small>`}`,
+    ...vouchers.map((/** @type {any} */ voucher) => ({
+      key: `voucher ${voucher.number}`,
+      at: voucher.createdAt,
+      content: html`Voucher <a href=${linkTo('search', 'voucher', voucher.number)}>${voucher.number}</a>${voucher.receiverEmail && html` <small>for ${voucher.receiverEmail}</small>`}`,
     })),
     ...vouchers.flatMap((/** @type {any} */ voucher) =>
       voucher.emails.map((/** @type {any} */ email) => toEmailEvent(voucher, email)),

@@ -43,7 +43,7 @@ function Input({ id, schema, value, change }) {
   if (schema.type === 'boolean')
     return html`<select id=${id} value=${String(value)} onChange=${handleInput(text => text === 'true')}><option value="true">yes</option><option value="false">no</option></select>`
   if (schema.enum)
-    return html`<select id=${id} value=${value} onChange=${handleInput(text => text)}>${schema.enum.map(each => html`<option key=${each}>${each}</option>`)}</select>`
+    return html`<select id=${id} value=${value} onChange=${handleInput(text => text)}>${schema.enum.map(choice => html`<option key=${choice}>${choice}</option>`)}</select>`
   if (schema.type === 'integer')
     return html`<input id=${id} type="number" min=${schema.minimum} max=${schema.maximum} value=${value} onInput=${handleInput(text => (text === '' ? null : Number(text)))} />`
   if (schema.type === 'array' || schema.type === 'object')

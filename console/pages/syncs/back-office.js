@@ -7,7 +7,7 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /** @param {number[]} minutes */
-const sum = minutes => minutes.reduce((all, each) => all + each, 0)
+const sum = minutes => minutes.reduce((all, count) => all + count, 0)
 
 /** The back office of the syncs: its state, version and response times. Renders nothing for the embedded one. */
 export function BackOffice() {
@@ -51,7 +51,7 @@ export function BackOffice() {
 function buildLines(stats) {
   if (!stats) return []
   /** @param {number[]} minutes */
-  const toPoints = minutes => minutes.slice(0, -1).map((each, i) => (stats.calls[i] ? each : null))
+  const toPoints = minutes => minutes.slice(0, -1).map((ms, i) => (stats.calls[i] ? ms : null))
   return [
     { title: 'slowest', colour: /** @type {const} */ ('muted'), values: toPoints(stats.slowest) },
     { title: 'average', colour: /** @type {const} */ ('accent'), values: toPoints(stats.average) },

@@ -55,7 +55,7 @@ export function Sync({ name }) {
   const canImport = useHasRole(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
   const [version, refresh] = useVersion()
   const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version])
-  const sync = data?.data.find((/** @type {any} */ each) => each.sync === name)
+  const sync = data?.data.find((/** @type {any} */ candidate) => candidate.sync === name)
   const importLink = canImport && html`<a href=${linkTo('import', name)}>Import a file</a>`
   return html`<p class="trail"><a href=${linkTo('syncs')}>Syncs</a></p>
     <h1>${name}</h1>

@@ -24,26 +24,35 @@ const formatOutcome = attempt =>
 
 /** @type {import('../../components/table.js').Column[]} */
 const attemptColumns = [
-  { title: 'Time', value: each => html`<${Timestamp} time=${each.at} />`, text: each => each.at, shrink: true },
+  {
+    title: 'Time',
+    value: attempt => html`<${Timestamp} time=${attempt.at} />`,
+    text: attempt => attempt.at,
+    shrink: true,
+  },
   {
     title: 'Outcome',
-    value: each => html`<${State} state=${formatOutcome(each)} tone=${isDelivered(each) ? 'good' : 'bad'} />`,
+    value: attempt => html`<${State} state=${formatOutcome(attempt)} tone=${isDelivered(attempt) ? 'good' : 'bad'} />`,
     text: formatOutcome,
   },
-  { title: 'Changes', right: true, value: each => each.changes },
+  { title: 'Changes', right: true, value: attempt => attempt.changes },
   {
     title: 'Duration',
     name: 'Duration (ms)',
     right: true,
-    value: each => formatMs(each.milliseconds),
-    text: each => String(each.milliseconds),
+    value: attempt => formatMs(attempt.milliseconds),
+    text: attempt => String(attempt.milliseconds),
   },
   {
     title: 'Response',
-    value: each => (each.response ? html`<code>${each.response.slice(0, 120)}</code>` : null),
-    text: each => each.response ?? '',
+    value: attempt => (attempt.response ? html`<code>${attempt.response.slice(0, 120)}</code>` : null),
+    text: attempt => attempt.response ?? '',
   },
-  { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
+  {
+    title: 'Delivery',
+    value: attempt => html`<code>${attempt.deliveryId}</code>`,
+    text: attempt => attempt.deliveryId,
+  },
 ]
 
 /** @param {{ record: any, save: (body: object) => Promise<void> }} props */

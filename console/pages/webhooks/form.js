@@ -27,7 +27,8 @@ export function EndpointForm({ endpoint, save, isNew = false }) {
   const values = { url, description: description || null, kinds: chosen.length ? sortKinds(chosen) : kinds }
   const send = onSubmit(() => run(() => save(isNew ? { ...values, fromBeginning } : pickChanges(endpoint, values))))
   /** @param {string} kind @param {boolean} isChosen */
-  const choose = (kind, isChosen) => setChosen(isChosen ? [...chosen, kind] : chosen.filter(each => each !== kind))
+  const choose = (kind, isChosen) =>
+    setChosen(isChosen ? [...chosen, kind] : chosen.filter(chosenKind => chosenKind !== kind))
   return html`<form onSubmit=${send}>
     <${Field} label="URL" type="url" required placeholder="https://shop.example/hooks" value=${url} change=${setUrl} hint="Must be a public HTTPS URL" />
     <${Field} label="Description" maxlength="250" value=${description} change=${setDescription} />

@@ -29,7 +29,7 @@ function filesHere() {
     'dpkg-query',
     '-W',
     '-f',
-    `${['Package', 'Essential', 'Pre-Depends', 'Depends'].map(each => `\${${each}}`).join('\\t')}\\n`,
+    `${['Package', 'Essential', 'Pre-Depends', 'Depends'].map(field => `\${${field}}`).join('\\t')}\\n`,
   )
   for (const line of reported.split('\n')) {
     const [name = '', essential, before, depends] = line.split('\t')

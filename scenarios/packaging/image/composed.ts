@@ -41,7 +41,7 @@ const inTime = Date.now() - began < Number(grace) * 1000
 const volumeFiles = readdirSync(volume, { recursive: true }).map(String)
 facts.push([
   'it is stopped in order, within its stop_grace_period',
-  ExitCode === 0 && inTime && !volumeFiles.some(each => each.endsWith('postmaster.pid')),
+  ExitCode === 0 && inTime && !volumeFiles.some(path => path.endsWith('postmaster.pid')),
 ])
 const authority = readFileSync(ca, 'utf8')
 compose('down', '-t', grace)

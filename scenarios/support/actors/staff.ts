@@ -108,7 +108,10 @@ export async function runStaff(
     },
     // A till draws on a voucher or only validates it: either ends the API's validation.
     () => {
-      const voucher = pick(state.vouchers.values(), each => each.state === 'issued' && each.currency === 'AUD')
+      const voucher = pick(
+        state.vouchers.values(),
+        candidate => candidate.state === 'issued' && candidate.currency === 'AUD',
+      )
       if (!voucher || voucher.lockedUntil > 0) return
       const remaining = voucher.original - voucher.used - voucher.writtenOff
       const drawn = remaining > 5 && !voucher.wholeOnly ? random.integer(1, 3) : 0
@@ -140,7 +143,10 @@ export async function runStaff(
       if (order) apply({ kind: 'forget-order', id: order.id })
     },
     () => {
-      const voucher = pick(state.vouchers.values(), each => each.state === 'issued' || each.state === 'suspended')
+      const voucher = pick(
+        state.vouchers.values(),
+        candidate => candidate.state === 'issued' || candidate.state === 'suspended',
+      )
       const fields = { state: voucher?.state === 'issued' && random.chance(0.5) ? 'suspended' : 'issued' }
       if (voucher) apply({ kind: 'edit-voucher', number: voucher.number, fields })
     },

@@ -64,7 +64,7 @@ test('an account reads all its services, whichever one it names', async () => {
     const { json } = await api.sendRaw('/me', { headers: { authorization, 'x-service-name': service } })
     assert.equal(json.data.role, role)
     assert.deepEqual(
-      json.data.services.map((each: { name: string }) => each.name),
+      json.data.services.map((entry: { name: string }) => entry.name),
       [api.service.name, other.service.name].sort(),
     )
   }
@@ -132,7 +132,7 @@ test('an account shows when it last used the service, if it did', async () => {
   await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
   assert.equal(await getStatusWithPassword(api, caller, used, '/stores'), 200)
   const lastOf = async (viewer: Caller, { username }: { username: string }) =>
-    (await viewer.get('/accounts')).json.data.find((each: { username: string }) => each.username === username)
+    (await viewer.get('/accounts')).json.data.find((record: { username: string }) => record.username === username)
       .lastUsedAt
   await waitUntil(async () => (await lastOf(caller, used)) !== null, 'its use is noted', 10_000)
   assert.match(await lastOf(caller, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)

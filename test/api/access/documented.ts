@@ -39,8 +39,11 @@ export const operationsOf = (document: Node): Operation[] => {
         Object.fromEntries(
           parameters
             .map(resolved)
-            .filter((each: Node) => each.in === place && !leftOut.includes(each.name) && exampleOf(each) !== undefined)
-            .map((each: Node) => [each.name, String(exampleOf(each))]),
+            .filter(
+              (parameter: Node) =>
+                parameter.in === place && !leftOut.includes(parameter.name) && exampleOf(parameter) !== undefined,
+            )
+            .map((parameter: Node) => [parameter.name, String(exampleOf(parameter))]),
         )
       const isStream = 'text/event-stream' in (resolved(responses['200'] ?? {}).content ?? {})
       return {

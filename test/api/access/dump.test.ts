@@ -40,10 +40,10 @@ function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
     ['clear', bytes],
     ['UTF-16', Buffer.from(text, 'utf16le')],
     ['backwards', Buffer.from(bytes.toReversed())],
-    ...base64.map((each): [string, Buffer] => ['base64', Buffer.from(each)]),
-    ...base64.map((each): [string, Buffer] => [
+    ...base64.map((encoded): [string, Buffer] => ['base64', Buffer.from(encoded)]),
+    ...base64.map((encoded): [string, Buffer] => [
       'base64url',
-      Buffer.from(each.replaceAll('+', '-').replaceAll('/', '_')),
+      Buffer.from(encoded.replaceAll('+', '-').replaceAll('/', '_')),
     ]),
     ['hexadecimal', Buffer.from(hex)],
     ['hexadecimal in capitals', Buffer.from(hex.toUpperCase())],
@@ -97,9 +97,9 @@ test('a dump of all tables contains no secret in any encoding', async () => {
   }
   const dumped = await dump()
   assert.ok(dumped.includes('canary-account') && dumped.includes('held'))
-  for (const [name, each] of Object.entries(secrets)) {
-    assert.ok(each.length >= 14, name)
-    assert.deepEqual(encodingsIn(dumped, each), [], name)
+  for (const [name, value] of Object.entries(secrets)) {
+    assert.ok(value.length >= 14, name)
+    assert.deepEqual(encodingsIn(dumped, value), [], name)
   }
 })
 

@@ -144,7 +144,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
             { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
             () => false,
           )
-          for (const each of followers) if (!upToDate.has(each)) mayExpire.add(each)
+          for (const reader of followers) if (!upToDate.has(reader)) mayExpire.add(reader)
         } else {
           // Stock of a deleted product, or a name that is taken, is rejected, as it should be.
           await happenings[one.what](service, one.ids, round, one.time).catch(() => {})

@@ -28,7 +28,7 @@ test('one of twenty concurrent creates with the same email succeeds', async () =
     )
     const [winner, ...others] = responses.filter(({ status }) => status === 201)
     assert.deepEqual([others.length, await countCustomers(api)], [0, before + 1])
-    for (const response of responses.filter(each => each !== winner)) {
+    for (const response of responses.filter(candidate => candidate !== winner)) {
       assertRejected(api, response, 'email_taken', '/contact/email')
       assert.ok(response.json.detail.includes(winner?.json.data.id))
     }

@@ -112,7 +112,7 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     (each: { action: string }) => each.action === 'removed',
   )
   assert.deepEqual(
-    tombstones.map((each: Record<string, unknown>) => [each.kind, each.id]),
+    tombstones.map((tombstone: Record<string, unknown>) => [tombstone.kind, tombstone.id]),
     [
       ['customer', id],
       ['reward-account', `r${n}`],

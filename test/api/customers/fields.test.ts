@@ -182,7 +182,7 @@ test('an email address must be deliverable without quotes', async () => {
     assert.equal((await updateCustomer(api, id, { contact: { email } })).contact.email, email)
     const response = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
-      response.json.data.map((each: { id: string }) => each.id),
+      response.json.data.map((record: { id: string }) => record.id),
       [id],
     )
   }

@@ -53,7 +53,7 @@ test('a name and an email are enough to create a customer', async () => {
   const read = await api.get(`/customers/${id}`)
   assert.deepEqual([read.text, read.headers.etag], [response.text, response.headers.etag])
   const { json } = await api.get('/customers/search?updated_after=2020-01-01')
-  assert.ok(json.data.some((each: { id: string }) => each.id === id))
+  assert.ok(json.data.some((record: { id: string }) => record.id === id))
 })
 
 test('every customer field can be set and read back', async () => {
@@ -94,7 +94,7 @@ test('an email belongs to one customer, however it is written', async () => {
     assertRejected(api, change, 'email_taken', '/contact/email')
     const response = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
-      response.json.data.map((each: { id: string }) => each.id),
+      response.json.data.map((record: { id: string }) => record.id),
       [id],
     )
   }

@@ -23,7 +23,7 @@ async function listIds(caller: Caller, kind: Kind, query: string, between?: () =
   for (;;) {
     const { status, json, text } = await caller.get(`/mappings/${kind}?${query}${cursor && `&after_cursor=${cursor}`}`)
     assert.equal(status, 200, text)
-    ids.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
+    ids.push(...json.data.map((record: Record<string, string>) => record[keys[kind]]))
     if (!json.meta.hasNextPage) return ids
     cursor = json.meta.endCursor
     await between?.()

@@ -26,10 +26,10 @@ const shown = async (caller: Caller) => {
   return { skus: Object.fromEntries(skus), products: colours.map(colour => colour.ecommerceProductId) }
 }
 const stockOf = async (caller: Caller, query: string) =>
-  (await caller.get(`/inventory?${query}`)).json.data.map((each: Record<string, string>) => [
-    each.skuId,
-    each.sku,
-    each.id,
+  (await caller.get(`/inventory?${query}`)).json.data.map((record: Record<string, string>) => [
+    record.skuId,
+    record.sku,
+    record.id,
   ])
 
 test('a mapped SKU appears everywhere under its new name only', async () => {

@@ -21,7 +21,7 @@ const map = (caller: Caller, id: string, ecommerceLocationId: string | null, hea
 /** The locations that inventory shows, by SKU and store. */
 const shown = async (caller: Caller, query = '') =>
   (await caller.get(`/inventory${query}`)).json.data
-    .map((each: Record<string, string>) => `${each.skuId} in ${each.storeNumber}: ${each.ecommerceLocationId}`)
+    .map((record: Record<string, string>) => `${record.skuId} in ${record.storeNumber}: ${record.ecommerceLocationId}`)
     .sort()
 
 test('a mapped store shows its location in the store and all inventory', async () => {
@@ -83,7 +83,7 @@ test('large inventory is updated after the response, which does not wait', async
     const all = text.trimEnd().split('\n')
     assert.equal(all.length, skuIds.length + 6)
     const records = all.map(line => JSON.parse(line))
-    return new Set(records.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
+    return new Set(records.map(record => [record.storeNumber, record.ecommerceLocationId, record.sellable].join()))
   }
   assert.equal((await map(caller, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
   assert.equal((await put(caller, '/settings', { inventoryBuffer: 2 })).status, 200)

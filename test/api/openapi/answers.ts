@@ -59,8 +59,9 @@ export async function startTraffic(): Promise<Traffic> {
   function bodyFaults(method: string, path: string, response: TestResponse, body: unknown) {
     const { operation } = check(method, path, response)
     const [template] =
-      Object.entries<Node>(document.paths).find(([, each]) => each[method.toLowerCase()]?.operationId === operation) ??
-      []
+      Object.entries<Node>(document.paths).find(
+        ([, operations]) => operations[method.toLowerCase()]?.operationId === operation,
+      ) ?? []
     const steps = [
       'paths',
       template ?? '',

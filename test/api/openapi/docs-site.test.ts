@@ -29,7 +29,7 @@ test('the table of contents lists each document once', () => {
   const pages = listSitePages()
   const documents = globSync('docs/**/*.md', { cwd: root }).map(file => file.slice('docs/'.length, -'.md'.length))
   assert.deepEqual(
-    documents.filter(each => each !== 'index' && !pages.includes(each)),
+    documents.filter(document => document !== 'index' && !pages.includes(document)),
     [],
   )
   assert.deepEqual([...new Set(pages)], pages)

@@ -141,11 +141,13 @@ function leavesOf(schema: Node, pointer: string): Leaf[] {
   if ($ref) return []
   if (examples) return [{ pointer, schema }]
   if (properties)
-    return Object.entries(properties).flatMap(([name, each]) => leavesOf(each, pointer + toPointer('properties', name)))
+    return Object.entries(properties).flatMap(([name, member]) =>
+      leavesOf(member, pointer + toPointer('properties', name)),
+    )
   if (items) return leavesOf(items, `${pointer}/items`)
   if (anyOf)
-    return anyOf.flatMap((each: Node, i: number) =>
-      each.type === 'null' ? [] : leavesOf(each, `${pointer}/anyOf/${i}`),
+    return anyOf.flatMap((choice: Node, i: number) =>
+      choice.type === 'null' ? [] : leavesOf(choice, `${pointer}/anyOf/${i}`),
     )
   if (typeof additionalProperties === 'object') return leavesOf(additionalProperties, `${pointer}/additionalProperties`)
   return [{ pointer, schema }]
@@ -293,7 +295,7 @@ const getPart = async (query: string) => {
   return body
 }
 const listOperationIds = (part: Node) =>
-  Object.values<Node>(part.paths).flatMap(methods => Object.values<Node>(methods).map(each => each.operationId))
+  Object.values<Node>(part.paths).flatMap(methods => Object.values<Node>(methods).map(method => method.operationId))
 
 test('the document and its views stay below their sizes', async () => {
   const sizes = await Promise.all(['', '?view=shop', '?view=admin'].map(async query => (await getPart(query)).length))

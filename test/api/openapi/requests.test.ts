@@ -177,8 +177,10 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
       const isStream = 'text/event-stream' in (resolved(operation.responses['200'] ?? {}).content ?? {})
       const input = (place: string) =>
         parameters
-          .filter(each => each.in === place && each.name !== 'X-Service-Name')
-          .flatMap(each => (exampleOf(each) === undefined ? [] : [[each.name, String(exampleOf(each))] as const]))
+          .filter(parameter => parameter.in === place && parameter.name !== 'X-Service-Name')
+          .flatMap(parameter =>
+            exampleOf(parameter) === undefined ? [] : [[parameter.name, String(exampleOf(parameter))] as const],
+          )
       const query = String(new URLSearchParams(input('query').map(pair => [...pair])))
       const inPath = Object.fromEntries(input('path'))
       const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ''))

@@ -37,7 +37,7 @@ export function testChanges(traffic: () => Traffic) {
     await rejected('invalid_parameter', get('/stores?limit=5', lines))
     const open = await Promise.all(Array.from({ length: 4 }, () => openLines(of('/orders/transactions/search'))))
     await rejected('too_many_exports', get('/stores', lines))
-    for (const each of open) each.close()
+    for (const stream of open) stream.close()
   })
 
   test('streams and their limit match the document', async () => {
@@ -51,7 +51,7 @@ export function testChanges(traffic: () => Traffic) {
     await rejected('too_many_streams', get('/changes/stream'))
     const [stream] = streams
     await stream?.next()
-    for (const each of streams) each.close()
+    for (const openStream of streams) openStream.close()
     const { status = 0, headers, text: received = '' } = stream ?? {}
     await requested('GET', '/changes/stream', Promise.resolve({ status, headers, text: received, json: undefined }))
   })

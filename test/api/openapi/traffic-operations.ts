@@ -70,7 +70,7 @@ export function testOperations(traffic: () => Traffic) {
       }
       await rejected('too_many_imports', send('payment-gateways', 'text/csv', others[0]))
     } finally {
-      for (const each of letGo) each()
+      for (const release of letGo) release()
     }
     for (const [caller, path] of paths) {
       await waitUntil(async () => (await caller.get(path)).json.data.state === 'ok', 'it is in', 30_000)

@@ -105,7 +105,7 @@ test('each command in a remedy exists and accepts its arguments', async () => {
   )
   assert.ok(commands.length >= 6)
   // `doctor` checks the installation and takes no service.
-  for (const command of commands.filter(each => !each.endsWith('--help') && each !== 'doctor')) {
+  for (const command of commands.filter(line => !line.endsWith('--help') && line !== 'doctor')) {
     assert.match(command, new RegExp(` (--service )?${caller.service.name}( |$)`))
     assert.equal(await takes(command), true, command)
   }
@@ -116,7 +116,7 @@ async function takes(words: string) {
   const [name = '', verb, ...rest] = words.split(' ')
   const program = await buildProgram(name)
   let accepted = false
-  const command = program.commands[0]?.commands.find(each => each.name() === verb)
+  const command = program.commands[0]?.commands.find(candidate => candidate.name() === verb)
   command?.action(() => {
     accepted = true
   })

@@ -22,7 +22,7 @@ const getStats = async (caller: Caller) => {
   assert.equal(status, 200, text)
   return json.data
 }
-const sum = (minutes: number[]) => minutes.reduce((all, each) => all + each, 0)
+const sum = (minutes: number[]) => minutes.reduce((all, count) => all + count, 0)
 
 test('requests and errors of 24 hours are counted per minute and service', async () => {
   const [caller, other] = [await api.createService(settings), await api.createService(settings)]

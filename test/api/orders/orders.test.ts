@@ -142,7 +142,7 @@ test('stock is taken from the pick-up or best-stocked store, even below zero', a
   assert.equal((await getStock(own))['1002 TEE'], 4)
   const changed = (await own.get(`/inventory?updated_after=${since}`)).json.data
   assert.deepEqual(
-    changed.map((each: { id: string; sellable: number }) => [each.id, each.sellable]),
+    changed.map((level: { id: string; sellable: number }) => [level.id, level.sellable]),
     [
       ['1002-HOOD-S', 26],
       ['1001-HOOD-S', 0],

@@ -96,7 +96,7 @@ test('returns and cancellations in any order refund exactly the amount paid', ()
       bring(paid.quantity)
       assert.equal(paid.returned, paid.quantity)
       assert.equal(paid.refunded, value)
-      assert.equal(sum(open.map(each => each.refund)), value)
+      assert.equal(sum(open.map(line => line.refund)), value)
     }),
   )
 })
@@ -233,19 +233,20 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
       fc.array(line, { minLength: 1, maxLength: 6 }),
       fc.array(returnedItem, { minLength: 1, maxLength: 5 }),
       (of, expected) => {
-        const lines = of.map(({ status, part, ...each }, i): SoldLine => {
-          const units = status === 'processing' ? Math.min(part, each.quantity) : each.quantity
-          const cancelled = status === 'cancelled' ? each.quantity : 0
-          const cancelledValue = cancelled ? each.value : 0n
+        const lines = of.map(({ status, part, ...soldLine }, i): SoldLine => {
+          const units = status === 'processing' ? Math.min(part, soldLine.quantity) : soldLine.quantity
+          const cancelled = status === 'cancelled' ? soldLine.quantity : 0
+          const cancelledValue = cancelled ? soldLine.value : 0n
           const returns = { returned: 0, refunded: 0n }
-          return { ...each, sequence: i + 1, shipped: units - cancelled, cancelled, cancelledValue, ...returns }
+          return { ...soldLine, sequence: i + 1, shipped: units - cancelled, cancelled, cancelledValue, ...returns }
         })
         const { errors, allocations } = validateReturn(
-          { lines: expected.map(each => ({ ...each, reasonCode: 'SIZE' })) },
+          { lines: expected.map(expectedLine => ({ ...expectedLine, reasonCode: 'SIZE' })) },
           { number: 'W1', lines },
           { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
         )
-        const sold = (sku: string) => total(lines.filter(each => each.sku === sku).map(each => each.shipped))
+        const sold = (sku: string) =>
+          total(lines.filter(soldLine => soldLine.sku === sku).map(soldLine => soldLine.shipped))
         for (const [i, { sku }] of expected.entries()) {
           const soFar = total(
             expected
@@ -254,7 +255,7 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
               .map(each => each.quantity),
           )
           const codes = errors.filter(fault => fault.pointer?.startsWith(`/lines/${i}/`)).map(fault => fault.code)
-          if (!lines.some(each => each.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
+          if (!lines.some(soldLine => soldLine.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
           else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
         for (const { sequence, sku, quantity: soldQuantity, value, shipped } of lines) {
@@ -266,7 +267,10 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
         }
         if (errors.length === 0)
           for (const [i, { quantity: count }] of expected.entries())
-            assert.equal(total(allocations.filter(each => each.entry === i).map(each => each.quantity)), count)
+            assert.equal(
+              total(allocations.filter(allocation => allocation.entry === i).map(allocation => allocation.quantity)),
+              count,
+            )
       },
     ),
   )

@@ -61,9 +61,9 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
   const responses = await Promise.all(Array.from({ length: 20 }, () => createReturn(own, id, { 'HOOD-S': 1 })))
   onlyMade(responses, 5)
   const back = responses.filter(response => response.status === 201).map(getCreated)
-  assert.equal(new Set(back.map(each => each.returnNumber)).size, 5)
+  assert.equal(new Set(back.map(placedReturn => placedReturn.returnNumber)).size, 5)
   assert.equal(
-    back.reduce((sum, each) => sum + toCents(each.total), 0),
+    back.reduce((sum, placedReturn) => sum + toCents(placedReturn.total), 0),
     5 * 2999 - 1,
   )
   assert.deepEqual(await getStock(own), stock, 'announced units are not in stock')
@@ -78,7 +78,8 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
     ['shipped', 'shipped'],
     'announced units are not returned yet',
   )
-  for (const each of back) assert.equal((await post(own, `/returns/${each.id}/receive`, {})).status, 200)
+  for (const placedReturn of back)
+    assert.equal((await post(own, `/returns/${placedReturn.id}/receive`, {})).status, 200)
   assert.equal((await getStock(own))['1002 HOOD-S'], (stock['1002 HOOD-S'] ?? 0) + 5)
   assert.deepEqual(
     (await own.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status),
@@ -95,7 +96,10 @@ test('several lines of one SKU in a body are added up', async () => {
   assert.deepEqual(getErrorDetails(response), ['At most 3 of TEE can be returned, not 4.'])
   const { lines } = getCreated(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
   assert.deepEqual(
-    lines.map((each: { quantity: number; reasonCode: string }) => [each.quantity, each.reasonCode]),
+    lines.map((returnedLine: { quantity: number; reasonCode: string }) => [
+      returnedLine.quantity,
+      returnedLine.reasonCode,
+    ]),
     [
       [2, 'SIZE'],
       [1, 'FAULTY'],
@@ -181,18 +185,18 @@ test('returned plus returnable always equals sold over returns and cancellations
         const before = await getStock(own)
         const order = getCreated(await post(own, '/orders', buildOrder(bought)))
         const sold = new Map<string, number>()
-        for (const each of bought) sold.set(each.sku, (sold.get(each.sku) ?? 0) + each.quantity)
+        for (const boughtLine of bought) sold.set(boughtLine.sku, (sold.get(boughtLine.sku) ?? 0) + boughtLine.quantity)
         const open: { id: string; returnNumber: string; total: string; units: Map<string, number> }[] = []
-        const returned = (of: string) => open.reduce((sum, each) => sum + (each.units.get(of) ?? 0), 0)
-        for (const each of actions) {
-          if ('cancel' in each) {
-            const [cancelled] = open.splice(each.cancel % (open.length || 1), 1)
+        const returned = (of: string) => open.reduce((sum, openReturn) => sum + (openReturn.units.get(of) ?? 0), 0)
+        for (const performed of actions) {
+          if ('cancel' in performed) {
+            const [cancelled] = open.splice(performed.cancel % (open.length || 1), 1)
             if (cancelled) await cancelReturn(api, own, cancelled.returnNumber)
           } else {
             const units = new Map<string, number>()
-            for (const { sku: returnedSku, quantity } of each.give)
+            for (const { sku: returnedSku, quantity } of performed.give)
               units.set(returnedSku, (units.get(returnedSku) ?? 0) + quantity)
-            const lines = each.give.map(one => ({ ...one, reasonCode: 'SIZE' }))
+            const lines = performed.give.map(one => ({ ...one, reasonCode: 'SIZE' }))
             const { status, json } = await post(own, `/orders/${order.id}/returns`, { lines })
             const unknown = [...units.keys()].some(of => !sold.has(of))
             const tooMany = [...units].some(([of, count]) => returned(of) + count > (sold.get(of) ?? 0))
@@ -217,10 +221,11 @@ test('returned plus returnable always equals sold over returns and cancellations
             open.push({ ...getCreated(await createReturn(own, order.id, Object.fromEntries(units))), units })
         }
         assert.equal(
-          open.reduce((sum, each) => sum + toCents(each.total), 0),
+          open.reduce((sum, openReturn) => sum + toCents(openReturn.total), 0),
           toCents(order.total),
         )
-        for (const each of open) assert.equal((await post(own, `/returns/${each.id}/receive`, {})).status, 200)
+        for (const openReturn of open)
+          assert.equal((await post(own, `/returns/${openReturn.id}/receive`, {})).status, 200)
         assert.deepEqual(await getStock(own), before)
       },
     ),

@@ -190,7 +190,7 @@ test('partial returns add up in price, discounts and value, also in history', as
     ]) {
       const amounts = line.discounts.map(({ amount }: { amount: string }) => toCents(amount))
       assert.equal(line.quantity, sign * quantity)
-      const sum = amounts.reduce((all: number, each: number) => all + each, 0)
+      const sum = amounts.reduce((all: number, amount: number) => all + amount, 0)
       assert.equal(toCents(line.value), toCents(line.price) * line.quantity - sum, JSON.stringify(line))
       off += sign === 1 ? sum : 0
     }

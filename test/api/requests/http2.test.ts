@@ -98,7 +98,7 @@ test('a connection can have 100 concurrent requests, and more are rejected', asy
   assert.equal(session.remoteSettings.maxConcurrentStreams, 100)
   const { NGHTTP2_NO_ERROR: answered, NGHTTP2_REFUSED_STREAM: rejected } = constants
   assert.deepEqual(
-    [answered, rejected].map(code => codes.filter(each => each === code).length),
+    [answered, rejected].map(code => codes.filter(received => received === code).length),
     [100, 200],
   )
 })

@@ -81,8 +81,8 @@ test('one validation is drawn once under concurrency', async () => {
   const number = await newVoucher(api)
   const id = String(await validate(number))
   const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => draw(number, id, '10.00', `W${i}`)))
-  assert.equal(outcomes.filter(each => each === undefined).length, 1)
-  assert.equal(outcomes.filter(each => each === 'validation_id_incorrect').length, 49)
+  assert.equal(outcomes.filter(code => code === undefined).length, 1)
+  assert.equal(outcomes.filter(code => code === 'validation_id_incorrect').length, 49)
   assert.equal((await isSound(number)).cents, 14_000n)
 })
 
@@ -98,8 +98,8 @@ test("200 concurrent redemptions draw exactly the voucher's balance", async () =
       }),
     ),
   )
-  assert.equal(outcomes.filter(each => each === undefined).length, 136)
-  assert.equal(outcomes.filter(each => each === 'insufficient_voucher_balance').length, 64)
+  assert.equal(outcomes.filter(code => code === undefined).length, 136)
+  assert.equal(outcomes.filter(code => code === 'insufficient_voucher_balance').length, 64)
   assert.deepEqual(await isSound(number), { state: 'active', cents: 40n })
 })
 

@@ -73,34 +73,34 @@ test('any operations follow the state table and the ledger equals the balance', 
         const isVoucher = sql`service_id = ${api.service.id} and number = ${number}`
         let [newest, older] = ['none', 'none']
         let drawn = 0n
-        for (const each of operations) {
+        for (const performed of operations) {
           const before = await isSound(number)
-          if (each.do === 'validate') {
+          if (performed.do === 'validate') {
             const id = await validate(number, '0.01')
             if (typeof id === 'string' && id.length === 32) [newest, older] = [id, newest]
-          } else if (each.do === 'lock') await lock(number, each.old ? older : newest, each.seconds)
-          else if (each.do === 'draw' || each.do === 'draw all') {
-            const cents = each.do === 'draw' ? BigInt(each.cents) : before.cents
-            const done = await draw(number, each.do === 'draw' && each.old ? older : newest, money(cents))
+          } else if (performed.do === 'lock') await lock(number, performed.old ? older : newest, performed.seconds)
+          else if (performed.do === 'draw' || performed.do === 'draw all') {
+            const cents = performed.do === 'draw' ? BigInt(performed.cents) : before.cents
+            const done = await draw(number, performed.do === 'draw' && performed.old ? older : newest, money(cents))
             if (done === undefined) drawn += cents
             assert.equal((await isSound(number)).cents, before.cents - (done === undefined ? cents : 0n))
-          } else if (each.do === 'refund') {
-            const cents = BigInt(each.cents)
+          } else if (performed.do === 'refund') {
+            const cents = BigInt(performed.cents)
             const input = await refund(number, cents)
             assert.equal(input, cents < drawn ? cents : drawn)
             drawn -= input
-          } else if (each.do === 'lapse')
+          } else if (performed.do === 'lapse')
             await api.db.run(
               sql`update voucher set locked_until = now() - interval '1 s' where ${isVoucher} and state = 'locked'`,
             )
-          else if (each.do === 'age')
+          else if (performed.do === 'age')
             await api.db.run(
               sql`update voucher set validated_until = now() where ${isVoucher} and validation_hash is not null`,
             )
-          else if (each.do === 'last day')
+          else if (performed.do === 'last day')
             await api.db.run(sql`update voucher set expiry_date = '2020-01-01' where ${isVoucher}`)
           else {
-            const decision = each.do
+            const decision = performed.do
             await api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
           }
           const voucher = await isSound(number)

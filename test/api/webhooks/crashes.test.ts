@@ -130,8 +130,8 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
   await stopServer(halted)
   const ids = parseChanges(receivedBy('halted')).map(({ id }) => id)
   assert.equal(new Set(ids).size, ids.length, 'what it was about to post it has not posted')
-  for (const each of changed) assert.ok(ids.includes(each))
-  for (const each of healthy) assert.deepEqual(await stopServer(each), { code: 0, signal: null }, each.err)
+  for (const id of changed) assert.ok(ids.includes(id))
+  for (const server of healthy) assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
 })
 
 test('two workers deliver each change once and never share an endpoint', async () => {

@@ -50,7 +50,7 @@ test('a webhook starts with new changes, or with everything if requested', async
   begin()
   const [second] = await customers('John')
   const receivedIds = (path: string) =>
-    new Set(parseChanges(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
+    new Set(parseChanges(hooks.receiver.received.filter(delivery => delivery.path === path)).map(change => change.id))
   // One endpoint may receive the changes in one delivery or in two.
   await until(() => receivedIds('/hooks/all').size === 2 && receivedIds('/hooks').size === 1, 'both webhooks get it')
   await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all changes are delivered')

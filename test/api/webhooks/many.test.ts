@@ -27,7 +27,7 @@ test('half of 200 endpoints hang or fail without delaying the others', async t =
     const committed = Date.now()
     const live = () => hooks.receiver.received.slice(from).filter(({ path }) => !path.includes('hanging'))
     await until(
-      () => live().filter(each => each.body.includes(`/customers/${id}"`)).length === 100,
+      () => live().filter(delivery => delivery.body.includes(`/customers/${id}"`)).length === 100,
       'all webhooks get it',
       30_000,
     )

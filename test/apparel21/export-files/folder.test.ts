@@ -65,7 +65,7 @@ before(async () => {
   offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
   const driver = offices.getDriver(luma)
   for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {
-    const sync = driver.syncs.find(each => each.name === name)
+    const sync = driver.syncs.find(candidate => candidate.name === name)
     assert.ok(sync)
     assert.ok('result' in (await runSyncIfReady(db, luma, driver, sync)))
   }

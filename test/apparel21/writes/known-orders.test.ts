@@ -100,7 +100,9 @@ test("a given number is the upstream number, and another order's is rejected", a
     '/orderNumber',
   )
 
-  const [otherOrder] = [...simulator.state.orders.values()].filter(each => each.personId !== Number(customerId))
+  const [otherOrder] = [...simulator.state.orders.values()].filter(
+    candidate => candidate.personId !== Number(customerId),
+  )
   const orderNumber = otherOrder?.number ?? ''
   const before = await rows()
   assertRejected(api, await post(api, '/orders', order({ orderNumber })), 'order_number_taken', '/orderNumber')

@@ -66,6 +66,6 @@ test('concurrent workers reconcile each order once', async () => {
   const counts = await leave(12)
   const several = [worker(), worker(), worker()]
   await waitUntil(async () => (await rows('intent')) === 0, 'all writes are reconciled', 30_000)
-  for (const each of several) await stopServer(each)
+  for (const server of several) await stopServer(server)
   await assertStoredOnce(counts, 12)
 })

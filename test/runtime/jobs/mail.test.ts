@@ -266,7 +266,7 @@ test('each email becomes a private file without SMTP', async () => {
   const file = join(folder, `${message_id.slice(1, -1)}.eml`)
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   assert.deepEqual(await readdir(drafts), [])
-  for (const each of [folder, drafts]) assert.equal((await stat(each)).mode & 0o777, 0o700)
+  for (const path of [folder, drafts]) assert.equal((await stat(path)).mode & 0o777, 0o700)
   const parsed = await PostalMime.parse(await readFile(file))
   assert.equal(parsed.messageId, message_id)
   assert.match(parsed.html ?? '', /204816/)

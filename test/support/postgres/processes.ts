@@ -34,7 +34,7 @@ export function cleanUp(t: TestContext, work: () => unknown): void {
   const all = cleanUps.get(t) ?? []
   if (all.length === 0) {
     t.after(async () => {
-      for (const each of all.reverse()) await each()
+      for (const end of all.reverse()) await end()
     })
   }
   all.push(work)

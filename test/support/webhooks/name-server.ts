@@ -30,7 +30,7 @@ export async function startNameServer(): Promise<NameServer> {
     const current = addresses?.[0] ?? []
     // Both types are queried at once, A first.
     if (addresses && addresses.length > 1 && type === types.AAAA) addresses.shift()
-    const matching = current.filter(each => types[isIP(each) === 4 ? 'A' : 'AAAA'] === type)
+    const matching = current.filter(record => types[isIP(record) === 4 ? 'A' : 'AAAA'] === type)
     socket.send(buildAnswer(question, end, type, matching, addresses !== undefined), port, address)
   })
   await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
