@@ -149,6 +149,19 @@ create table account_use (
 comment on table account_use is
   'Last request of an account to a service, to the minute. Separate from its assignment, whose row is locked by changes.';
 
+create table deprecated_use (
+  service_id integer not null,
+  username text collate "C" not null,
+  operation text collate "C" not null,
+  requests bigint not null,
+  used_at timestamptz not null,
+  primary key (service_id, username, operation),
+  foreign key (service_id, username) references account_service on delete cascade
+);
+comment on table deprecated_use is 'Requests of an account to a deprecated operation, counted since its deprecation.';
+comment on column deprecated_use.operation is 'Method and path of the route: GET /stores/:id.';
+comment on column deprecated_use.used_at is 'Time of the last request, within a few seconds.';
+
 create table failure (
   subject bytea not null,
   window_start timestamptz not null,

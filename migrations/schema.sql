@@ -145,6 +145,17 @@ create table account_use (
   foreign key (service_id, username) references account_service(service_id, username) on delete cascade
 );
 
+-- Requests of an account to a deprecated operation, counted since its deprecation.
+create table deprecated_use (
+  service_id integer not null,
+  username text collate "C" not null,
+  operation text collate "C" not null,  -- Method and path of the route: GET /stores/:id.
+  requests bigint not null,
+  used_at timestamptz not null,         -- Time of the last request, within a few seconds.
+  primary key (service_id, username, operation),
+  foreign key (service_id, username) references account_service(service_id, username) on delete cascade
+);
+
 -- Wrong passwords, PINs and validation IDs per minute, counted for all processes and deleted after an hour.
 create table failure (
   subject bytea not null,             -- Hash of the account or IP address and of what failed, so that neither is stored.

@@ -66,7 +66,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     resend: 'resendVoucher',
   },
   paymentGateways: { list: 'listPaymentGateways' },
-  me: { get: 'getMe' },
+  me: { get: 'getMe', deprecations: 'listDeprecations' },
   service: {
     health: 'getHealth',
     capabilities: 'getCapabilities',

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { envExample } from '../../src/config/config.ts'
 import type { AppContext } from '../../src/http/app-context.ts'
 import { renderImportFormats } from '../../src/import/formats/document.ts'
+import { routes } from '../../src/resources/resources.ts'
 import { buildServer } from '../../src/runtime/server.ts'
 import { buildCommandsPage } from './commands.ts'
 import {
@@ -58,6 +59,7 @@ async function writeDocuments(check: boolean): Promise<string[]> {
 export const buildBareServer = async () => {
   const { server } = await buildServer({
     appContext: {} as AppContext,
+    definitions: routes,
     log: pino({ level: 'silent' }),
     certificate: { cert: '', key: '' },
     http2: false,

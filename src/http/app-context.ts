@@ -6,6 +6,7 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Assignment } from '../store/accounts/accounts.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import type { TransactionContext } from '../writes/commit.ts'
+import type { Deprecations } from './deprecations.ts'
 import type { Policy, Rate } from './limits/rate-limit.ts'
 
 declare module 'fastify' {
@@ -35,8 +36,11 @@ export interface AppContext extends TransactionContext {
   shutdownSignal: AbortSignal
   /** Opens a shard. Only in the control database's context. Throws `DatabaseUnavailable` if the shard is unavailable. */
   shardGateway?: (database: string) => Promise<ShardAccess>
+  /** The deprecated operations of the API. Only in the control database's context. */
+  deprecations?: Deprecations
 }
 
+/** Access to a shard. */
 export interface ShardAccess {
   appContext: AppContext
   /** Returns a service as the shard has it, at most 2 s old, or undefined. Throws `DatabaseUnavailable` if the shard is unavailable. */

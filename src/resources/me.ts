@@ -1,8 +1,9 @@
 import { roles } from '../domain/accounts.ts'
-import { Nullable, OneOf, Text } from '../domain/values/fields.ts'
+import { Count, Instant, LocalDate, Nullable, OneOf, Text } from '../domain/values/fields.ts'
 import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { loadAssignments } from '../store/accounts/accounts.ts'
+import { listDeprecatedUses } from '../store/accounts/deprecated-use.ts'
 
 const role = OneOf(
   'The role of the account in the service. Each role includes the permissions of the previous roles.',
@@ -35,6 +36,20 @@ const Me = Type.Object(
   { $id: 'Me', additionalProperties: false },
 )
 
+const DeprecatedOperation = Type.Object(
+  {
+    operation: Text('The method and path of the operation.', 'GET /stores/{id}'),
+    replacement: Text('The replacement, in Markdown.', '`GET /stores`'),
+    deprecatedOn: LocalDate('The day on which the operation was deprecated, in UTC.', '2026-11-21'),
+    sunsetOn: Nullable(
+      LocalDate('The day on which the operation can be removed, in UTC. Null if it is not decided.', '2027-06-01'),
+    ),
+    requests: Count('The number of requests.', 12_480),
+    lastUsedAt: Instant('When the account last used the operation.'),
+  },
+  { $id: 'DeprecatedOperation', additionalProperties: false },
+)
+
 const toLimit = (limit: number | 'off') => (limit === 'off' ? null : limit)
 
 /** The account of the request. */
@@ -62,6 +77,31 @@ export const me = [
           limits: { readsPerMinute: toLimit(readsPerMinute), writesPerMinute: toLimit(writesPerMinute) },
           services: services.sort((a, b) => (a.name < b.name ? -1 : 1)),
         },
+      }
+    },
+  ),
+
+  get(
+    '/me/deprecations',
+    {
+      operationId: 'listDeprecations',
+      tag: 'Accounts',
+      inControlDatabase: true,
+      summary: 'List deprecated operations that you use',
+      description:
+        'The deprecated operations that this account has used in this service, with the number of requests. A request appears after 2 seconds.',
+      response: Type.Array(DeprecatedOperation),
+    },
+    async ({ db, service, username, deprecations }) => {
+      const uses = await listDeprecatedUses(db, service, username)
+      return {
+        data: uses.flatMap(({ operation, requests, lastUsedAt }) => {
+          const deprecation = deprecations.get(operation)
+          if (!deprecation) return []
+          const { since, sunset = null, replacement } = deprecation
+          const template = operation.replace(/:(\w+)/g, '{$1}')
+          return [{ operation: template, replacement, deprecatedOn: since, sunsetOn: sunset, requests, lastUsedAt }]
+        }),
       }
     },
   ),

@@ -100,7 +100,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
     const endTraces = await startTracing(config, log)
     const app = await openApp(config, log)
     let isReady = false
-    const serving = await listen(app, () => isReady)
+    const serving = await listen(app, { isReady: () => isReady })
     // The parent process would have stopped this one.
     process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
     process.on('message', message => {

@@ -11,6 +11,8 @@ import { createRateLimiter } from '../http/limits/rate-limit.ts'
 import { logRejections } from '../http/observability/access-log.ts'
 import { measureRequests } from '../http/observability/metrics.ts'
 import { rejectPlainHttp } from '../http/protocol/malformed-requests.ts'
+import type { RouteDefinition } from '../http/routing/route-definitions.ts'
+import { routes } from '../resources/resources.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { writeQueue } from '../writes/fair-queue.ts'
 import type { App } from './app.ts'
@@ -35,10 +37,18 @@ export interface Listening {
   close(graceMs: number): Promise<void>
 }
 
-/**
- * Serves the API over HTTPS. `isReady`: true once requests can be served. Default: always. The app stays open after `close`.
- */
-export async function listen(app: App, isReady: () => boolean = () => true): Promise<Listening> {
+interface ListenOptions {
+  /** True once requests can be served. Default: always. */
+  isReady?: () => boolean
+  /** The routes that are served. Default: all. */
+  definitions?: readonly RouteDefinition[]
+}
+
+/** Serves the API over HTTPS. The app stays open after `close`. */
+export async function listen(
+  app: App,
+  { isReady = () => true, definitions = routes }: ListenOptions = {},
+): Promise<Listening> {
   const { config, log, backOffices, shards } = app
   const { db, keys, pools = {}, replicas } = app.installation
   const certificate = loadCertificate(config)
@@ -75,6 +85,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
       acquirePermit: writes.acquire,
       shardGateway: gateway.open,
     },
+    definitions,
     log,
     accessLog: config.accessLog,
     certificate,

@@ -148,7 +148,7 @@ async function serveMetrics({ config, installation, backOffices, shards }: App, 
 
 async function serveInProcess(app: App): Promise<Serving> {
   let isReady = false
-  const listening = await listen(app, () => isReady)
+  const listening = await listen(app, { isReady: () => isReady })
   return {
     ...listening,
     becomeReady() {

@@ -8,6 +8,7 @@ import { trackAccountUse } from '../http/admission/last-used.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { parseBodiesAsBytes } from '../http/body/body.ts'
 import { limitBodyTime } from '../http/body/time-limit.ts'
+import { announceDeprecations, listDeprecations } from '../http/deprecations.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
@@ -18,9 +19,9 @@ import { getRequestId, rejectExpectation, rejectMalformedRequest } from '../http
 import { rejectOtherMethods } from '../http/protocol/other-methods.ts'
 import { checkRequestLimits, maxHeaderSize } from '../http/protocol/request-limits.ts'
 import { getRequestPath } from '../http/routing/operation.ts'
+import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { registerRoutes } from '../http/routing/router.ts'
 import { acceptFileBodies } from '../http/routing/uploads.ts'
-import { routes } from '../resources/resources.ts'
 import { tlsOptions } from '../tls/tls.ts'
 
 interface ServerOptions {
@@ -31,6 +32,8 @@ interface ServerOptions {
   certificate: { cert: string; key: string }
   http2: boolean
   trustedProxies: readonly string[]
+  /** The routes that are served. */
+  definitions: readonly RouteDefinition[]
   /** The address that errors point to. */
   publicUrl: () => string
   /** True if requests can be sent to this process; false while it starts or stops. */
@@ -47,7 +50,9 @@ interface BuiltServer {
 
 /** Builds the HTTPS server with every resource. It isn't listening yet. */
 export async function buildServer(options: ServerOptions): Promise<BuiltServer> {
-  const { appContext, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
+  const { log, accessLog = false, certificate, http2, trustedProxies, publicUrl, definitions } = options
+  const operations = definitions.map(({ operation }) => operation)
+  const appContext = { ...options.appContext, deprecations: listDeprecations(operations) }
   const level = accessLog ? 'info' : 'debug'
   const logRejection = logRejections(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
@@ -113,6 +118,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   writeAccessLog(server, log, level)
   writeRequestLog(server, { ...appContext, log })
   trackAccountUse(server, { ...appContext, log })
+  announceDeprecations(server, appContext.deprecations, { ...appContext, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   server.decorateRequest('appContext', undefined)
@@ -134,8 +140,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
     return sendProblem(publicError, request, reply)
   })
 
-  registerRoutes(server, appContext, routes)
-  const operations = routes.map(({ operation }) => operation)
+  registerRoutes(server, appContext, definitions)
   registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
   registerConsole(server, appContext)
   const rejectUnrouted = rejectOtherMethods(server, methodsByPath, (request, reply) =>

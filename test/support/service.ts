@@ -12,6 +12,8 @@ import { deriveKeys, type Keys } from '../../src/crypto/keys.ts'
 import type { Database } from '../../src/database/db.ts'
 import type { Role } from '../../src/domain/accounts.ts'
 import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
+import type { RouteDefinition } from '../../src/http/routing/route-definitions.ts'
+import { routes } from '../../src/resources/resources.ts'
 import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
@@ -73,6 +75,8 @@ interface Options {
   sharedWith?: TestApi
   /** A database that is there already, instead of a fresh one; of one with a demo shop that is the service. */
   database?: TestDatabase & Partial<Pick<TestApi, 'secret' | 'service'>>
+  /** Routes in addition to those of the API. */
+  furtherRoutes?: readonly RouteDefinition[]
 }
 
 /** Names of services and accounts, of all servers of a test file. */
@@ -86,6 +90,7 @@ export async function startTestApi({
   log,
   sharedWith,
   database: existing,
+  furtherRoutes = [],
 }: Options = {}): Promise<TestApi> {
   const database = sharedWith ? shareDatabase(sharedWith.database) : (existing ?? (await createTestDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
@@ -96,7 +101,7 @@ export async function startTestApi({
   const installation = { db, keys, migrated: [], close: async () => {} }
   const app = await composeApp(config, log ?? pino({ level: config.logLevel }), installation)
   const backOffices: typeof app.backOffices = backOffice ? { ...app.backOffices, get: backOffice } : app.backOffices
-  const listening = await listen({ ...app, backOffices })
+  const listening = await listen({ ...app, backOffices }, { definitions: [...routes, ...furtherRoutes] })
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
 

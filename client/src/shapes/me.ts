@@ -24,3 +24,18 @@ export interface AssignedService {
   /** The role of the account in the service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
 }
+
+export interface DeprecatedOperation {
+  /** The method and path of the operation. */
+  operation: string
+  /** What to use instead, in Markdown. */
+  replacement: string
+  /** The day on which the operation was deprecated, in UTC. */
+  deprecatedOn: string
+  /** The day on which the operation can be removed, in UTC. Null if it is not decided. */
+  sunsetOn: string | null
+  /** The number of requests. */
+  requests: number
+  /** When the account last used the operation. */
+  lastUsedAt: string
+}

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 import { isNoBody } from '../body/body.ts'
+import { describeDeprecation } from '../deprecations.ts'
 import type { Operation } from '../routing/operation.ts'
 import type { fileTypes } from '../routing/uploads.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
@@ -25,7 +26,12 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   operationId: operation.operationId,
   tags: [operation.tag],
   summary: toHeading(operation.summary),
-  description: [operation.description, ...describeGenerated(operation)].join(' '),
+  description: [
+    ...(operation.deprecated ? [describeDeprecation(operation.deprecated)] : []),
+    operation.description,
+    ...describeGenerated(operation),
+  ].join(' '),
+  ...(operation.deprecated && { deprecated: true }),
   parameters: [
     ...referToParameters(['ServiceName']),
     ...Object.entries(operation.params).map(([name, { description, example }]) =>

@@ -147,6 +147,17 @@ Errors are \`application/problem+json\` (RFC 9457).
 
 The response components describe the errors of all operations. 401, 403 and 429 are part of the default response. \`x-error-codes\` of an operation lists its other codes.
 
+## Deprecations
+
+The responses of deprecated operations have these headers:
+
+| Response header | Value |
+|---|---|
+| \`Deprecation\` | When the operation was deprecated: \`@\` and seconds since 1970 (RFC 9745). |
+| \`Sunset\` | When the operation can be removed (RFC 8594). Absent if it isn't decided. |
+
+\`GET /me/deprecations\` lists the deprecated operations that your account uses.
+
 ## Limits
 
 | Limit | Value | If exceeded |

@@ -14,6 +14,7 @@ import { runInStages } from '../../writes/stages.ts'
 import type { CommitPhase, Origin, Stages } from '../../writes/write.ts'
 import { getOrigin } from '../admission/client-address.ts'
 import type { AppContext } from '../app-context.ts'
+import type { Deprecation, Deprecations } from '../deprecations.ts'
 import type { Media } from '../negotiation/accept.ts'
 import { prefersStrict } from './prefer.ts'
 
@@ -84,6 +85,8 @@ export interface Operation {
   supportsStrict?: true
   /** The response fields that are null after a dry run. */
   generated?: readonly string[]
+  /** Set if clients should stop using the operation. */
+  deprecated?: Deprecation | undefined
   /** True if responses can have warnings. */
   warns: boolean
   /** The error codes of this operation, in addition to the common ones. */
@@ -129,6 +132,8 @@ export interface ReadContext<Query = unknown, P extends Params = Params> extends
   /** The caller's account. */
   username: string
   db: Database
+  /** The deprecated operations of the API, by method and path. */
+  deprecations: Deprecations
   /** Runs a read that counts failed attempts or reserves names. */
   runInStages: <T>(work: (stages: Stages) => Promise<CommitPhase<T>>) => Promise<T>
   query: Query
@@ -150,6 +155,8 @@ export interface RouteOptions<P extends Params> {
   headers?: RequestHeaders
   /** True for accounts: they are in the control database, wherever the service is. */
   inControlDatabase?: boolean
+  /** Set if clients should stop using the operation. */
+  deprecated?: Deprecation
 }
 
 /** Returns the context of the shard that has the service. Returns the control database's context for accounts. */
@@ -191,6 +198,7 @@ export function createReadContext(app: AppContext, request: FastifyRequest): Rea
     role,
     username: request.username ?? '',
     db: app.db,
+    deprecations: app.deprecations ?? new Map(),
     runInStages: work => runInStages(app, service, work),
     query: undefined,
   }

@@ -114,7 +114,7 @@ function readOperation(
   options: RouteOptions<Params> & Pick<GetOptions, 'query' | 'response' | 'etag'>,
   { exportLine, media = exportLine ? listMedia : ['json'] }: { exportLine?: TSchema | undefined; media?: Media } = {},
 ): Operation {
-  const { operationId, tag, summary, description, supportsStrict, response } = options
+  const { operationId, tag, summary, description, supportsStrict, response, deprecated } = options
   const { params = {}, headers = {}, errors = [], query = noQuery, etag = false, role = 'visitor' } = options
   return {
     method: 'GET',
@@ -133,6 +133,7 @@ function readOperation(
     statuses: [200],
     etag,
     repeatable: false,
+    deprecated,
     warns: false,
     ...(supportsStrict && { supportsStrict }),
     ...(exportLine && { exportLine }),
@@ -189,6 +190,7 @@ const write =
       description,
       response,
       body,
+      deprecated,
     } = options
     const { etag, repeatable, keepsEmptyTexts, generated } = writeOptions
     const operation: Operation = {
@@ -209,6 +211,7 @@ const write =
       statuses,
       etag,
       repeatable,
+      deprecated,
       warns,
       keepsEmptyTexts,
       generated,
@@ -236,7 +239,7 @@ export const upload = <Q extends TObject, P extends Params>(
   options: UploadRouteOptions<Q, P>,
   handler: UploadHandler<Q, P>,
 ): UploadRoute => {
-  const { operationId, tag, summary, description, supportsStrict, response, query } = options
+  const { operationId, tag, summary, description, supportsStrict, response, query, deprecated } = options
   const { params = {}, headers = {}, errors: ownErrors = [], role = 'maintainer' } = options
   const errors = [...ownErrors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
   const operation: Operation = {
@@ -257,6 +260,7 @@ export const upload = <Q extends TObject, P extends Params>(
     statuses: [202],
     etag: false,
     repeatable: false,
+    deprecated,
     warns: false,
     ...(supportsStrict && { supportsStrict }),
   }

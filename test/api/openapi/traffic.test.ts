@@ -73,6 +73,7 @@ test('records and 304 responses match the document', async () => {
   await get('/payment-gateways')
   await get('/capabilities')
   await get('/me')
+  await get('/me/deprecations')
   await get('/settings')
   await get(`/vouchers/${sampleVoucher.number}`, { 'x-voucher-pin': sampleVoucher.pin })
 })
