@@ -28,7 +28,7 @@ export interface AssignedService {
 export interface DeprecatedOperation {
   /** The method and path of the operation. */
   operation: string
-  /** What to use instead, in Markdown. */
+  /** The replacement, in Markdown. */
   replacement: string
   /** The day on which the operation was deprecated, in UTC. */
   deprecatedOn: string
