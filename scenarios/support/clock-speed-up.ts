@@ -1,6 +1,7 @@
 import type { Limits } from '../../src/backoffice/apparel21/client/connection.ts'
 import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { createUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
+import { fetchStockOfSkus } from '../../src/backoffice/apparel21/syncs/stock.ts'
 import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffices } from '../../src/backoffice/back-offices.ts'
 import type { Driver } from '../../src/backoffice/port/driver.ts'
@@ -35,6 +36,7 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
       ...(sync.refreshIntervalSeconds !== undefined && { refreshIntervalSeconds }),
     })),
     source: url,
+    fetchStock: (skuIds, signal) => fetchStockOfSkus(client, skuIds, signal),
     breaker: undefined,
     probe: async () => ({ release: undefined, stores: 0, currency: undefined }),
     close: client.close,
@@ -53,4 +55,4 @@ export const toBackOffices = (driver: Driver): BackOffices => ({
 
 /** Shortens the retry delays of jobs to seconds. */
 export const withShortRetries = (table: Readonly<Record<string, Job>>) =>
-  Object.fromEntries(Object.entries(table).map(([name, job]) => [name, { ...job, waitsSeconds: [1, 2] }]))
+  Object.fromEntries(Object.entries(table).map(([name, job]) => [name, { ...job, retryDelaysSeconds: [1, 2] }]))

@@ -16,6 +16,8 @@ export type Change =
   | { kind: 'till-sale'; storeId: number; personId: number | null; lines: { skuId: number; quantity: number }[] }
   | { kind: 'edit-person' | 'edit-style' | 'edit-sku' | 'edit-store' | 'edit-account'; id: number; fields: Fields }
   | { kind: 'edit-voucher'; number: string; fields: Fields }
+  /** Adds a location that only stock names. It has no number, and shows the stock of the first warehouse, like a grouping. */
+  | { kind: 'add-warehouse'; name: string }
   | { kind: 'add-reference'; typeId: number; code: string; name: string }
   /** `skuIds`: despatches only lines of these SKUs. */
   | { kind: 'despatch-order'; id: number; conNote?: string; skuIds?: number[] }
@@ -236,6 +238,13 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
   },
   'edit-store': (world, { id, fields }) => {
     assign(storeOf(world.shop, id), fields)
+    world.note('store changed', id)
+    return String(id)
+  },
+  'add-warehouse': (world, { name }) => {
+    const { stores } = world.shop
+    const id = Math.max(...stores.keys()) + 1
+    stores.set(id, { ...storeOf(world.shop, warehouseOf(world.shop)), id, code: `S${id}`, number: '', name })
     world.note('store changed', id)
     return String(id)
   },

@@ -3,7 +3,7 @@ import type { Random } from '../../../seed/random.ts'
 import type { Change } from '../../../simulator/control/changes.ts'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import type { Person, Sku, Store, Style } from '../../../simulator/shop/records.ts'
-import type { Return } from '../../../simulator/shop/sales.ts'
+import type { OrderLine, Return } from '../../../simulator/shop/sales.ts'
 
 /** The work of back-office staff and tills, as far as a check needs it. */
 export interface StaffWork {
@@ -91,9 +91,36 @@ export async function runStaff(
         if (order) apply({ kind: random.chance(0.9) ? 'despatch-order' : 'cancel-order', id: order.id })
       }
     },
+    // All but the last line leave. Then a line moves into a parcel of its own.
+    () => {
+      const order = pick(
+        state.orders.values(),
+        each => new Set(each.lines.map(({ skuId }) => skuId)).size > 2 && each.lines.every(isProcessing),
+      )
+      if (!order) return
+      const { id, lines } = order
+      const last = lines.at(-1)?.skuId
+      const skuIds = lines.flatMap(({ skuId }) => (skuId === last ? [] : skuId))
+      apply({ kind: 'despatch-order', id, conNote: `P1-${id}`, skuIds })
+      if (random.chance(0.7)) apply({ kind: 'split-shipment', id, conNote: `P2-${id}` })
+    },
     () => {
       const open = pick(state.returns.values(), record => record.status === 9 && !isUnsettled(record))
-      if (open) apply({ kind: 'receive-return', id: open.id })
+      if (!open) return
+      const { id, lines } = open
+      apply(
+        random.pick<Change>([
+          ...Array.from({ length: 5 }, (): Change => ({ kind: 'receive-return', id })),
+          { kind: 'cancel-return', id },
+          { kind: 'cancel-return-line', id, skuId: lines[0]?.skuId ?? 0 },
+          { kind: 'mark-return', id, status: 'Returned Merged' },
+          { kind: 'mark-return', id, status: 'Quarantined' },
+        ]),
+      )
+    },
+    () => {
+      const received = pick(state.returns.values(), ({ status }) => status === 10)
+      if (received) apply({ kind: 'complete-return', id: received.id })
     },
     () => {
       const account = pick(state.accounts.values())
@@ -133,6 +160,11 @@ export async function runStaff(
     },
     () => apply({ kind: 'edit-store', id: pickShop().id, fields: { name: `Shop of ${random.pick(names)} ` } }),
     () => {
+      const place = pick(state.stores.values(), ({ kind }) => kind !== 'shop')
+      if (place) apply({ kind: 'edit-store', id: place.id, fields: { name: `Stock of ${random.pick(names)} ` } })
+    },
+    () => state.stores.size < 12 && apply({ kind: 'add-warehouse', name: `Overflow ${random.integer(1, 99)}` }),
+    () => {
       const code = `N${random.integer(1, 99_999)}`
       const id = Number(apply({ kind: 'add-reference', typeId: 1321, code, name: `New ${code}` }))
       const person = pickPerson()
@@ -158,6 +190,8 @@ export async function runStaff(
   }
   return work
 }
+
+const isProcessing = ({ status }: OrderLine) => status === 'Processing'
 
 /** True for persons whom no shopper changes. Only their email addresses move to other persons. */
 export const isOwnedByStaff = ({ id, email }: Person) => id % 5 === 0 && !/@(?!example\.)/i.test(email)

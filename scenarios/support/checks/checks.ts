@@ -7,6 +7,7 @@ import type { Installation } from '../installation.ts'
 import { listOpenWrites } from '../leases.ts'
 import type { ReceivedEmail } from '../mailbox.ts'
 import type { History } from '../operations/history.ts'
+import { checkReturnsAndShipments } from './apparel21-states.ts'
 import { checkApparel21Writes, checkStaffChanges } from './apparel21-writes.ts'
 import { checkEmbeddedWrites } from './embedded-writes.ts'
 import { checkInvariants, orderInvariants } from './ledgers.ts'
@@ -43,6 +44,7 @@ export async function runChecks(evidence: Evidence): Promise<CheckResult[]> {
     return [
       // Without the last syncs, the lists can be behind the back office.
       ...(driver ? await checkLists(simulator, db, service, client) : []),
+      ...(driver ? await checkReturnsAndShipments(simulator, db, service.id) : []),
       ...(await checkApparel21Writes(simulator, db, service.id, history)),
       ...(staffWork ? [checkStaffChanges(simulator.state, staffWork)] : []),
       ...(await checkVoucherBalances(simulator, db, service.id, client, usedBefore, drawnByTills)),

@@ -8,7 +8,7 @@ export type Invariants = Readonly<Record<string, Sql>>
 export const orderInvariants = (id: number): Invariants => ({
   'no order line has more returns than units, and its counter is the sum of its returns': sql`
     select l.order_id || '/' || l.sequence as key from order_line l where l.service_id = ${id}
-       and (l.returned > l.quantity or l.returned <> (select coalesce(sum(r.quantity), 0) from return_line r join sales_return s on s.service_id = r.service_id and s.id = r.return_id and s.status <> 'cancelled'
+       and (l.returned > l.quantity or l.returned <> (select coalesce(sum(r.quantity), 0) from return_line r join sales_return s on s.service_id = r.service_id and s.id = r.return_id and s.status <> 'cancelled' and not r.is_cancelled
               where r.service_id = l.service_id and r.order_id = l.order_id and r.order_sequence = l.sequence))`,
   "each order's payments sum up to its total": sql`
     select o.id as key from sales_order o where o.service_id = ${id} and o.total <> (select sum(amount) from order_payment p where p.service_id = o.service_id and p.order_id = o.id)`,

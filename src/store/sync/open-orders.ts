@@ -41,7 +41,7 @@ const findOpenOrdersWhere = (db: Db, service: Service, condition: Sql) =>
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
      where o.service_id = ${service.id} and o.customer_id is not null and ${condition}
      group by o.service_id, o.id having bool_or(l.status = 'processing')
-        or (o.changed_at > now() - interval '3 days' and bool_or(l.status = 'shipped' and not exists (${shipmentOfLine})))
+        or (o.changed_at > now() - interval '3 days' and bool_or(l.status in ('shipped', 'returned') and not exists (${shipmentOfLine})))
      order by o.customer_id, o.id`)
 
 /** Updates the status of order lines, one order per transaction. */
