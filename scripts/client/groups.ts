@@ -42,6 +42,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     shipments: 'listOrderShipments',
     ship: 'createShipment',
     cancel: 'cancelOrder',
+    ready: 'markOrderReady',
+    collected: 'markOrderCollected',
   },
   shipments: { get: 'getShipment' },
   returns: { get: 'getReturn', receive: 'receiveReturn', refund: 'refundReturn', reasons: 'listReturnReasons' },

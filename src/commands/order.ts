@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
+import { advancePickup, cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
 import type { OrderLineSelection } from '../domain/orders/orders.ts'
@@ -73,6 +73,24 @@ export function orderCommand(program: Command) {
         return `Order ${number} cancelled${lines ? ` in part: ${lines.join(', ')}` : ''}.`
       }),
     )
+
+  for (const [name, action, description] of [
+    ['ready', 'ready', 'Mark an order as ready for collection'],
+    ['collected', 'collect', 'Mark an order as collected, and ship its open units'],
+  ] as const)
+    order
+      .command(name)
+      .argument('<orderNumber>')
+      .description(description)
+      .option(...serviceOption)
+      .addHelpText('after', examples([`order ${name} W0000123 --service luma`, `the order must have a pick-up store`]))
+      .action((number: string, { service }: { service?: string }) =>
+        within(service, async (tx, of) => {
+          const { id } = await advancePickup(tx, of, { number }, action)
+          await recordCommand(tx, of, { operation: `order ${name}`, subject: `/orders/${id}` })
+          return `Order ${number} is ${name}.`
+        }),
+      )
 
   order
     .command('return')

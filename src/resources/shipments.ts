@@ -1,8 +1,9 @@
-import { Cancellation, CancellationInput } from '../domain/orders/orders.ts'
+import { Cancellation, CancellationInput, Order } from '../domain/orders/orders.ts'
 import { Shipment, ShipmentInput } from '../domain/orders/shipments.ts'
 import { isWebAddress } from '../domain/orders/tracking.ts'
 import { type FieldError, notFound } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
+import { NoBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { findShipment, shipmentPage } from '../store/orders/shipments.ts'
 import { mapCommitPhase } from '../writes/write.ts'
@@ -63,6 +64,31 @@ export const shipments = [
         record,
         subject: `/orders/${id}`,
       })),
+  ),
+
+  ...(['ready', 'collected'] as const).map(status =>
+    post(
+      `/orders/:id/${status}`,
+      {
+        operationId: status === 'ready' ? 'markOrderReady' : 'markOrderCollected',
+        tag: 'Fulfilment',
+        status: 200,
+        summary: `Mark an order as ${status}`,
+        description:
+          status === 'ready'
+            ? 'Sets `readyAt` of an order with a `pickupStoreNumber`: the shopper can collect it.'
+            : 'Sets `collectedAt` of a `ready` order, and ships its open units as `POST /orders/{id}/shipments` does.',
+        params: orderParams,
+        body: NoBody,
+        response: Order,
+        etag: true,
+        errors: fulfilmentErrors,
+      },
+      async ({ backOffice, body: _, params, ...write }) => {
+        const phase = status === 'ready' ? backOffice.markReady : backOffice.markCollected
+        return mapCommitPhase(await phase(write, params.id), ({ id, record }) => ({ record, subject: `/orders/${id}` }))
+      },
+    ),
   ),
 
   list(

@@ -117,6 +117,14 @@ test('lines are shipped and cancelled in part', async () => {
   assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
 })
 
+test('an order with a pick-up store is ready and then collected', async () => {
+  const { id, orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }], { pickupStoreNumber: '101' })
+  assert.match(await rejected('collected', orderNumber), /can't be collected: it is not `ready` yet/)
+  assert.equal(await order('ready', orderNumber), `Order ${orderNumber} is ready.\n`)
+  assert.equal(await order('collected', orderNumber), `Order ${orderNumber} is collected.\n`)
+  assert.deepEqual(await statuses(id), ['shipped'])
+})
+
 test('a shipped order is sold once with lines, sale and points', async () => {
   await joinRewards(api, caller)
   const points = async () => (await caller.get('/customers/65432/rewards')).json.data.availablePoints

@@ -39,6 +39,10 @@ export interface OrdersApi {
   ship(id: string, body: ShipmentInput, options?: WriteOptions): Promise<Shipment>
   /** Cancel an order. Cancels the open units of all lines, or those in `lines`. They can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last unit if nothing was shipped. */
   cancel(id: string, body: CancellationInput, options?: WriteOptions): Promise<OrderCancellation>
+  /** Mark an order as ready. Sets `readyAt` of an order with a `pickupStoreNumber`: the shopper can collect it. */
+  ready(id: string, options?: WriteOptions): Promise<Order>
+  /** Mark an order as collected. Sets `collectedAt` of a `ready` order, and ships its open units as `POST /orders/{id}/shipments` does. */
+  collected(id: string, options?: WriteOptions): Promise<Order>
 }
 
 export const orders = (call: Calls): OrdersApi => ({
@@ -56,4 +60,6 @@ export const orders = (call: Calls): OrdersApi => ({
   shipments: (id, query, options) => call.list(`/orders/${segment(id)}/shipments`, query, options),
   ship: (id, body, options) => call.post(`/orders/${segment(id)}/shipments`, body, options),
   cancel: (id, body, options) => call.post(`/orders/${segment(id)}/cancel`, body, options),
+  ready: (id, options) => call.post(`/orders/${segment(id)}/ready`, undefined, options),
+  collected: (id, options) => call.post(`/orders/${segment(id)}/collected`, undefined, options),
 })

@@ -285,6 +285,10 @@ export interface Order {
   payments: OrderPayment[]
   /** When the order was placed. */
   placedAt: string
+  /** When it became ready for collection. */
+  readyAt: string | null
+  /** When it was collected. */
+  collectedAt: string | null
   /** When the order last changed. */
   updateTimeStamp: string
 }

@@ -51,6 +51,8 @@ export const Order = ({ id }) => html`<${LoadedRecord}
           ['Delivery', formatAddress(order.deliveryAddress), 'wide'],
           ['Billing', formatAddress(order.billingAddress), 'wide'],
           ['Pickup store', order.pickupStoreNumber],
+          ['Ready for collection', order.readyAt],
+          ['Collected', order.collectedAt],
           ['Last updated', order.updateTimeStamp],
           ['Order ID', html`<code>${order.id}</code>`, 'wide'],
         ]}

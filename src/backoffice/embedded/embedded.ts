@@ -8,7 +8,7 @@ import type { BackOffice } from '../port/back-office.ts'
 import { buildCapabilities, loadConfiguration } from './capabilities.ts'
 import { couponWrites } from './coupons.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
-import { createCancellation, createShipment } from './fulfilment.ts'
+import { createCancellation, createPickupStep, createShipment } from './fulfilment.ts'
 import { placeOrder } from './orders.ts'
 import { quoteOrder } from './quotes.ts'
 import { createReturn, receiveReturn, refundReturn } from './returns.ts'
@@ -28,6 +28,8 @@ export const embedded = (service: Service): BackOffice => ({
   createReturn: inOneTransaction(createReturn),
   createShipment: inOneTransaction(createShipment),
   createCancellation: inOneTransaction(createCancellation),
+  markReady: inOneTransaction(createPickupStep('ready')),
+  markCollected: inOneTransaction(createPickupStep('collect')),
   receiveReturn: inOneTransaction(receiveReturn),
   refundReturn: inOneTransaction(refundReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,

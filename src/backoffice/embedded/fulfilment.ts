@@ -3,7 +3,12 @@ import type { CancellationInput, OrderLineSelection, OrderName } from '../../dom
 import { computeUnitsValue, sum } from '../../domain/orders/pricing.ts'
 import { buildRefund, type Refund } from '../../domain/orders/refunds.ts'
 import type { ShipmentInput } from '../../domain/orders/shipments.ts'
-import { lineTransitions } from '../../domain/orders/transitions.ts'
+import {
+  lineTransitions,
+  type PickupAction,
+  pickupTransitions,
+  requirePermittedPickup,
+} from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../../errors/api-error.ts'
@@ -18,7 +23,13 @@ import {
   lockOrderWithLines,
   touchOrder,
 } from '../../store/orders/lines.ts'
-import { type LockedOrder, orderRecord, readCharges } from '../../store/orders/orders.ts'
+import {
+  type LockedOrder,
+  orderRecord,
+  readCharges,
+  readPickupStatus,
+  setPickupStatus,
+} from '../../store/orders/orders.ts'
 import { markReturnedSequences } from '../../store/orders/returns.ts'
 import { addSale, type Sale } from '../../store/orders/sales.ts'
 import { countShipments, findShipmentByKey, writeShipments } from '../../store/orders/shipments.ts'
@@ -55,7 +66,7 @@ export async function shipOrder(
   { lines, carrier, trackingNumber, trackingUrl, storeNumber }: ShipmentInput = {},
 ): Promise<{ order: LockedOrder; key: string }> {
   const [{ order, selected }, shippedFrom] = await Promise.all([
-    lockOpenUnits(tx, service, name, 'ship', lines),
+    lockOpenUnits(tx, service, name, lineTransitions.ship.to, lines),
     storeNumber ? findStore(tx, service, storeNumber) : null,
   ])
   const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) => [
@@ -124,7 +135,13 @@ export async function cancelOrder(
   name: OrderName,
   { lines }: CancellationInput = {},
 ): Promise<{ order: LockedOrder; refund: Refund }> {
-  const { order, selected, isUnsent, isComplete } = await lockOpenUnits(tx, service, name, 'cancel', lines)
+  const { order, selected, isUnsent, isComplete } = await lockOpenUnits(
+    tx,
+    service,
+    name,
+    lineTransitions.cancel.to,
+    lines,
+  )
   const charges = isUnsent && isComplete ? await readCharges(tx, service, order) : 0n
   const total = sumValues(selected) + charges
   const vouchers = await refundVouchers(tx, service, order, total)
@@ -141,6 +158,38 @@ export async function cancelOrder(
   return { order, refund: buildRefund(order, total, vouchers) }
 }
 
+/**
+ * Marks an order as ready for collection, or as collected. A collected order is shipped: its open units leave the stock. Returns the order.
+ * Throws `invalid_transition` if the shopper doesn't collect it, no unit is open, or its status doesn't permit the action.
+ */
+export async function advancePickup(
+  tx: Db,
+  service: Service,
+  name: OrderName,
+  action: PickupAction,
+): Promise<LockedOrder> {
+  const { order } = await lockOpenUnits(tx, service, name, pickupTransitions[action].to)
+  requirePermittedPickup(order, await readPickupStatus(tx, service, order), action)
+  if (action === 'collect') await shipOrder(tx, service, name)
+  else await touchOrder(tx, service, order, await beginChange(tx, service, ['sales_order']))
+  await setPickupStatus(tx, service, order, pickupTransitions[action].to)
+  return order
+}
+
+/** Marks an order as ready for collection, or as collected, and returns it. */
+export const createPickupStep =
+  (action: PickupAction) =>
+  async ({ tx, service }: WithTransaction, idOrNumber: string): Promise<WrittenRecord> => {
+    const { id } = await advancePickup(tx, service, { idOrNumber }, action)
+    return { id, record: await readOrder(tx, service, id) }
+  }
+
+async function readOrder(tx: Db, service: Service, id: string): Promise<string> {
+  const stored = await orderRecord(tx, service, id)
+  if (!stored) throw new Error('changed order not found')
+  return stored.record
+}
+
 /** Cancels lines of an order and returns the order with the refund. */
 export async function createCancellation(
   { tx, service }: WithTransaction,
@@ -148,9 +197,8 @@ export async function createCancellation(
   input: CancellationInput,
 ): Promise<WrittenRecord> {
   const { order, refund } = await cancelOrder(tx, service, { idOrNumber }, input)
-  const stored = await orderRecord(tx, service, order.id)
-  if (!stored) throw new Error('cancelled order not found')
-  return { id: order.id, record: `{"order":${stored.record},"refund":${JSON.stringify(refund)}}` }
+  const record = await readOrder(tx, service, order.id)
+  return { id: order.id, record: `{"order":${record},"refund":${JSON.stringify(refund)}}` }
 }
 
 /**
@@ -161,14 +209,13 @@ async function lockOpenUnits(
   tx: Db,
   service: Service,
   name: OrderName,
-  action: 'ship' | 'cancel',
+  participle: string,
   selection?: OrderLineSelection | null,
 ) {
   const locked = await lockOrderWithLines(tx, service, name)
   if (!locked) throw 'number' in name ? new ApiError('not_found', `Order ${name.number} not found.`) : notFound('order')
   const { order, lines } = locked
   const isUnsent = lines.every(({ shipped }) => shipped === 0)
-  const participle = lineTransitions[action].to
   const open = lines.flatMap(line => (countOpen(line) > 0 ? [selectUnits(line, countOpen(line))] : []))
   if (!open.length)
     throw new ApiError(

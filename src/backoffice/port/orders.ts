@@ -18,10 +18,13 @@ export interface OrderWrites {
   placeOrder(write: Write, input: OrderInput): Promise<CommitPhase<WrittenRecord>>
   /** `order`: the ID or else the number. Throws `not_found` if the service has no such order. */
   createReturn(write: Write, order: string, input: ReturnInput): Promise<CommitPhase<WrittenRecord>>
-  /** Ships the unshipped lines of an order. This and the next three throw `capability_unavailable` if the back office alone fulfils orders. */
+  /** Ships open units of an order. This and the next five throw `capability_unavailable` if the back office alone fulfils orders. */
   createShipment(write: Write, order: string, input: ShipmentInput): Promise<CommitPhase<WrittenRecord>>
   /** Cancels lines of an order. The record has the order and the refund. */
   createCancellation(write: Write, order: string, input: CancellationInput): Promise<CommitPhase<WrittenRecord>>
+  /** Marks an order as ready for collection, or as collected. The record is the order. */
+  markReady(write: Write, order: string): Promise<CommitPhase<WrittenRecord>>
+  markCollected(write: Write, order: string): Promise<CommitPhase<WrittenRecord>>
   /** Marks a return, by its ID, as received. */
   receiveReturn(write: Write, id: string, input: ReturnReceipt): Promise<CommitPhase<WrittenRecord>>
   /** Refunds a received return. The record has the return and the refund. */

@@ -189,6 +189,8 @@ export const Order = Type.Object(
       ),
     ),
     placedAt: LocalTime('When the order was placed.'),
+    readyAt: Nullable(LocalTime('When it became ready for collection.')),
+    collectedAt: Nullable(LocalTime('When it was collected.')),
     updateTimeStamp: LocalTime('When the order last changed.'),
   },
   { $id: 'Order', additionalProperties: false },

@@ -1,6 +1,6 @@
 /**
- * The state machine of order lines and returns: each status, the action and the next status. API, command line, syncs and the embedded
- * back office use these tables. An order has no status of its own: its lines have one each.
+ * The state machine of order lines, collections and returns: each status, the action and the next status. API, command line, syncs and the
+ * embedded back office use these tables. An order has no status of its own: its lines have one each.
  */
 import { ApiError } from '../../errors/api-error.ts'
 import type { LineStatus } from './orders.ts'
@@ -13,6 +13,33 @@ export const lineTransitions = {
   receiveReturn: { from: 'shipped', to: 'returned' },
   cancelReturn: { from: 'returned', to: 'shipped' },
 } as const satisfies Record<string, { from: LineStatus; to: LineStatus }>
+
+/** The status of an order that the shopper collects. */
+export type PickupStatus = 'processing' | 'ready' | 'collected'
+
+/** The transitions of an order that the shopper collects. */
+export const pickupTransitions = {
+  ready: { from: 'processing', to: 'ready' },
+  collect: { from: 'ready', to: 'collected' },
+} as const satisfies Record<string, { from: PickupStatus; to: PickupStatus }>
+export type PickupAction = keyof typeof pickupTransitions
+
+/** Throws `invalid_transition` if the shopper doesn't collect the order, or its status doesn't permit the action. */
+export function requirePermittedPickup(
+  { number, pickupStoreNumber }: { number: string; pickupStoreNumber: string | null },
+  status: PickupStatus,
+  action: PickupAction,
+): void {
+  const { from, to } = pickupTransitions[action]
+  if (pickupStoreNumber !== null && status === from) return
+  const reason =
+    pickupStoreNumber === null
+      ? 'it has no `pickupStoreNumber`. Ship it instead'
+      : status === 'processing'
+        ? 'it is not `ready` yet. Send `POST /orders/{id}/ready` first'
+        : `it is already ${status}`
+  throw new ApiError('invalid_transition', `Order ${number} can't be ${to}: ${reason}.`)
+}
 
 /** The actions on a return, and the status that each leads to. */
 export const returnActions = { receive: 'received', refund: 'refunded', cancel: 'cancelled' } as const satisfies Record<

@@ -1,6 +1,7 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { OrderName } from '../../domain/orders/orders.ts'
 import { toMinorUnits } from '../../domain/orders/pricing.ts'
+import type { PickupStatus } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -35,7 +36,7 @@ export const orderJson = (service: Service) => sql`
      ${jsonArray(sql`
        select p.gateway, ${orderMoney(sql`p.amount`)} as amount, p.reference, p.voucher_number as "voucherNumber"
          from order_payment p where p.service_id = o.service_id and p.order_id = o.id order by p.sequence`)} as payments,
-     ${localTime(sql`o.placed_at`, service)} as "placedAt", ${localTime(sql`o.changed_at`, service)} as "updateTimeStamp") r)`
+     ${localTime(sql`o.placed_at`, service)} as "placedAt", ${localTime(sql`o.ready_at`, service)} as "readyAt", ${localTime(sql`o.collected_at`, service)} as "collectedAt", ${localTime(sql`o.changed_at`, service)} as "updateTimeStamp") r)`
 
 /** Returns the JSON of an order. */
 export const orderRecord = (db: Db, service: Service, id: string) =>
@@ -145,6 +146,20 @@ export const readVoucherPayments = (tx: Db, service: Service, order: LockedOrder
   tx.rows<{ number: string }>(sql`
     select voucher_number as number
       from order_payment where service_id = ${service.id} and order_id = ${order.id} and voucher_number is not null order by voucher_number`)
+
+/** Returns the status of a locked order that the shopper collects. */
+export const readPickupStatus = async (tx: Db, service: Service, order: LockedOrder): Promise<PickupStatus> =>
+  (
+    await tx.row<{ status: PickupStatus }>(sql`
+      select case when collected_at is not null then 'collected' when ready_at is not null then 'ready' else 'processing' end as status
+        from sales_order where service_id = ${service.id} and id = ${order.id}`)
+  )?.status ?? 'processing'
+
+/** Sets the time at which an order became ready or was collected: that of its last change. */
+export const setPickupStatus = (tx: Db, service: Service, order: LockedOrder, status: 'ready' | 'collected') =>
+  tx.run(sql`
+    update sales_order set ${status === 'ready' ? sql`ready_at` : sql`collected_at`} = changed_at
+     where service_id = ${service.id} and id = ${order.id}`)
 
 /** Returns the freight and taxes of an order, in minor units: the part of its total that no line has. */
 export const readCharges = async (tx: Db, service: Service, order: LockedOrder): Promise<bigint> => {

@@ -105,8 +105,8 @@ export function testWrites(traffic: () => Traffic) {
   test('fulfilment matches the document', async () => {
     const { get, post, put, rejected } = traffic()
     assert.equal((await put('/settings', { fulfilment: 'manual' })).status, 200)
-    const place = async () => {
-      const placed = await post('/orders', await anOrder(traffic()))
+    const place = async (more = {}) => {
+      const placed = await post('/orders', { ...(await anOrder(traffic())), ...more })
       assert.equal(placed.status, 201, placed.text)
       return placed.json.data
     }
@@ -121,6 +121,13 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(shipped.status, 201, shipped.text)
     await rejected('invalid_transition', post(`/orders/${order.id}/cancel`, {}))
     await rejected('invalid_field', post(`/orders/${order.id}/shipments`, { trackingUrl: 'parcel' }))
+    const part = { lines: [{ orderLineId: '1', quantity: 9_999 }] }
+    await rejected('invalid_transition', post(`/orders/${(await place()).id}/shipments`, part))
+    const [store] = (await get('/stores?kind=store&limit=1')).json.data
+    const { id: pickup } = await place({ pickupStoreNumber: store.storeNumber })
+    await rejected('invalid_transition', post(`/orders/${pickup}/collected`, {}))
+    for (const step of ['ready', 'collected']) assert.equal((await post(`/orders/${pickup}/${step}`, {})).status, 200)
+    await rejected('invalid_transition', post(`/orders/${pickup}/ready`, {}))
     const cancelled = await post(`/orders/${(await place()).id}/cancel`, {})
     assert.equal(cancelled.status, 200, cancelled.text)
 

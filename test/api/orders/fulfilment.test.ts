@@ -115,6 +115,45 @@ test('an order is shipped in parts, each with its own sale, store and stock', as
   )
 })
 
+test('an order is ready for collection and then collected, once each', async () => {
+  const step = (order: string, name: 'ready' | 'collected', headers = {}) =>
+    post(adminCaller, `/orders/${order}/${name}`, {}, headers)
+  const delivered = await step((await place({ TEE: 1 })).id, 'ready')
+  assertProblem(delivered, 'invalid_transition', api.baseUrl)
+  assert.match(delivered.json.detail, /it has no `pickupStoreNumber`/)
+  const { id, orderNumber, readyAt } = await place({ TEE: 1, 'HOOD-S': 2 }, { pickupStoreNumber: '101' })
+  assert.equal(readyAt, null)
+  assert.match((await step(id, 'collected')).json.detail, /not `ready` yet/)
+  const { endCursor } = (await adminCaller.get('/changes?kinds=order')).json.meta
+  const key = withKey()
+  const ready = await step(orderNumber, 'ready', key)
+  assert.ok(ready.json.data.readyAt, ready.text)
+  assertReplay(await step(orderNumber, 'ready', key), ready)
+  assert.match((await step(id, 'ready')).json.detail, /it is already ready\.$/)
+  const changes = (await adminCaller.get(`/changes?kinds=order&after_cursor=${endCursor}`)).json.data
+  assert.deepEqual(
+    changes.map(({ id: changed }: { id: string }) => changed),
+    [id],
+  )
+  assert.equal((await cancel(id, units({ 2: 1 }))).status, 200)
+  const responses = await Promise.all([step(id, 'collected'), step(id, 'collected')])
+  assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 409])
+  const { collectedAt, lines: collected } = (await adminCaller.get(`/orders/${id}`)).json.data
+  assert.ok(collectedAt)
+  assert.deepEqual(
+    collected.map(({ status, shipped }: Record<string, unknown>) => [status, shipped]),
+    [
+      ['shipped', 1],
+      ['shipped', 1],
+    ],
+  )
+  const sales = await getSales(adminCaller, orderNumber)
+  assert.deepEqual(
+    sales.map(({ total }: { total: string }) => total),
+    ['39.99'],
+  )
+})
+
 test('a partly shipped line whose rest is cancelled is returned with its shipped units', async () => {
   const { id } = await place({ UNKEPT: 3 })
   getCreated(await ship(id, units({ 1: 2 })))

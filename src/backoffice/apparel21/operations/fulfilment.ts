@@ -11,10 +11,12 @@ const rejectFulfilment = async (): Promise<never> => {
 /** Rejects each operation that only the back office itself can do. */
 export const fulfilmentWrites: Pick<
   OrderWrites,
-  'createShipment' | 'createCancellation' | 'receiveReturn' | 'refundReturn'
+  'createShipment' | 'createCancellation' | 'markReady' | 'markCollected' | 'receiveReturn' | 'refundReturn'
 > = {
   createShipment: rejectFulfilment,
   createCancellation: rejectFulfilment,
+  markReady: rejectFulfilment,
+  markCollected: rejectFulfilment,
   receiveReturn: rejectFulfilment,
   refundReturn: rejectFulfilment,
 }
