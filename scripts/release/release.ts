@@ -55,6 +55,7 @@ try {
   rmSync(root, { recursive: true, force: true })
   const dependencies = dependenciesIn(new URL('../../package-lock.json', import.meta.url)).filter(there)
   copyReleasedFiles(root)
+  packClient(join(root, 'client'))
   for (const dependency of dependencies) copyDependency(root, dependency)
   copyLibraries(join(root, 'lib'))
   const bom = `${JSON.stringify(createSbom(checkout, manifest.version, commitTime(), dependencies), undefined, 2)}\n`
@@ -96,6 +97,11 @@ function copyReleasedFiles(root: string) {
     .filter(Boolean)
   for (const file of tracked) cpSync(join(checkout, file), join(root, file))
   for (const program of ['tillbridge', 'healthy']) cpSync(join(checkout, 'deploy', program), join(root, 'bin', program))
+}
+
+/** Packs the TypeScript client, which `npm install` takes as a file. */
+function packClient(directory: string) {
+  execFileSync('npm', ['pack', './client', '--silent', '--pack-destination', directory], { cwd: checkout })
 }
 
 /**

@@ -18,7 +18,7 @@ import { stopBySignal } from './terminal/stop.ts'
 
 interface Options {
   service?: string
-  forward: string
+  forward?: string
   kinds?: string
   secret?: string
   secretFile?: string
@@ -32,8 +32,8 @@ const retryDelayMs = 5_000
 export const listenCommand = (program: Command) =>
   program
     .command('listen')
-    .description('Forward signed webhooks to your machine')
-    .requiredOption('--forward <url>', 'the http or https URL to post to')
+    .description('Print changes, and forward them to your machine as signed webhooks')
+    .option('--forward <url>', 'the http or https URL to post to (default: changes are only printed)')
     .option(...recordTypesOption)
     .option('--secret-file <file>', 'file with the signing secret, whsec_… (default: a new one is printed)')
     .option('--secret <secret>', 'signing secret (visible in the process list; prefer `--secret-file`)')
@@ -41,29 +41,24 @@ export const listenCommand = (program: Command) =>
     .option(...serviceOption)
     .addHelpText(
       'after',
-      examples(['listen --service luma --forward http://localhost:3000/hooks', 'forwards all changes from now on']),
+      examples(
+        ['listen --service luma', 'prints all changes from now on'],
+        ['listen --service luma --forward http://localhost:3000/hooks', 'forwards them too'],
+      ),
     )
     .action(({ service: name, forward, kinds: words, secret: secretOption, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {
-        if (secretOption !== undefined && secretFile !== undefined)
-          throw new Error("--secret-file and --secret can't be used together.")
-        const isGenerated = secretOption === undefined && secretFile === undefined
-        const secret = isGenerated ? generateSecret() : (secretOption ?? (await readSecret('', secretFile, 'secret')))
-        if (!isSecret(secret)) throw new Error(`The secret must be ${secretFormat}.`)
         const { service, db } = await services.find(name)
-        // The operator may forward to any address.
-        const sender = createSender(['0.0.0.0/0', '::/0'])
-        const { protocol } = URL.parse(forward) ?? {}
-        if (protocol !== 'http:' && protocol !== 'https:')
-          throw new Error('`--forward` must begin with `http://` or `https://`.')
-        const problem = await sender.findRejection(forward)
-        if (problem !== undefined) throw new Error(problem.replace('`url`', '`--forward`'))
+        const secret = await chooseSecret(secretOption, secretFile)
+        const channel = forward === undefined ? undefined : await openChannel(forward)
         const subscription = { service, kinds: selectKinds(parseRecordTypes(words) ?? allKinds), key: keys.cursors }
         let cursor = fromBeginning ? createInitialCursor(subscription) : await createCurrentCursor(db, subscription)
-        console.log(`Forwarding changes of ${service.name} to ${forward}. Press Ctrl-C to stop.`)
-        if (isGenerated) await printSecret(`Secret: ${secret}`, 'secret', 'Use your own with --secret-file.')
+        console.log(
+          `${channel ? `Forwarding changes of ${service.name} to ${forward}` : `Showing changes of ${service.name}`}. Press Ctrl-C to stop.`,
+        )
+        if (channel && secretOption === undefined && secretFile === undefined)
+          await printSecret(`Secret: ${secret}`, 'secret', 'Use your own with --secret-file.')
         const { signal, end } = stopBySignal()
-        const channel = sender.openChannel(forward)
         try {
           while (!signal.aborted) {
             const positions = decodeCursor(subscription, cursor)
@@ -72,7 +67,8 @@ export const listenCommand = (program: Command) =>
               throw new Error('Deleted records since the last change were purged. Start again with --from-beginning.')
             if (page.changes.length) {
               const delivery = buildDelivery(subscription, page)
-              await deliverUntilAccepted(channel, delivery, secret, signal)
+              if (channel) await deliverUntilAccepted(channel, delivery, secret, signal)
+              else printChanges(delivery.body)
               cursor = delivery.cursor
             } else {
               cursor = encodeCursor(subscription, page.positions)
@@ -82,11 +78,36 @@ export const listenCommand = (program: Command) =>
         } catch (error) {
           if (!signal.aborted) throw error
         } finally {
-          channel.close()
+          channel?.close()
           end()
         }
       }),
     )
+
+/** Returns the signing secret of the options, or a new one. */
+async function chooseSecret(option: string | undefined, file: string | undefined) {
+  if (option !== undefined && file !== undefined) throw new Error("--secret-file and --secret can't be used together.")
+  if (option === undefined && file === undefined) return generateSecret()
+  const secret = option ?? (await readSecret('', file, 'secret'))
+  if (!isSecret(secret)) throw new Error(`The secret must be ${secretFormat}.`)
+  return secret
+}
+
+async function openChannel(url: string) {
+  // The operator may forward to any address.
+  const sender = createSender(['0.0.0.0/0', '::/0'])
+  const { protocol } = URL.parse(url) ?? {}
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new Error('`--forward` must begin with `http://` or `https://`.')
+  const problem = await sender.findRejection(url)
+  if (problem !== undefined) throw new Error(problem.replace('`url`', '`--forward`'))
+  return sender.openChannel(url)
+}
+
+/** Prints each change of a delivery's body. */
+function printChanges(body: string) {
+  for (const { kind, action, id } of JSON.parse(body).data.changes) console.log(`  ${kind} ${id} ${action}`)
+}
 
 async function deliverUntilAccepted(
   channel: Channel,
@@ -103,7 +124,7 @@ async function deliverUntilAccepted(
     )
     const summary = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`
     console.log(`${summary}  ${error ?? `${status} within ${milliseconds} ms`}`)
-    for (const { kind, action, id: of } of JSON.parse(body).data.changes) console.log(`  ${kind} ${of} ${action}`)
+    printChanges(body)
     if (error === null) return
     await delay(retryDelayMs, undefined, { signal })
   }

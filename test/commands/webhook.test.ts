@@ -167,6 +167,16 @@ test('listen posts signed deliveries to a local machine and prints each', async 
   await again.ended
 })
 
+test('listen prints changes without forwarding them', async () => {
+  receiver.received.length = 0
+  const listening = startCommand(['listen', '--kinds', 'store', '--from-beginning'], environment)
+  await waitUntil(() => /^ {2}store \S+ changed$/m.test(listening.out), `a change: ${listening.err}`, 20_000)
+  assert.doesNotMatch(listening.out, /whsec_/)
+  listening.child.kill('SIGINT')
+  assert.equal((await listening.ended).code, 130, listening.err)
+  assert.equal(receiver.received.length, 0)
+})
+
 test('listen signs only with a valid Standard Webhooks secret', async () => {
   receiver.received.length = 0
   const bytes = (count: number) => Buffer.alloc(count, 7).toString('base64')

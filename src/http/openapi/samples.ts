@@ -34,7 +34,7 @@ const samples: Readonly<Record<string, string>> = {
   createReturn: 'return',
   validateVoucher: 'check-voucher',
   listChanges: 'poll-changes',
-  receiveChanges: 'verify-webhook',
+  receiveChanges: 'receive-webhook',
 }
 
 /** Returns the code samples of an operation (`x-codeSamples`), if it has any. */

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Command, CommanderError } from 'commander'
+import { buildProgram } from '../../src/commands/program.ts'
+import { type AlertName, alertKinds, remedyFor } from '../../src/domain/alerts.ts'
+import { errorCodes } from '../../src/errors/api-error.ts'
+import { checkout } from '../support/processes.ts'
+
+/** Makes a command and its subcommands do nothing, and throw instead of printing. */
+function silence(command: Command) {
+  command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} })
+  if (command.commands.length) command.commands.forEach(silence)
+  else command.action(() => {})
+}
+
+/** Returns the error of a command line, or undefined if the command, its options and its arguments exist. */
+async function findError(args: string[], isComplete: boolean): Promise<string | undefined> {
+  const program = await buildProgram(args[0])
+  silence(program)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    // The files of the documents don't exist here.
+    if (!(error instanceof CommanderError)) return /not found\.$/.test(String(error)) ? undefined : String(error)
+    const isPartial = ['commander.missingArgument', 'commander.missingMandatoryOptionValue', 'commander.help']
+    if (error.exitCode && (isComplete || !isPartial.includes(error.code))) return error.message
+  }
+}
+
+/** Splits a command line into words, as a shell does. Stops at a comment, a pipe or a redirection. */
+function split(line: string) {
+  const [command = ''] = line
+    .replace(/'[^']*'|"[^"]*"/g, text => text.replaceAll(/[#|>;&]/g, '_'))
+    .split(/\s(?=[#|>;&])/)
+  return (command.match(/(?:'[^']*'|"[^"]*"|\S)+/g) ?? []).map(word => word.replaceAll(/['"]/g, ''))
+}
+
+/** Commands of other programs with the name of the service or the container. */
+const otherPrograms = /systemctl |journalctl |--entrypoint |mkdir |sh -c /
+
+/** Returns the command lines of `tillbridge` in a text: those of its shell blocks, and those in backticks, which can be parts. */
+function listCommands(text: string) {
+  const blocks = [...text.matchAll(/^( *)```sh\n(.*?)^\1```/gms)].map(([, , block = '']) => block)
+  const lines = blocks.flatMap(block => block.replaceAll(/\\\n\s*/g, '').split('\n'))
+  const inline = [...text.replaceAll(/^( *)```.*?^\1```/gms, '').matchAll(/`(tillbridge [^`]+)`/g)]
+  return [
+    ...lines.map(line => ({ line: line.trim(), isComplete: true })),
+    ...inline.map(([, line = '']) => ({ line, isComplete: false })),
+  ].flatMap(({ line, isComplete }) => {
+    const words = split(line)
+    const at = words.findLastIndex(word => /^(.*\/bin\/)?tillbridge$/.test(word))
+    return at < 0 || otherPrograms.test(line) ? [] : [{ line, isComplete, args: words.slice(at + 1) }]
+  })
+}
+
+test('each command in the documents exists with its options and arguments', async () => {
+  const files = globSync(['docs/**/*.md', 'README.md', 'client/README.md'], { cwd: checkout })
+  const wrong: string[] = []
+  let count = 0
+  for (const file of files.filter(each => !each.endsWith('reference/cli.md')))
+    for (const { line, args, isComplete } of listCommands(readFileSync(join(checkout, file), 'utf8'))) {
+      count++
+      const error = await findError(args, isComplete)
+      if (error) wrong.push(`${file}: ${line}: ${error}`)
+    }
+  assert.ok(count > 150, `${count} commands`)
+  assert.deepEqual(wrong, [])
+})
+
+test('each command in a remedy exists', async () => {
+  const remedies = [
+    ...Object.keys(alertKinds).map(kind => remedyFor({ kind: kind as AlertName, subject: 'x', service: 'luma' })),
+    ...Object.values(errorCodes).map(({ remedy }) => remedy),
+  ]
+  const wrong: string[] = []
+  for (const { line, args } of remedies.flatMap(listCommands)) {
+    const error = await findError(args, false)
+    if (error) wrong.push(`${line}: ${error}`)
+  }
+  assert.deepEqual(wrong, [])
+})
