@@ -71,6 +71,10 @@ export const scenarios = {
     summary: 'imports millions of lines with kills, and compares the exported records byte by byte',
   },
   step: { file: 'faults/step.ts', summary: 'load that grows from 10 to 500 clients at once, and falls again' },
+  states: {
+    file: 'faults/states.ts',
+    summary: 'ships and returns thousands of orders of an Apparel21 with kills; each state is published once',
+  },
   holder: { file: 'faults/holder.ts', summary: 'many histories of shoppers who want one voucher of an Apparel21' },
   load: {
     file: 'faults/load.ts',

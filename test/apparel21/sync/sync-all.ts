@@ -4,8 +4,10 @@ import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { openDatabase } from '../../../src/database/db.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 
-/** A process that pulls every sync, for a test to kill. Its argument is JSON: database, service, and what the client connects to. */
-const { database, service, connection } = JSON.parse(process.argv[2] ?? '')
+/** A process that runs every sync, or one (`only`), for a test to kill. Its argument is JSON: database, service, and what the client connects to. */
+const { database, service, connection, only } = JSON.parse(process.argv[2] ?? '')
 const db = openDatabase(database)
 const client = createClient(connection)
-for (const sync of buildSyncs(client, createReleaseReader(client))) await runSync(db, service, sync)
+for (const sync of buildSyncs(client, createReleaseReader(client)))
+  if (only === undefined || only === sync.name) await runSync(db, service, sync)
+if (only !== undefined) process.exit()
