@@ -63,7 +63,14 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
   const { value: firstLines } = await blocks.next()
   const [head, ...linesAfterHead] = firstLines ?? []
   if (!head) throw new ImportError(`${source.name} is empty. Its first line must name the columns.`)
-  if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.text}`)
+  const [start] = String(head.cells[0] ?? '').trimStart()
+  if (start === '{' || start === '[')
+    throw new ImportError(
+      `${source.name} is JSON, not CSV. Write each record as one line, and import it as NDJSON (.ndjson, application/x-ndjson).`,
+    )
+  if (start === '<')
+    throw new ImportError(`${source.name} is a web page or XML, not CSV. Download the export again, after signing in.`)
+  if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.message}`)
   const header = head.cells.map(String)
   const namesInFile = hasReasonColumns(header) ? header.map(unescapeFormula) : header
   const converter = dialect.lines && openLineConverter(dialect.lines, namesInFile)

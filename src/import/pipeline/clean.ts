@@ -5,9 +5,13 @@ import type { Line } from './sheet.ts'
 /** Cleans cells that spreadsheets and database exports change, and finds lines that are no records. Remarks have no content of lines. */
 
 const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
-const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\))\s*$/
+/** Also the zero date of MySQL. */
+const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\)|0000-00-00(?: 00:00:00)?)\s*$/
 /** Cheap test that nearly all cells fail. */
-const suspect = new RegExp(`^\\s*'|${placeholder.source}|${invisible.source}`)
+const suspect = new RegExp(`^\\s*'|${placeholder.source}|${invisible.source}|[&ÃÂâ]`)
+const htmlReference = /&(?:[A-Za-z]{2,8}|#\d{2,6}|#x[\dA-Fa-f]{2,5});/
+/** UTF-8 that was decoded as Windows-1252: `Ã¼` for `ü`, `Â°` for `°`, `â€™` for `’`. */
+const decodedTwice = /Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|Â[\u00a0-\u00bf]|â€[\u0080-\u00bfœ™˜“”¦]/
 /** Before a formula character, an apostrophe belongs to the value: exported files have two of them there (`formulas.ts`). */
 const leadingApostrophe = /^\s*'(?![=@]|[+-]\D)/
 
@@ -17,7 +21,9 @@ const freeFormats = new Set<string | undefined>([undefined, 'list', 'reference-p
 
 /** Creates the function that cleans cells of a column. Secrets stay as they are. */
 export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>, currency: string): CleanCell {
-  const { format, type = 'string', enum: words } = shape
+  const { format, type = 'string', enum: words, maxLength = 0 } = shape
+  // Descriptions can be HTML.
+  const isPlainText = type === 'string' && maxLength < 1000
   if (format === 'secret') return text => text
   const hasApostrophe = type === 'string' && !words && freeFormats.has(format) && !withoutApostrophe.test(name)
   const removeSign = format === 'money' || format === 'unit-price' ? createSignRemover(currency) : undefined
@@ -34,6 +40,10 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
         addRemark('apostrophe before an identifier, number, post code or phone: removed')
         cleaned = cleaned.replace(leadingApostrophe, '')
       }
+      if (isPlainText && htmlReference.test(cleaned))
+        addRemark('HTML character reference such as &amp;: kept, check the export')
+      if (isPlainText && decodedTwice.test(cleaned))
+        addRemark('text that was decoded twice, such as Ã¼: kept, check the export')
     }
     const amount = removeSign?.(cleaned) ?? cleaned
     if (amount !== cleaned) addRemark('sign of the currency: removed')

@@ -35,7 +35,7 @@ import {
   translateEach,
   translateWithReferences,
 } from './prepare.ts'
-import { listSaleDoubts, lotRule, skuRule, transactionRule } from './rules.ts'
+import { listProductDoubts, listSaleDoubts, lotRule, nonNegativeRule, skuRule, transactionRule } from './rules.ts'
 
 const inStock = 'Stock levels that show it are updated too. More than 2,000 of them follow within seconds.'
 
@@ -91,6 +91,8 @@ export const importTypes = {
     together: 'productId',
     keptIfEmpty: ['sku', 'originalPrice'],
     adminColumns: ['sku', 'ecommerceProductId'],
+    rule: nonNegativeRule('price', 'originalPrice'),
+    listDoubts: listProductDoubts,
     prepare: translateWithReferences(toProductInput),
     write: addReferencesFirst(upsertProducts),
     claims: ({ variant: { productId, skuId, sku = skuId } }) => [
@@ -177,6 +179,7 @@ export const importTypes = {
     shape: RewardProgramRow,
     key: ['programId', 'tierId'],
     together: 'programId',
+    rule: nonNegativeRule('accrualSpend', 'autoRewardValue', 'qualifySpend'),
     prepare: translateEach(toProgramInput),
     write: upsertPrograms,
     examples: [{}, { tierId: '3', tierName: 'Cashmere', tierSequence: '3' }],

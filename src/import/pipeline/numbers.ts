@@ -89,7 +89,7 @@ export function createQuantityParser(range: Range, mark?: DecimalMark): ParseNum
     if (digits === undefined) return explainNumberError(text, mark, notANumber)
     const trimmed = trimZeros(digits)
     if (/\.\d{4}/.test(trimmed)) return tooPrecise
-    return /^[+-]?\d{1,12}(\.|$)/.test(trimmed) ? inRange(Number(trimmed)) : notANumber
+    return /^[+-]?\d/.test(trimmed) ? inRange(Number(trimmed)) : notANumber
   }
 }
 

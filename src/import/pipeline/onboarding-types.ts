@@ -5,7 +5,7 @@ import { importVouchers } from '../../store/vouchers/imported-vouchers.ts'
 import type { ImportType } from './import-type.ts'
 import { rejectedWithOrder } from './orders.ts'
 import { prepareOrders, prepareVouchers } from './prepare.ts'
-import { listDateDoubts, orderRule, voucherRule } from './rules.ts'
+import { orderRule, voucherRule } from './rules.ts'
 
 /** Open orders of an earlier system. */
 export const orders = {
@@ -21,7 +21,6 @@ export const orders = {
   rejectedWithRecord: rejectedWithOrder,
   isOnboarding: true,
   rule: orderRule,
-  listDoubts: ({ placedAt }) => listDateDoubts(placedAt, 'placedAt'),
   prepare: prepareOrders,
   write: mergeImportedOrders,
   examples: [

@@ -4,6 +4,14 @@ import { RowError } from './row-error.ts'
 /** Checks a rule for several columns of a row. Returns undefined if the row keeps it. */
 export type Rule = (row: Row) => RowError | undefined
 
+/** Creates the rule that amounts can't be negative. */
+export const nonNegativeRule =
+  (...columns: readonly string[]): Rule =>
+  row => {
+    const negative = columns.find(name => Number(row[name] ?? 0) < 0)
+    return negative === undefined ? undefined : new RowError('must be at least 0', negative)
+  }
+
 export const skuRule: Rule = ({ sku, skuId }) =>
   (sku ?? skuId) ? undefined : new RowError('is required if the line has no skuId', 'sku')
 
@@ -25,18 +33,34 @@ const dayMs = 24 * 60 * 60 * 1_000
 /** The first day of which electronic sales are plausible. Spreadsheets turn 0 into 1899, 1900, 1904 or 1970. */
 const firstPlausibleDay = '1980-01-01'
 
-/** Returns a remark if a date is later than tomorrow, or before electronic tills. */
-export function listDateDoubts(value: unknown, column: string): string[] {
-  if (typeof value !== 'string') return []
-  if (value < firstPlausibleDay) return [`${column} is before 1980: check the date format`]
-  // A day later, because no time zone is more than 14 hours ahead of UTC.
-  const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10)
-  return value.slice(0, 10) > tomorrow ? [`${column} is in the future: check the date format`] : []
+/** Returns a day relative to tomorrow, because no time zone is more than 14 hours ahead of UTC. */
+function getDay(years: number) {
+  const tomorrow = new Date(Date.now() + dayMs)
+  return `${tomorrow.getUTCFullYear() + years}${tomorrow.toISOString().slice(4, 10)}`
 }
+
+/** Remarks on dates and times that can't be true, by the format of their column. Times are in the past: they are when something happened. */
+const dateDoubts: Readonly<Record<string, (value: string) => string | undefined>> = {
+  birthday: value => (value < getDay(-120) ? 'is more than 120 years ago' : undefined),
+  date: value => (value > getDay(100) ? 'is more than 100 years ahead' : undefined),
+  'local-time': value =>
+    value < firstPlausibleDay ? 'is before 1980' : value.slice(0, 10) > getDay(0) ? 'is in the future' : undefined,
+}
+
+/** Returns a remark if the value of a date or time column can't be true. */
+export function describeDateDoubt(value: unknown, column: string, format = ''): string | undefined {
+  const doubt = typeof value === 'string' ? dateDoubts[format]?.(value) : undefined
+  return doubt && `${column} ${doubt}: check the date format`
+}
+
+/** Returns a remark if a product costs more than it originally did. */
+export const listProductDoubts = ({ price, originalPrice }: Row): string[] =>
+  originalPrice != null && Number(originalPrice) < Number(price) ? ['originalPrice is less than price'] : []
 
 /** Returns remarks about signs, dates and sums of a sale that can't be true, but that tills write for corrections. */
 export function listSaleDoubts(row: Row): string[] {
-  const doubts = listDateDoubts(row.saleDate, 'saleDate')
+  const doubts: string[] = []
+  if (Number(row.quantity) === 0) doubts.push('quantity is 0')
   const gross = Number(row.price) * Number(row.quantity)
   const discount = Number(row.discountAmount ?? 0)
   if (Number(row.price) < 0) doubts.push('price is negative: returns have a negative quantity')
@@ -50,9 +74,9 @@ export function listSaleDoubts(row: Row): string[] {
   return doubts
 }
 
-const orderAmounts = [
+const orderAmountsRule = nonNegativeRule(
   ...['total', 'freight', 'orderDiscount', 'price', 'discountAmount', 'value', 'refunded', 'paymentAmount'],
-] as const
+)
 
 /** True if a row of an order has a line: an item with a SKU, or one with a name and a quantity, such as a custom item. */
 export const isOrderLine = ({ sku, skuId, productName, quantity }: Row) =>
@@ -67,9 +91,7 @@ export const orderRule: Rule = row => {
     if (row[name] == null) return new RowError('is required if the line has a SKU or a productName', name)
   if (isPayment && row.paymentGateway == null)
     return new RowError('is required if the line has a payment', 'paymentGateway')
-  const negative = orderAmounts.find(name => Number(row[name] ?? 0) < 0)
-  if (negative) return new RowError('must be at least 0', negative)
-  return isLine ? transactionRule(row) : undefined
+  return orderAmountsRule(row) ?? (isLine ? transactionRule(row) : undefined)
 }
 
 /** A balance above the original amount is possible: the voucher was loaded again. */
@@ -84,8 +106,16 @@ export const voucherRule: Rule = ({ balance, originalAmount, status }) => {
   return
 }
 
-/** Points are integers. */
+const lotAmountsRule = nonNegativeRule('total', 'redeemed', 'pending')
+
+/** Points are integers, and no more of a lot can be used than it has. */
 export const lotRule: Rule = row => {
+  const negative = lotAmountsRule(row)
+  if (negative) return negative
+  if (Number(row.redeemed ?? 0) + Number(row.pending ?? 0) > Number(row.total))
+    return new RowError('must be at least the sum of redeemed and pending', 'total')
+  if (row.expiryDate != null && String(row.expiryDate) < String(row.createdAt).slice(0, 10))
+    return new RowError("can't be before createdAt", 'expiryDate')
   if (row.kind !== 'points') return
   const column = ['total', 'redeemed', 'pending'].find(name => {
     const value = row[name]

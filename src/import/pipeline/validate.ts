@@ -3,6 +3,7 @@ import { describeNoRecord } from './clean.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
 import { RowError } from './row-error.ts'
+import { describeDateDoubt } from './rules.ts'
 import type { Line, ValidatedRow } from './sheet.ts'
 import { addTime } from './times.ts'
 
@@ -31,7 +32,11 @@ export function validateLine(line: Line, fields: readonly Field[], type: ImportT
     if (value instanceof RowError) {
       errors ??= []
       errors.push(value.withColumn(name))
-    } else if (value !== undefined) row[name] = value
+    } else if (value !== undefined) {
+      row[name] = value
+      const doubt = describeDateDoubt(value, name, shape.format)
+      if (doubt) addRemark(doubt)
+    }
   }
   if (errors) return { line, errors }
   const error = type.rule?.(row)
