@@ -1,5 +1,27 @@
 -- Catalog and inventory: stores, their staff, products and stock.
 
+create function fold_text(text text) returns text
+language sql immutable strict parallel safe
+return translate(lower(normalize(text, NFKD)), U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''');
+comment on function fold_text is
+  'Returns a text for comparison: lowercase, without diacritics of Latin letters, with one kind of apostrophe.';
+
+create function search_words(service_id integer, text text, phones text) returns tsvector
+language sql immutable strict parallel safe
+return array_to_tsvector(
+  string_to_array(service_id || ' ' || regexp_replace(left(fold_text(text), 400), '[\s!-/:-@\[-`{-~]+', E'\n' || service_id || ' ', 'g'), E'\n')
+  || string_to_array(service_id || ' #' || replace(regexp_replace(left(reverse(phones), 200), '[^0-9,]', '', 'g'), ',', E'\n' || service_id || ' #'), E'\n'));
+comment on function search_words is
+  'Returns the entries of a search index: the words of a text, and the digits of phone numbers from the last to the first, so that a prefix '
+  'finds a number with or without its country code. Each entry begins with the service. The text is cut, because an entry has a size limit.';
+
+create function search_prefixes(service_id integer, text text) returns tsquery
+language sql stable strict parallel safe
+return (
+  select string_agg('''' || service_id || ' ' || left(word, 60) || ''':*', ' & ')::tsquery
+    from regexp_split_to_table(fold_text(text), '[\s!-/:-@\[-`{-~]+') word where word <> '');
+comment on function search_prefixes is 'Returns the query for `search_words` that contain a word with each prefix. Null for a text without words.';
+
 create table store (
   service_id integer not null references service on delete cascade,
   store_id text collate "C" not null,
@@ -70,6 +92,7 @@ create table product (
 );
 create index product_changed on product (service_id, changed_at, product_id);
 create index product_code on product (service_id, product_code);
+create index product_search on product using gin (search_words(service_id, name, ''));
 comment on table product is 'Products, as GET /products shows them: each with its colours, and each colour with its sizes.';
 comment on column product.changed_at is 'Change timestamp.';
 comment on column product.product_code is 'The retailer''s code of the product. Not unique.';
@@ -111,6 +134,7 @@ create table variant (
   foreign key (service_id, product_id, colour_id) references colour on delete cascade
 );
 create index variant_product on variant (service_id, product_id, colour_id);
+create index variant_barcode on variant (service_id, barcode) where barcode is not null;
 create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
 create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
 comment on table variant is 'A size of a colour: the unit that is sold and stocked.';

@@ -2,8 +2,7 @@
 
 create function customer_name_key(surname text, firstname text) returns text
 language sql immutable parallel safe
-return left(btrim(translate(lower(normalize(coalesce(surname, '') || ' ' || coalesce(firstname, ''), NFKD)),
-  U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''')), 200);
+return left(btrim(fold_text(coalesce(surname, '') || ' ' || coalesce(firstname, ''))), 200);
 comment on function customer_name_key is
   'Returns a name for comparison and sorting, surname first: lowercase, without diacritics of Latin letters, with one kind of apostrophe. '
   'Cut to 200 characters, because an index entry has a size limit.';
@@ -50,6 +49,9 @@ create index customer_mapped on customer (service_id, id) where ecommerce_admin_
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 create unique index customer_email on customer (service_id, lower(normalize(email, NFC)));
 create index customer_name on customer (service_id, (customer_name_key(surname, firstname) collate "C"), id);
+create index customer_search on customer using gin (search_words(
+  service_id, coalesce(firstname, '') || ' ' || coalesce(surname, '') || ' ' || coalesce(email, ''),
+  coalesce(phone_home, '') || ',' || coalesce(phone_mobile, '') || ',' || coalesce(phone_work, '')));
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 comment on table customer is 'Customers, as GET /customers and /customers/search show them: from the back office, or created here.';
 comment on column customer.source_changed_at is 'When the content last changed in its source, or was written: local time of the service. Older lines of files are skipped.';

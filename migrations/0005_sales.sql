@@ -9,6 +9,11 @@ create table payment_gateway (
 );
 comment on table payment_gateway is 'Gateways with which orders and vouchers can be paid: the setting `gateways`.';
 
+create function receipt_number(record text) returns text
+language sql immutable strict parallel safe
+return upper(substring(record from '^\{"id":"[^"]*","number":"([^"]*)"')) collate "C";
+comment on function receipt_number is 'Returns the number on the receipt of a transaction, in capitals.';
+
 create table retail_transaction (
   service_id integer not null,
   id text collate "C" not null,
@@ -23,6 +28,7 @@ create table retail_transaction (
 create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
 create index retail_transaction_order on retail_transaction (service_id, lower(order_number)) where order_number is not null;
+create index retail_transaction_number on retail_transaction (service_id, (receipt_number(record) collate "C"));
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 comment on table retail_transaction is
   'Sales and returns of stores and of the web, as a customer''s history and GET /orders/transactions/search show them. They come from '

@@ -407,6 +407,16 @@ $$;
 -- 0003_catalog.sql
 -- Catalog and inventory: stores, their staff, products and stock.
 
+-- Returns a text for comparison: lowercase, without diacritics of Latin letters, with one kind of apostrophe.
+create function fold_text(text text) returns text language sql immutable as $$$$;
+
+-- Returns the entries of a search index: the words of a text, and the digits of phone numbers from the last to the first, so that a prefix
+-- finds a number with or without its country code. Each entry begins with the service. The text is cut, because an entry has a size limit.
+create function search_words(service_id integer, text text, phones text) returns tsvector language sql immutable as $$$$;
+
+-- Returns the query for `search_words` that contain a word with each prefix. Null for a text without words.
+create function search_prefixes(service_id integer, text text) returns tsquery language sql stable as $$$$;
+
 -- Stores, as GET /stores shows them. If a store changes, the stock and customers that show it are rendered again.
 create table store (
   service_id integer not null,
@@ -474,6 +484,7 @@ create table product (
 );
 create index product_changed on product (service_id, changed_at, product_id);
 create index product_code on product (service_id, product_code);
+create index product_search on product using gin (search_words(service_id, name, ''));
 
 -- Colours of products.
 create table colour (
@@ -510,6 +521,7 @@ create table variant (
   unique (service_id, sku),
   foreign key (service_id, product_id, colour_id) references colour(service_id, product_id, colour_id) on delete cascade
 );
+create index variant_barcode on variant (service_id, barcode) where barcode is not null;
 create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
 create index variant_product on variant (service_id, product_id, colour_id);
 create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
@@ -640,6 +652,7 @@ create index customer_joined_store on customer (service_id, joined_store_id) whe
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 -- Search by name, sorted by surname.
 create index customer_name on customer (service_id, customer_name_key(surname, firstname) collate "C", id);
+create index customer_search on customer using gin (search_words(service_id, (((coalesce(firstname, '') || ' ') || coalesce(surname, '')) || ' ') || coalesce(email, ''), (((coalesce(phone_home, '') || ',') || coalesce(phone_mobile, '')) || ',') || coalesce(phone_work, '')));
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 -- Two customers cannot share an email address. Addresses that differ only in case or in Unicode normalization (NFC, NFD) are equal.
 create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
@@ -722,6 +735,9 @@ create table payment_gateway (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
+-- Returns the number on the receipt of a transaction, in capitals.
+create function receipt_number(record text) returns text language sql immutable as $$$$;
+
 -- Sales and returns of stores and of the web, as a customer's history and GET /orders/transactions/search show them. They come from syncs
 -- and imports; the embedded back office also adds them when an order is shipped or returned. They are documents: names are those of the day
 -- of the sale.
@@ -739,6 +755,7 @@ create table retail_transaction (
 );
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
+create index retail_transaction_number on retail_transaction (service_id, receipt_number(record) collate "C");
 create index retail_transaction_order on retail_transaction (service_id, lower(order_number)) where order_number is not null;
 create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 

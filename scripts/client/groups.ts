@@ -68,6 +68,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     resend: 'resendVoucher',
   },
   paymentGateways: { list: 'listPaymentGateways' },
+  search: { find: 'search' },
+  me: { get: 'getMe' },
   me: { get: 'getMe', deprecations: 'listDeprecations' },
   service: {
     health: 'getHealth',

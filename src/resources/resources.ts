@@ -19,6 +19,7 @@ import { requests } from './requests.ts'
 import { reservations } from './reservations.ts'
 import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
+import { search } from './search.ts'
 import { serviceRoutes } from './service.ts'
 import { shipments } from './shipments.ts'
 import { staff } from './staff.ts'
@@ -48,6 +49,7 @@ export const routes: readonly RouteDefinition[] = [
   ...vouchers,
   ...voucherLedgers,
   ...paymentGateways,
+  ...search,
   ...changeRoutes,
   ...webhooks,
   ...syncs,

@@ -35,6 +35,7 @@ export const tagDescriptions = {
   Privacy: 'Data export and erasure for a customer.',
   Changes: 'The change feed: every change to every record, in order.',
   Webhooks: 'Endpoints that receive change notifications (Standard Webhooks).',
+  Search: 'Find any record by number, name, email address or phone number.',
   Syncs: 'Syncs from the back office: schedule, lag and run history.',
   Imports: 'Import CSV or NDJSON files and review rejected lines.',
   Alerts: 'Problems that need attention, with steps to fix them.',

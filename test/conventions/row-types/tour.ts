@@ -174,6 +174,7 @@ export async function tour(api: TestApi) {
   await tookAFile(api)
   await deliverToWebhook(api)
   await logged(api)
+  assert.equal((await api.get('/search?q=smith')).status, 200)
   assert.equal((await api.get('/health')).status, 200)
   const [alert] = (await api.get('/alerts')).json.data
   assert.equal((await post(api, `/alerts/${alert.id}/resolve`, {})).status, 200)
