@@ -69,7 +69,6 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   paymentGateways: { list: 'listPaymentGateways' },
   search: { find: 'search' },
-  me: { get: 'getMe' },
   me: { get: 'getMe', deprecations: 'listDeprecations' },
   service: {
     health: 'getHealth',

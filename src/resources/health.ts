@@ -1,5 +1,5 @@
 import { includesRole } from '../domain/accounts.ts'
-import { assessService, Health } from '../domain/health.ts'
+import { assessService, Health } from '../domain/health/health.ts'
 import type { Sync } from '../domain/sync/syncs.ts'
 import { get } from '../http/routing/route-definitions.ts'
 import { readAlertRecords } from '../store/alerts/alerts.ts'

@@ -1,15 +1,15 @@
 import { Action } from '../../components/action.js'
 import { Health, Timestamp } from '../../components/format.js'
+import { getScreen, useHealth } from '../../components/health.js'
 import { renderCode } from '../../components/problem.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { callApi, loadAll } from '../../lib/api.js'
-import { getScreen, useHealth } from '../../lib/health.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
 import { useSection } from './sections.js'
 
-/** @typedef {import('../../lib/health.js').HealthProblem} HealthProblem */
+/** @typedef {import('../../components/health.js').HealthProblem} HealthProblem */
 
 /**
  * What to do about an alert in the console. The API's remedy for these kinds names API paths instead.

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useHealth } from '../../components/health.js'
 import { useLoad } from '../../components/use-load.js'
-import { useHealth } from '../../lib/health.js'
 
 /** @typedef {{ minute: number, setError: (section: string, error: unknown) => void }} Overview shared by all sections: `minute` changes when they must load again */
 

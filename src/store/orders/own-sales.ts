@@ -4,7 +4,7 @@ import type { Change } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 
 /** The prefixes of transactions that Tillbridge creates. The rest of the ID is that of the order or return. */
-const salePrefix = 'order-'
+export const salePrefix = 'order-'
 export const returnPrefix = 'return-'
 
 /** Returns the ID of the sale of an order's shipment, by the shipment's position from 1. */

@@ -58,7 +58,7 @@ const selectSales = (service: Service, text: string) => sql`
       union all
       (select 'id', t.* from retail_transaction t where service_id = ${service.id} and id = ${text}
           and not ${beginsWith(sql`coalesce(receipt_number(record) collate "C", '')`, text.toUpperCase())} and lower(order_number) is distinct from lower(${text}))) s
-   where s.field = 'id' or not exists (select from sales_order o where o.service_id = ${service.id} and ${salePrefix}::text || o.id = s.id and o.order_number = s.order_number)
+   where s.field = 'id' or not exists (select from sales_order o where o.service_id = ${service.id} and starts_with(s.id, ${salePrefix}::text || o.id) and o.order_number = s.order_number)
    order by s.sale_date desc, s.id limit ${maxResultsPerType}`
 
 const selectReturns = (service: Service, text: string) => sql`

@@ -1,8 +1,8 @@
-import { type Static, Type } from '../schemas/schemas.ts'
-import type { AlertRecord } from './alerts.ts'
-import type { Sync, SyncRun } from './sync/syncs.ts'
-import { Id, Instant, Nullable, OneOf, Text } from './values/fields.ts'
-import type { Webhook } from './webhooks/webhooks.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import type { AlertRecord } from '../alerts.ts'
+import type { Sync, SyncRun } from '../sync/syncs.ts'
+import { Id, Instant, Nullable, OneOf, Text } from '../values/fields.ts'
+import type { Webhook } from '../webhooks/webhooks.ts'
 
 /** `ok`: nothing to do. `degraded`: works, but incompletely. `critical`: an operator must act. */
 const healthLevels = ['ok', 'degraded', 'critical'] as const

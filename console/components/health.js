@@ -1,8 +1,8 @@
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
-import { useLoad, useVersion } from '../components/use-load.js'
-import { isUserActive } from './activity.js'
-import { callApi } from './api.js'
+import { isUserActive } from '../lib/activity.js'
+import { callApi } from '../lib/api.js'
+import { useLoad, useVersion } from './use-load.js'
 
 /**
  * A problem of `GET /health`.
