@@ -7,6 +7,7 @@ import type { AppContext } from '../../src/http/app-context.ts'
 import { renderImportFormats } from '../../src/import/formats/document.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { buildServer } from '../../src/runtime/server.ts'
+import { buildCollection } from './collection.ts'
 import { buildCommandsPage } from './commands.ts'
 import {
   buildAlertsPage,
@@ -27,9 +28,12 @@ export async function buildDocuments(): Promise<Record<string, string>> {
     pages.map(async page => [page, includeSamples(await readFile(new URL(page, root), 'utf8'))]),
   )
   const openApiDocument = await buildOpenApiDocument()
+  const { collection, environment } = buildCollection(openApiDocument)
   return {
     ...Object.fromEntries(pagesWithSamples),
     'openapi.json': openApiDocument,
+    'examples/postman/tillbridge.postman_collection.json': collection,
+    'examples/postman/demo.postman_environment.json': environment,
     '.env.example': envExample(),
     'docs/reference/alerts.md': buildAlertsPage(),
     'docs/reference/cli.md': await buildCommandsPage(),
