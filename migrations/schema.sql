@@ -1888,3 +1888,44 @@ create table mapping_fix (
 );
 create index mapping_fix_changed on mapping_fix (service_id, changed_at, fix_id);
 create index mapping_fix_record on mapping_fix (service_id, kind, record_id);
+
+
+-- 0014_ecommerce.sql
+-- E-commerce connections: the live platform of a service, with its rate-limit budget, and the platform's own fields of its items.
+
+-- The connection of a service to its live e-commerce platform (`tillbridge ecommerce set`). A service without one uses imported files.
+create table ecommerce_connection (
+  service_id integer not null,
+  connection_id text collate "C" not null,          -- One connection for each service at present: main.
+  driver text collate "C" not null,
+  url text not null,
+  client_id text not null,
+  encrypted_secret bytea not null,                  -- The client secret, encrypted for this service.
+  encrypted_token bytea,                            -- The access token, encrypted for this service. Null: none was requested yet.
+  token_expires_at timestamptz,                     -- When a new token is requested, a little before the token expires.
+  token_renewed_by timestamptz,                     -- A lease: until then, one process requests a new token and the others wait for it. No
+                                                    -- lock is held during the request.
+  api_version text collate "C" not null,
+  settings jsonb not null default '{}',             -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants":
+                                                    -- 300}}.
+  version uuid not null default gen_random_uuid(),  -- Changes with each update of the settings.
+  primary key (service_id, connection_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check ((encrypted_token is null) = (token_expires_at is null)),
+  check (driver = 'shopify')
+);
+
+-- The points of the platform's rate limit, shared by all processes: a token bucket with three priority classes. Orders have 40 %, stock has
+-- 45 % and background work has 15 % of the capacity and of the restored points. Points that a full class can't take flow to the others.
+create table ecommerce_budget (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  capacity double precision not null,
+  restore_per_second double precision not null,
+  orders_points double precision not null,
+  stock_points double precision not null,
+  background_points double precision not null,
+  measured_at timestamptz not null,  -- When the points were last restored.
+  primary key (service_id, connection_id),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade
+);

@@ -15,6 +15,7 @@ const groups = {
     service: async () => (await import('./service.ts')).serviceCommand,
     account: async () => (await import('./account.ts')).accountCommand,
     'back-office': async () => (await import('./back-office/back-office.ts')).backOfficeCommand,
+    ecommerce: async () => (await import('./ecommerce/ecommerce.ts')).ecommerceCommand,
     shard: async () => (await import('./shard.ts')).shardCommand,
   },
   'Data:': {

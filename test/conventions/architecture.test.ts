@@ -12,7 +12,7 @@ const layers: Record<string, readonly string[]> = {
   runtime: ['runtime', 'config'],
   'entry points': ['resources', 'jobs', 'console'],
   'HTTP toolkit': ['http'],
-  'external systems': ['backoffice', 'webhooks'],
+  'external systems': ['backoffice', 'ecommerce', 'webhooks'],
   mechanisms: ['writes', 'import', 'sync', 'change-feed', 'auth', 'mail'],
   storage: ['store', 'backup'],
   domain: ['domain'],

@@ -2,6 +2,7 @@ import { hasDigest, idLength, type Keys, seal, unseal } from '../../crypto/keys.
 import { type Db, raw, sql } from '../../database/db.ts'
 import { failpoint } from '../../testing/failpoints.ts'
 import { passwordContext, sftpPasswordContext } from '../backoffice/connections.ts'
+import { secretContext, tokenContext } from '../ecommerce/connections.ts'
 import { emailContext } from '../mail/emails.ts'
 import { validationContext } from '../vouchers/upstream.ts'
 import { webhookContext } from '../webhooks/secrets.ts'
@@ -35,6 +36,18 @@ const sealedColumns: readonly SealedColumn[] = [
     column: 'sftp_password',
     key: ['service_id'],
     context: row => sftpPasswordContext(row.service_id),
+  },
+  {
+    table: 'ecommerce_connection',
+    column: 'encrypted_secret',
+    key: ['service_id', 'connection_id'],
+    context: row => secretContext(row.service_id, String(row.connection_id)),
+  },
+  {
+    table: 'ecommerce_connection',
+    column: 'encrypted_token',
+    key: ['service_id', 'connection_id'],
+    context: row => tokenContext(row.service_id, String(row.connection_id)),
   },
   {
     table: 'webhook',

@@ -15,6 +15,7 @@ import { findInterruptedImport, recordImportProgress } from '../../../src/store/
 import { readClock, removeMissing } from '../../../src/store/sync/remove-unseen.ts'
 import type { TestApi } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
+import { readEcommerce } from './ecommerce.ts'
 import { askMappingDoctor } from './mappings.ts'
 import { askMoving } from './moving.ts'
 
@@ -67,6 +68,7 @@ export async function tookAFile(api: TestApi) {
   assert.equal(await findShipment(db, service, 'unknown'), undefined)
 
   await askMappingDoctor(api)
+  await readEcommerce(api)
   await askDataDatabases(api)
   await askMoving(api)
 }

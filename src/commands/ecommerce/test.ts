@@ -1,0 +1,51 @@
+import type { Keys } from '../../crypto/keys.ts'
+import type { Database } from '../../database/db.ts'
+import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { openConnection } from '../../ecommerce/connections.ts'
+import type { CallLog, ProbeResult } from '../../ecommerce/port.ts'
+import type { StoredConnection } from '../../store/ecommerce/connections.ts'
+
+const timeoutMs = 120_000
+
+/** Tests a connection and prints what it found. Throws an error that lists every problem. */
+export async function testConnection(db: Database, keys: Keys, service: Service, stored: StoredConnection) {
+  const log: CallLog = { warn: (facts, message) => console.error(message, JSON.stringify(facts)) }
+  const result = await probe(db, keys, service, stored, log)
+  console.log(`Connected: ${result.shop}, plan ${result.plan}, ${result.currency}, ${result.timeZone}.`)
+  console.log(`Prices ${result.taxesIncluded ? 'include' : "don't include"} tax.`)
+  console.log(`API version ${result.apiVersion} is supported until ${result.versionEndsOn}.`)
+  const problems = findProblems(result, service)
+  if (problems.length) throw new Error(problems.join('\n'))
+  console.log('All scopes are granted, and the app can read customer emails.')
+}
+
+async function probe(
+  db: Database,
+  keys: Keys,
+  service: Service,
+  stored: StoredConnection,
+  log: CallLog,
+): Promise<ProbeResult> {
+  try {
+    return await openConnection(db, keys, service, stored, log).probe(AbortSignal.timeout(timeoutMs))
+  } catch (error) {
+    if (error instanceof PlatformFailure) throw new Error(`${stored.settings.url}: ${error.message} (${error.kind})`)
+    throw error
+  }
+}
+
+/** Returns one sentence for each problem. */
+export function findProblems(
+  { missingScopes, hasProtectedData, currency }: ProbeResult,
+  { settings, name }: Service,
+): string[] {
+  const problems = missingScopes.map(scope => `The app needs the scope ${scope}. Grant it, then run the test again.`)
+  if (!hasProtectedData && !missingScopes.includes('read_customers'))
+    problems.push('The app needs access to protected customer data, level 2 (name, email). Request it on the platform.')
+  if (currency !== settings.currency)
+    problems.push(
+      `The shop's currency is ${currency}, but ${name} uses ${settings.currency}. To change it: tillbridge service set ${name} currency=${currency}`,
+    )
+  return problems
+}

@@ -1,0 +1,83 @@
+/** The platforms that a service can be connected to. */
+export const platformNames = ['shopify'] as const
+export type PlatformName = (typeof platformNames)[number]
+
+/** A service has one connection at present. */
+export const mainConnection = 'main'
+
+export const autoMappingModes = ['off', 'exact'] as const
+
+/** The syncs of a platform. Each writes the items that the import type of the same name writes. */
+export const platformSyncs = ['ecommerce-locations', 'ecommerce-variants', 'ecommerce-customers'] as const
+export type PlatformSyncName = (typeof platformSyncs)[number]
+
+/** The connection of a service to its e-commerce platform. */
+export interface ConnectionSettings {
+  driver: PlatformName
+  /** The origin of the shop, such as `https://luma-au.myshopify.com`. */
+  url: string
+  clientId: string
+  apiVersion: string
+  autoMapping: (typeof autoMappingModes)[number]
+  /** Seconds between two runs of a sync, if not the default. */
+  intervals: Readonly<Partial<Record<PlatformSyncName, number>>>
+}
+
+interface Field {
+  description: string
+  findProblem(value: string): string | undefined
+}
+
+const [minute, hour, day] = [60, 3_600, 86_400]
+const units: Readonly<Record<string, number>> = { s: 1, m: minute, h: hour, d: day }
+
+/** Parses `90s`, `5m`, `1h` or `7d` into seconds. Returns undefined if it isn't from 1 minute to 7 days. */
+export function parseInterval(value: string): number | undefined {
+  const [, number = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(value) ?? []
+  const seconds = Number(number) * (units[unit] ?? 0)
+  return seconds >= minute && seconds <= 7 * day ? seconds : undefined
+}
+
+const oneOf = (values: readonly string[]) => (value: string) =>
+  values.includes(value) ? undefined : `must be one of ${values.join(', ')}`
+
+const isLoopback = (host: string) => ['127.0.0.1', 'localhost', '[::1]'].includes(host)
+
+/** Returns the origin of a shop that is written as a host name or a URL. Returns undefined if it is invalid. */
+export function toShopOrigin(value: string): string | undefined {
+  const text = /^[a-z]+:\/\//i.test(value) ? value : `https://${value}`
+  if (!URL.canParse(text) || value.length > 250) return
+  const { protocol, hostname, username, password, pathname, search, hash, origin } = new URL(text)
+  if (username + password + search + hash !== '' || pathname !== '/') return
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)) ? origin : undefined
+}
+
+/** The settings that `tillbridge ecommerce set` accepts, apart from intervals. */
+export const connectionFields = {
+  driver: { description: 'The platform. Default: shopify.', findProblem: oneOf(platformNames) },
+  url: {
+    description: "The shop's address, such as luma-au.myshopify.com.",
+    findProblem: value =>
+      toShopOrigin(value) ? undefined : 'must be a host name such as luma-au.myshopify.com, without a path',
+  },
+  clientId: {
+    description: 'The client ID of your app on the platform.',
+    findProblem: value => (/^[\w-]{1,100}$/.test(value) ? undefined : 'must have 1 to 100 characters without spaces'),
+  },
+  apiVersion: {
+    description: "The version of the platform's API. Default: 2026-07.",
+    findProblem: oneOf(['2026-04', '2026-07', '2026-10']),
+  },
+  autoMapping: {
+    description: 'exact: map records automatically if the identifier or a unique barcode is equal. Default: off.',
+    findProblem: oneOf(autoMappingModes),
+  },
+} as const satisfies Record<string, Field>
+export type ConnectionField = keyof typeof connectionFields
+
+export const defaultConnection = {
+  driver: 'shopify',
+  apiVersion: '2026-07',
+  autoMapping: 'off',
+  intervals: {},
+} as const satisfies Partial<ConnectionSettings>

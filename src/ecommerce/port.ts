@@ -1,0 +1,32 @@
+import type { SyncDefinition } from '../domain/sync/port.ts'
+
+/** Receives failed calls, without secrets and personal data. */
+export interface CallLog {
+  warn(facts: object, message: string): void
+}
+
+/** One e-commerce platform as a service needs it. A driver is one object of this shape. */
+export interface EcommercePlatform {
+  /** Names the shop without secrets, for logs and alerts. */
+  readonly label: string
+  /** Checks credentials, scopes, currency, protected data and the API version. Writes nothing. */
+  probe(signal: AbortSignal): Promise<ProbeResult>
+  /** The syncs of locations, variants and customers, as the sync engine runs them. */
+  readonly syncs: readonly SyncDefinition[]
+}
+
+/** The state of a platform and of the app's access to it. */
+export interface ProbeResult {
+  shop: string
+  currency: string
+  timeZone: string
+  taxesIncluded: boolean
+  plan: string
+  /** The names of scopes that the app needs and doesn't have. */
+  missingScopes: readonly string[]
+  /** False if the platform hides the email addresses of customers from the app. */
+  hasProtectedData: boolean
+  apiVersion: string
+  /** The last day of support for the API version (`2027-07-01`). */
+  versionEndsOn: string
+}

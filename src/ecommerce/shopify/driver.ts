@@ -1,0 +1,88 @@
+import type { ConnectionSettings } from '../../domain/ecommerce/connection-settings.ts'
+import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
+import type { Budget } from '../budget.ts'
+import type { CallLog, EcommercePlatform, ProbeResult } from '../port.ts'
+import { createShopifyClient, type ShopifyClient } from './client/client.ts'
+import { openTokens, type TokenStore } from './client/tokens.ts'
+import { operations } from './documents/documents.ts'
+
+export interface ShopifyOptions {
+  settings: ConnectionSettings
+  secret: string
+  tokens: TokenStore
+  budget: Budget
+  log: CallLog
+}
+
+/** The scopes that the syncs need. */
+const requiredScopes = ['read_customers', 'read_inventory', 'read_locations', 'read_products'] as const
+
+/** Opens a shop on Shopify: the Admin GraphQL API with client credentials. */
+export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOptions): EcommercePlatform {
+  const { url, clientId, apiVersion } = settings
+  const client = createShopifyClient({
+    url,
+    apiVersion,
+    tokens: openTokens(tokens, { url, clientId, secret }),
+    budget,
+    priority: 'background',
+    log,
+  })
+  return {
+    label: `shopify ${new URL(url).host}`,
+    syncs: [],
+    probe: signal => probe(client, apiVersion, signal),
+  }
+}
+
+interface ShopData {
+  shop: {
+    name: string
+    currencyCode: string
+    ianaTimezone: string
+    taxesIncluded: boolean
+    plan: { publicDisplayName: string }
+  }
+}
+
+interface AccessData {
+  currentAppInstallation: { accessScopes: { handle: string }[] }
+}
+
+/** Reads the shop and the app's access to it. */
+async function probe(client: ShopifyClient, apiVersion: string, signal: AbortSignal): Promise<ProbeResult> {
+  const { shop } = await client.send<ShopData>(operations.shop, {}, signal)
+  const { currentAppInstallation } = await client.send<AccessData>(operations.access, {}, signal)
+  const granted = new Set(currentAppInstallation.accessScopes.map(({ handle }) => handle))
+  // A scope to write includes the scope to read.
+  const missingScopes = requiredScopes.filter(
+    scope => !granted.has(scope) && !granted.has(scope.replace('read_', 'write_')),
+  )
+  return {
+    shop: shop.name,
+    currency: shop.currencyCode,
+    timeZone: shop.ianaTimezone,
+    taxesIncluded: shop.taxesIncluded,
+    plan: shop.plan.publicDisplayName,
+    missingScopes,
+    hasProtectedData: missingScopes.includes('read_customers') ? false : await canReadEmails(client, signal),
+    apiVersion,
+    versionEndsOn: getLastDay(apiVersion),
+  }
+}
+
+async function canReadEmails(client: ShopifyClient, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.send(operations.protectedData, {}, signal)
+    return true
+  } catch (error) {
+    if (error instanceof PlatformFailure && error.kind === 'scope') return false
+    throw error
+  }
+}
+
+/** Each version is supported for 12 months. */
+function getLastDay(apiVersion: string): string {
+  const [year = 0, month = 1] = apiVersion.split('-').map(Number)
+  return new Date(Date.UTC(year + 1, month - 1, 1)).toISOString().slice(0, 10)
+}

@@ -1,0 +1,156 @@
+import { type Keys, seal, unseal } from '../../crypto/keys.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { ConnectionSettings, PlatformName } from '../../domain/ecommerce/connection-settings.ts'
+import { defaultConnection, mainConnection, platformSyncs } from '../../domain/ecommerce/connection-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+
+/** The stored connection of a service to its e-commerce platform. */
+export interface StoredConnection {
+  serviceId: number
+  connectionId: string
+  settings: ConnectionSettings
+  /** Undefined: the secret was encrypted with another key, so that it can't be decrypted. */
+  secret: string | undefined
+}
+
+interface Row {
+  serviceId: number
+  connectionId: string
+  driver: PlatformName
+  url: string
+  clientId: string
+  secret: Buffer
+  apiVersion: string
+  options: Partial<Pick<ConnectionSettings, 'autoMapping' | 'intervals'>>
+}
+
+export const secretContext = (serviceId: number, connectionId: string) =>
+  `ecommerce_connection secret ${serviceId} ${connectionId}`
+export const tokenContext = (serviceId: number, connectionId: string) =>
+  `ecommerce_connection token ${serviceId} ${connectionId}`
+
+const columns = sql`
+  service_id as "serviceId", connection_id as "connectionId", driver, url, client_id as "clientId", encrypted_secret as secret,
+  api_version as "apiVersion", settings as options`
+
+function toStoredConnection(row: Row, keys: Keys): StoredConnection {
+  const { serviceId, connectionId, driver, url, clientId, apiVersion, options } = row
+  return {
+    serviceId,
+    connectionId,
+    settings: { ...defaultConnection, ...options, driver, url, clientId, apiVersion },
+    secret: unsealText(keys, secretContext(serviceId, connectionId), row.secret),
+  }
+}
+
+function unsealText(keys: Keys, context: string, value: Buffer): string | undefined {
+  try {
+    return unseal(keys, context, value)
+  } catch {
+    return
+  }
+}
+
+const ofConnection = ({ id }: Pick<Service, 'id'>, connectionId: string) =>
+  sql`service_id = ${id} and connection_id = ${connectionId}`
+
+/** Returns the connections of all services. */
+export const listConnections = async (db: Db, keys: Keys): Promise<StoredConnection[]> =>
+  (await db.rows<Row>(sql`select ${columns} from ecommerce_connection order by service_id, connection_id`)).map(row =>
+    toStoredConnection(row, keys),
+  )
+
+/** Returns the connection of a service, or undefined. */
+export async function findConnection(db: Db, keys: Keys, service: Service): Promise<StoredConnection | undefined> {
+  const row = await db.row<Row>(
+    sql`select ${columns} from ecommerce_connection where ${ofConnection(service, mainConnection)}`,
+  )
+  return row && toStoredConnection(row, keys)
+}
+
+/** Returns the connection of a service and locks it until the transaction ends. */
+export async function lockConnection(tx: Db, keys: Keys, service: Service): Promise<StoredConnection | undefined> {
+  const row = await tx.row<Row>(
+    sql`select ${columns} from ecommerce_connection where ${ofConnection(service, mainConnection)} for update`,
+  )
+  return row && toStoredConnection(row, keys)
+}
+
+/** True if the service has a live connection. */
+export const hasConnection = async (db: Db, service: Service): Promise<boolean> =>
+  (await db.run(sql`select from ecommerce_connection where service_id = ${service.id}`)) > 0
+
+/** Stores the connection of a service. The token of other credentials, or of another shop, is deleted. */
+export async function setConnection(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { driver, url, clientId, apiVersion, autoMapping, intervals }: ConnectionSettings,
+  secret: string,
+): Promise<void> {
+  const sealed = seal(keys, secretContext(service.id, mainConnection), secret)
+  await tx.run(sql`
+    insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version, settings)
+    values (${service.id}, ${mainConnection}, ${driver}, ${url}, ${clientId}, ${sealed}, ${apiVersion}, ${JSON.stringify({ autoMapping, intervals })}::jsonb)
+    on conflict (service_id, connection_id) do update
+      set (driver, url, client_id, encrypted_secret, api_version, settings, version, encrypted_token, token_expires_at, token_renewed_by)
+        = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, gen_random_uuid(), null, null, null)`)
+}
+
+/** Deletes the connection of a service with its items, checkpoints and budget. Returns false if it had none. */
+export async function deleteConnection(tx: Db, service: Service): Promise<boolean> {
+  const deleted = await tx.run(sql`delete from ecommerce_connection where ${ofConnection(service, mainConnection)}`)
+  if (!deleted) return false
+  await tx.run(sql`delete from sync_state where service_id = ${service.id} and sync = any(${[...platformSyncs]})`)
+  return true
+}
+
+/** Returns a token that is still valid, or undefined. */
+export async function readToken(db: Db, keys: Keys, service: Service, connectionId: string) {
+  const row = await db.row<{ token: Buffer }>(sql`
+    select encrypted_token as token from ecommerce_connection
+     where ${ofConnection(service, connectionId)} and token_expires_at > clock_timestamp()`)
+  return row && unsealText(keys, tokenContext(service.id, connectionId), row.token)
+}
+
+/** Leases the renewal of the token to one process. Returns false if another process has the lease, or a valid token exists. */
+export const leaseRenewal = async (
+  db: Db,
+  service: Service,
+  connectionId: string,
+  leaseSeconds: number,
+): Promise<boolean> =>
+  (await db.run(sql`
+    update ecommerce_connection set token_renewed_by = clock_timestamp() + ${leaseSeconds} * interval '1 s'
+     where ${ofConnection(service, connectionId)} and coalesce(token_expires_at <= clock_timestamp(), true)
+       and coalesce(token_renewed_by <= clock_timestamp(), true)`)) > 0
+
+/** Stores a new token and ends the lease. */
+export async function storeToken(
+  db: Db,
+  keys: Keys,
+  service: Service,
+  connectionId: string,
+  { token, validSeconds }: { token: string; validSeconds: number },
+): Promise<void> {
+  const sealed = seal(keys, tokenContext(service.id, connectionId), token)
+  await db.run(sql`
+    update ecommerce_connection
+       set (encrypted_token, token_expires_at, token_renewed_by) = (${sealed}, clock_timestamp() + ${validSeconds} * interval '1 s', null)
+     where ${ofConnection(service, connectionId)}`)
+}
+
+/** Ends the lease of a renewal that failed. */
+export const endRenewal = (db: Db, service: Service, connectionId: string) =>
+  db.run(sql`update ecommerce_connection set token_renewed_by = null where ${ofConnection(service, connectionId)}`)
+
+/** Deletes a token that the platform rejected, unless another process has replaced it. */
+export async function deleteToken(db: Db, keys: Keys, service: Service, connectionId: string, token: string) {
+  const row = await db.row<{ token: Buffer | null }>(
+    sql`select encrypted_token as token from ecommerce_connection where ${ofConnection(service, connectionId)}`,
+  )
+  if (!row?.token || unsealText(keys, tokenContext(service.id, connectionId), row.token) !== token) return
+  await db.run(sql`
+    update ecommerce_connection set (encrypted_token, token_expires_at) = (null, null)
+     where ${ofConnection(service, connectionId)} and encrypted_token = ${row.token}`)
+}

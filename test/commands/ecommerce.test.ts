@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { ShopifySimulator } from '../../simulator/shopify/handle.ts'
+import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
+import { install } from '../support/installations/installations.ts'
+import {
+  connectToDatabase,
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  serve,
+  stopServer,
+} from '../support/processes.ts'
+
+const canary = 'kanarie-Geheimnis-9'
+
+describe('tillbridge ecommerce', () => {
+  const home = createDirectory()
+  const environment = { DATA_DIR: join(home, 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'debug' }
+  const secretFile = join(home, 'secret')
+  const cli = (...args: string[]) => runSuccessfully(['ecommerce', ...args], environment)
+  const failing = (...args: string[]) => runCommand(['ecommerce', ...args], environment)
+  let simulator: ShopifySimulator
+  let server: RunningServer
+  const outputs: string[] = []
+
+  before(async () => {
+    writeFileSync(secretFile, `${canary}\n`)
+    simulator = await startShopifySimulator({ settings: { clientSecret: canary } })
+    server = await serve(['--no-demo'], await install(environment))
+    await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
+  })
+  after(async () => {
+    if (server) await stopServer(server)
+    await simulator?.close()
+  })
+
+  async function query(text: string): Promise<unknown[]> {
+    const client = await connectToDatabase(environment.DATA_DIR)
+    try {
+      return (await client.query(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  test('a missing connection is an error', async () => {
+    const { code, err } = await failing('test', 'luma')
+    assert.equal(code, 1)
+    assert.match(err, /luma has no connection\. To create it: tillbridge ecommerce set luma/)
+  })
+
+  test('set names every invalid setting', async () => {
+    const { code, err } = await failing(
+      'set',
+      'luma',
+      'url=ftp://x',
+      'driver=magento',
+      'secret=x',
+      'interval.ecommerce-variants=3s',
+    )
+    assert.equal(code, 1)
+    assert.match(err, /url must be a host name/)
+    assert.match(err, /driver must be one of shopify/)
+    assert.match(err, /A secret can't be a command-line argument/)
+    assert.match(err, /interval\.ecommerce-variants must be from 1m to 7d/)
+  })
+
+  test('set reads the secret from a file and stores it encrypted', async () => {
+    outputs.push(
+      await cli('set', 'luma', `url=${simulator.url}`, 'clientId=simulated-app', '--secret-file', secretFile),
+    )
+    assert.match(outputs[0] ?? '', /^secret = \(set\)$/m)
+    const [row] = (await query(
+      "select encode(encrypted_secret, 'escape') as secret, version from ecommerce_connection",
+    )) as {
+      secret: string
+    }[]
+    assert.ok(row && !row.secret.includes(canary))
+    const audit = JSON.stringify(await query('select record from audit'))
+    assert.match(audit, /ecommerce set/)
+    assert.ok(!audit.includes(canary))
+  })
+
+  test('test checks the shop with a token that all processes share', async () => {
+    const output = await cli('test', 'luma')
+    assert.match(output, /Connected: luma-au, plan Basic, AUD, Australia\/Melbourne\./)
+    assert.match(output, /All scopes are granted/)
+    await cli('test', 'luma')
+    assert.equal((await query('select from ecommerce_connection where encrypted_token is not null')).length, 1)
+  })
+
+  test('test names missing scopes, protected data and another currency', async () => {
+    simulator.set({ scopes: ['read_products', 'write_inventory'], currency: 'NZD' })
+    const { code, err } = await failing('test', 'luma')
+    assert.equal(code, 1)
+    assert.match(err, /The app needs the scope read_customers\./)
+    assert.match(err, /The app needs the scope read_locations\./)
+    assert.doesNotMatch(err, /read_inventory/)
+    assert.match(err, /The shop's currency is NZD, but luma uses AUD\./)
+    simulator.reset()
+    simulator.set({ protectedDataLevel: 1 })
+    assert.match((await failing('test', 'luma')).err, /protected customer data, level 2/)
+    simulator.reset()
+  })
+
+  test('a revoked token is replaced, and a wrong secret is reported', async () => {
+    simulator.revokeTokens()
+    assert.match(await cli('test', 'luma'), /Connected/)
+    simulator.revokeTokens()
+    simulator.set({ clientSecret: 'another' })
+    const { code, err } = await failing('test', 'luma')
+    assert.equal(code, 1)
+    assert.match(err, /rejected the client ID or the secret\. \(denied\)/)
+    simulator.reset()
+  })
+
+  test('a throttled call waits and is repeated', async () => {
+    simulator.faults.add({ kind: 'throttled', path: '/Shop', times: 1 })
+    simulator.faults.add({ kind: 'status', path: '/Access', times: 1 })
+    assert.match(await cli('test', 'luma'), /Connected/)
+    simulator.reset()
+  })
+
+  test('a version that the platform no longer supports is an error', async () => {
+    simulator.set({ versions: ['2026-10'] })
+    assert.match((await failing('test', 'luma')).err, /no longer supports API version 2026-07/)
+    simulator.reset()
+  })
+
+  test('status shows settings, syncs and points', async () => {
+    await cli('set', 'luma', 'autoMapping=exact', 'interval.ecommerce-variants=2m')
+    const status = await cli('status', 'luma')
+    assert.match(status, /^autoMapping = exact$/m)
+    assert.match(status, /^interval\.ecommerce-variants = 120 s$/m)
+    assert.match(status, /ecommerce-locations +none +never/)
+    assert.match(status, /^Points: \d+ of 2000, 100 restored per second\.$/m)
+    outputs.push(status)
+  })
+
+  test('clear removes the connection, and no output has the secret', async () => {
+    outputs.push(await cli('clear', 'luma'))
+    assert.deepEqual(await query('select from ecommerce_connection union all select from ecommerce_budget'), [])
+    assert.match(await cli('clear', 'luma'), /luma has no connection/)
+    for (const output of outputs) assert.ok(!output.includes(canary))
+  })
+})
