@@ -7,6 +7,7 @@ import { measureColdStart } from './cold-start.ts'
 import { measureExport } from './export.ts'
 import { measureChanges } from './following/changes.ts'
 import { measureWebhooks } from './following/webhooks.ts'
+import { measureFreshness } from './freshness.ts'
 import { measureGrowth } from './growth.ts'
 import { measureImport } from './imports/import.ts'
 import { measureMappings } from './mappings.ts'
@@ -34,6 +35,7 @@ const parts = [
   'remote-writes',
   'breaker',
   'sync',
+  'freshness',
   'import',
   'mappings',
   'traces',
@@ -67,7 +69,7 @@ const { customers, transactions, stores, skus, seconds, rounds, only } = new Com
   .addOption(new Option('--only <parts...>', 'only these parts').choices(parts).default(parts, 'all'))
   .addHelpText(
     'after',
-    '\nThe data is loaded once, into .data/bench, and kept: remove that directory to start again.\n',
+    '\nThe data is loaded once, into .data/bench, and kept: remove that directory to start again.\nThe part freshness takes as many minutes as there are rounds. Its short form: --only freshness --rounds 1 --skus 600 --stores 6\n',
   )
   .parse()
   .opts<Options>()
@@ -114,6 +116,7 @@ async function measureServed(running: Cluster, size: Size) {
     changes: measureChanges,
     webhooks: measureWebhooks,
     sync: (rig, data) => measureSync(rig, data, { stores, skus }),
+    freshness: (rig, data) => measureFreshness(rig, data, { stores, skus }),
     import: (rig, data) => measureImport(rig, data, Math.min(size.customers, 100_000)),
   }
   for (const part of parts) {

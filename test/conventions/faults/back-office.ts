@@ -127,5 +127,33 @@ export const backOffice: Section = {
       ['drivers/quotes.ts', 'an order that differs from its quote is rejected'],
       ['drivers/quotes.ts', 'an expired quote is rejected'],
     ],
+    [
+      225,
+      'A process is killed during the reservation of a coupon or before its order',
+      ['apparel21/writes/coupons-killed.test.ts', 'a coupon is redeemed once if its reservation is killed at …'],
+      [
+        'apparel21/writes/coupons-killed.test.ts',
+        'clients and kills between reservation and order redeem each coupon once',
+      ],
+    ],
+    [
+      226,
+      'A client never repeats the reservation of a coupon whose response was lost',
+      ['apparel21/writes/coupons.test.ts', 'a reservation in doubt is released if its client never repeats it'],
+    ],
+    [
+      227,
+      'A single line of a return is cancelled, or its status is an unknown word',
+      ['apparel21/sync/returns.test.ts', 'a single cancelled line releases its units and leaves the return'],
+      ['apparel21/sync/returns.test.ts', 'an unknown status word keeps the status and raises one alert'],
+    ],
+    [
+      228,
+      'The syncs of shipments and returns are killed',
+      [
+        'apparel21/sync/states-killed.test.ts',
+        'each of … shipments and returns is published once per state among kills',
+      ],
+    ],
   ],
 }
