@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from './components/button.js'
+import { GlobalSearch } from './components/global-search.js'
 import { countProblems, HealthContext, useLoadedHealth } from './components/health.js'
 import { Problem } from './components/problem.js'
 import { useAction } from './components/use-load.js'
@@ -40,14 +41,15 @@ export function Frame({ signedIn, service, choose, signOut }) {
     <header class="bar">
       <a class="brand" href="#"><img src="docs/icon.svg" alt="" /> Tillbridge</a>
       <${Services} services=${signedIn.services} service=${service} choose=${choose} />
+      <${GlobalSearch} />
       <span class="who">${signedIn.username} <small>${service.role}</small></span>
       <${Button} class="quiet" label="Sign out" busyLabel="Sign out" busy=${busy} onClick=${() => run(signOut)} />
     </header>
     <nav aria-label="Screens">
       <ul>
         ${allowed.map(
-          page =>
-            html`<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === current?.path ? 'page' : undefined}>${page.title}<${Badge} ...${countProblems(loadedHealth.health, page.path)} /></a></li>`,
+          (page, i) =>
+            html`${page.group !== allowed[i - 1]?.group && html`<li class="group" key=${page.group}>${page.group}</li>`}<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === current?.path ? 'page' : undefined}>${page.title}<${Badge} ...${countProblems(loadedHealth.health, page.path)} /></a></li>`,
         )}
       </ul>
     </nav>

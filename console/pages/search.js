@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../components/button.js'
 import { onSubmit } from '../components/field.js'
 import { Problem } from '../components/problem.js'
+import { getRoute, ResultLinks } from '../components/search-results.js'
 import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
@@ -36,7 +37,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Search</h1>
-    <${SearchBox} showsHint=${!Record} />
+    <${SearchBox} showsHint=${!Record} asked=${kind === 'text' ? id : undefined} />
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
       Record &&
@@ -47,36 +48,40 @@ export function Screen({ parts: [kind = '', id = ''] }) {
     }`
 }
 
-/** @typedef {import('./search/find.js').Hit} Hit */
+const hint =
+  'Enter the beginning of an order, receipt, return, product or SKU number, words of a name or email address, a phone number, a barcode or a whole voucher number.'
 
-/** @param {boolean} isAdmin */
-const getHint = isAdmin =>
-  `Enter an exact number, code or email address of a customer, order, receipt, return, ${isAdmin ? 'voucher, ' : ''}product or SKU, or a customer's name or the start of a surname.`
-
-/** @param {{ showsHint: boolean }} props */
-function SearchBox({ showsHint }) {
+/** @param {{ showsHint: boolean, asked: string | undefined }} props `asked`: the text in the address */
+function SearchBox({ showsHint, asked }) {
   const isAdmin = useHasRole('admin')
-  const [text, setText] = useState('')
-  const [result, setResult] = useState(
-    /** @type {{ text: string, hits: Hit[], errors: any[] } | undefined} */ (undefined),
+  const [text, setText] = useState(asked ?? '')
+  const [found, setFound] = useState(
+    /** @type {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown } | undefined} */ (
+      undefined
+    ),
   )
   const { busy, error, run } = useAction()
-  const search = onSubmit(() =>
+  /** @param {string} query */
+  const find = query =>
     run(async () => {
-      const query = text.trim()
       if (!query) return
-      setResult(undefined)
-      const { hits, errors } = await findRecords(query, isAdmin)
-      const [only] = hits
-      if (only && hits.length === 1 && errors.length === 0) goTo('search', only.kind, only.id)
-      else setResult({ text: query, hits, errors })
-    }),
-  )
-  return html`<form class="search-box" role="search" onSubmit=${search}>
+      setFound(undefined)
+      const { results, error: searchError } = await findRecords(query)
+      const exact = results.filter(({ matchedText }) => matchedText.toLowerCase() === query.toLowerCase())
+      const [only] = results.length === 1 ? results : exact.length === 1 ? exact : []
+      if (only && !searchError) goTo(...getRoute(only))
+      else setFound({ text: query, results, error: searchError })
+    })
+  useEffect(() => {
+    if (asked === undefined) return
+    setText(asked)
+    find(asked)
+  }, [asked])
+  return html`<form class="search-box" role="search" aria-label="Search" onSubmit=${onSubmit(() => find(text.trim()))}>
       <input
         type="search"
         aria-label="Search text"
-        placeholder="Email address, name, number or SKU"
+        placeholder="Name, email address, phone, number, SKU or barcode"
         aria-describedby=${showsHint ? 'search-hint' : undefined}
         autocomplete="off"
         autofocus
@@ -85,20 +90,26 @@ function SearchBox({ showsHint }) {
       />
       <${Button} class="main" label="Search" busyLabel="Searching…" busy=${busy} />
     </form>
-    ${showsHint && html`<p class="note" id="search-hint">${getHint(isAdmin)}</p>`}
+    ${showsHint && html`<p class="note" id="search-hint">${hint}</p>`}
     ${error && html`<${Problem} error=${error} />`}
-    ${result && html`<${Hits} ...${result} isAdmin=${isAdmin} choose=${() => setResult(undefined)} />`}`
+    ${found && html`<${Results} ...${found} isAdmin=${isAdmin} choose=${() => setFound(undefined)} />`}`
 }
 
-/** @param {{ text: string, hits: Hit[], errors: any[], isAdmin: boolean, choose: () => void }} props */
-const Hits = ({ text, hits, errors, isAdmin, choose }) => html`<section class="card" aria-label="Results" role="status">
-  ${errors.length > 0 && html`<${Problem} error=${errors[0]} remedy="Some records couldn't be searched, so results may be missing." />`}
+/** @param {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown, isAdmin: boolean, choose: () => void }} props */
+const Results = ({
+  text,
+  results,
+  error,
+  isAdmin,
+  choose,
+}) => html`<section class="card" aria-label="Results" role="status">
+  ${error && html`<${Problem} error=${error} remedy="The back office couldn't be searched, so an order may be missing." />`}
   ${
-    hits.length
-      ? html`<p>${hits.length} results for <b>${text}</b></p>
-        <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('search', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
+    results.length
+      ? html`<p>${results.length} results for <b>${text}</b></p>
+        <${ResultLinks} results=${results} query=${text} choose=${choose} />`
       : html`<p><b>No results for ${text}</b></p>
-        <p>${getHint(isAdmin)}</p>
+        <p>${hint}</p>
         ${!isAdmin && html`<p>To open a voucher without admin rights you need its PIN: <a href=${linkTo('search', 'voucher', text)} onClick=${choose}>open voucher ${text}</a></p>`}`
   }
 </section>`

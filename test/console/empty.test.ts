@@ -27,7 +27,7 @@ const firstSteps: Record<string, RegExp> = {
   syncs: /No data yet\. Import a file, or connect a back office/,
   'syncs/stock': /No data yet\. Import a file/,
   import: /Drop a file here, \.csv or \.ndjson/,
-  search: /Enter an exact number, code or email address/,
+  search: /Enter the beginning of an order, receipt/,
   'requests/search/code%3Dnot_found': /Try fewer filters or another time range/,
   webhooks: /Add an endpoint to receive changes/,
   'mappings/skus': /No SKUs yet\. Syncs or imports load them\./,

@@ -47,7 +47,7 @@ test('a right password opens exactly the screens of the role', { skip }, async (
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
   await page.until(`document.querySelector('nav')`)
-  assert.deepEqual(await page.evaluate(screens), ['Overview', 'Syncs', 'Search'])
+  assert.deepEqual(await page.evaluate(screens), ['Overview', 'Search', 'Syncs'])
   await page.show('settings')
   assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Overview')
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
