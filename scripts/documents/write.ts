@@ -39,7 +39,7 @@ export async function buildDocuments(): Promise<Record<string, string>> {
     'docs/reference/cli.md': await buildCommandsPage(),
     'docs/reference/environment.md': buildEnvironmentPage(),
     'docs/reference/errors.md': buildErrorsPage(),
-    'docs/reference/import-formats.md': renderImportFormats(),
+    ...renderImportFormats(),
     'docs/reference/permissions.md': buildPermissionsPage(),
     'docs/reference/service-settings.md': buildSettingsPage(),
     'docs/reference/webhook-events.md': buildWebhookEventsPage(openApiDocument),

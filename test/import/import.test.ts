@@ -39,9 +39,15 @@ test('the documented example of every type is imported idempotently', async () =
   assert.equal(await shop.dumpTables(), original)
 })
 
-test('docs/reference/import-formats.md matches the code', async () => {
-  const page = await readFile(new URL('../../docs/reference/import-formats.md', import.meta.url), 'utf8')
-  assert.ok(page === renderImportFormats(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
+test('the pages of the import formats match the code', async () => {
+  const pages = Object.entries(renderImportFormats())
+  assert.equal(pages.length, importTypeNames.length + 1)
+  for (const [path, text] of pages) {
+    const page = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+    assert.ok(page === text, `${path} is stale: run \`npm run docs\`.`)
+    const required = [...text.matchAll(/^\| `\w+` \| (yes|°?) \|/gm)].map(([, mark]) => mark === 'yes')
+    assert.deepEqual(required, required.toSorted().reverse(), `${path}: required columns come first`)
+  }
 })
 
 test('an absent column keeps, an empty cell clears, an empty flag keeps', async () => {

@@ -3,15 +3,21 @@ import { getColumns } from '../pipeline/columns.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
 import { importTypes } from '../pipeline/import-types.ts'
 
-/** `docs/reference/import-formats.md`: every import type with its columns, generated from the schemas. */
-export const renderImportFormats = () =>
-  `${introduction}${Object.entries(importTypes)
-    .map(([name, kind]) => renderSection(name, kind))
-    .join('')}`
+/** Returns the pages of the import formats by their paths: an overview, and a page for each import type, generated from the schemas. */
+export const renderImportFormats = (): Record<string, string> => ({
+  'docs/reference/import-formats.md': overview,
+  ...Object.fromEntries(
+    Object.entries(importTypes).map(([name, type]) => [
+      `docs/reference/import-formats/${name}.md`,
+      renderPage(name, type),
+    ]),
+  ),
+})
 
-const introduction = `# Import formats
+const overview = `# Import formats
 
-The columns of each import type. Generated from the schemas by \`npm run docs\`. [Import files](../connect/import-files.md) explains the command and its options.
+The rules of all import types, and a page with the columns of each. [Import files](../connect/import-files.md) explains the command and its options.
+This page is generated from the schemas by \`npm run docs\`.
 
 ## Values
 
@@ -40,13 +46,13 @@ The columns of each import type. Generated from the schemas by \`npm run docs\`.
 Import types in this order, because later ones refer to earlier ones:
 
 ${Object.keys(importTypes)
-  .map((name, i) => `${i + 1}. \`${name}\``)
+  .map((name, i) => `${i + 1}. [${name}](import-formats/${name}.md)`)
   .join('\n')}
 
 Stock, mappings and rewards of unknown records are rejected. References can come at any time.
 `
 
-function renderSection(name: string, type: ImportType) {
+function renderPage(name: string, type: ImportType) {
   const columns = getColumns(type).toSorted((a, b) => Number(b.required) - Number(a.required))
   const rows = columns.map(({ name: column, shape, required, keepsIfEmpty, isPathSegment }) => {
     const isKept = !required && (keepsIfEmpty || shape.type === 'boolean' || shape.enum)
@@ -54,16 +60,26 @@ function renderSection(name: string, type: ImportType) {
     return `| \`${column}\` | ${mark} | ${escapeCell(shape.description)} | ${describeForm(shape)}${isPathSegment ? ', without `/` and `\\`' : ''} | \`${escapeCell(String(shape.examples[0]))}\` |`
   })
   const key = type.documentedKey ?? type.key
-  return `
-## ${name}
+  return `# Import ${name}
 
 ${type.description}${type.remarks ? ` ${type.remarks}` : ''} Key: ${key.map(column => `\`${column}\``).join(', ')}.
+[Import formats](../import-formats.md) has the rules of all import types. This page is generated from the schemas by \`npm run docs\`.
+
+## Columns
+
+Required columns come first. In columns marked °, an empty cell keeps the stored value.
 
 | Column | Required | Meaning | Form | Example |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
-    tillbridge import ${name} ${name}.csv
+## Example
+
+\`\`\`sh
+tillbridge import ${name} ${name}.csv --service luma --dry-run
+\`\`\`
+
+The file \`${name}.csv\`:
 
 \`\`\`csv
 ${renderExampleFile(type)}\`\`\`
