@@ -195,3 +195,58 @@ test('the help and the documentation list every platform profile', async () => {
     assert.match(page, new RegExp(`^\\| \`${name}\` \\| \`${profile.type}\` \\|`, 'm'))
   }
 })
+
+test('cancelled, refunded and unpaid Shopify orders keep their state', async () => {
+  await importExample('shopify-customers')
+  const columns =
+    'Name,Email,Financial Status,Currency,Total,Created at,Cancelled at,Lineitem quantity,Lineitem name,Lineitem price,Lineitem fulfillment status,Payment Method,Refunded Amount'
+  const orders = [
+    ['#2001', 'voided', 'AUD', '30.00', '2026-05-12 09:55:16 +1000', 'pending', '0.00'],
+    ['#2002', 'refunded', 'AUD', '30.00', '', 'fulfilled', '30.00'],
+    ['#2003', 'partially_refunded', 'AUD', '30.00', '', 'fulfilled', '14.00'],
+    ['#2004', 'pending', 'AUD', '30.00', '', 'pending', '0.00'],
+    ['#2005', 'paid', 'USD', '30.00', '', 'fulfilled', '0.00'],
+  ].map(
+    ([name, financial, currency, total, cancelledAt, status, refunded]) =>
+      `${name},dana.okafor@example.com,${financial},${currency},${total},2026-05-11 09:55:16 +1000,${cancelledAt},1,Mug,10.00,${status},Cash,${refunded}\n` +
+      `${name},dana.okafor@example.com,,,,2026-05-11 09:55:16 +1000,,2,Pot,10.00,${status},,\n`,
+  )
+  const args = ['--profile', 'shopify-orders', ...dateFormat]
+  const { reasons, out, err } = await importFile(shop, 'orders', `${columns}\n${orders.join('')}`, { args })
+  assert.match(reasons.join(), /^Currency must be AUD, the currency of the service/, out + err)
+  const states = await Promise.all(
+    ['#2001', '#2002', '#2003', '#2004'].map(async number => {
+      const { lines, payments } = await findOrder(number)
+      return [payments.length, ...lines.map(({ status }: { status: string }) => status)]
+    }),
+  )
+  assert.deepEqual(states, [
+    [1, 'cancelled', 'cancelled'],
+    [1, 'returned', 'returned'],
+    [1, 'shipped', 'shipped'],
+    [0, 'processing', 'processing'],
+  ])
+  assert.equal((await findOrder('#2005')) ?? null, null)
+  const { rows } = await api.db.pool.query(
+    `select refunded from order_line join sales_order o on o.service_id = order_line.service_id and o.id = order_id
+      where order_number = '#2003' order by sequence`,
+  )
+  assert.deepEqual(
+    rows.map(row => Number(row.refunded)),
+    [10, 4],
+  )
+})
+
+test('amounts of another currency are rejected in every import type', async () => {
+  const files = {
+    products: 'productId,productCode,name,colourId,skuId,sizeCode,price,currency\nX,X,X,X,X,-,1.00,USD\n',
+    transactions: 'id,lineId,saleDate,quantity,price,currency\nX,1,2026-05-11,1,1.00,USD\n',
+    vouchers: 'number,pin,balance,currency\nX,1,1.00,USD\n',
+  }
+  for (const [type, file] of Object.entries(files)) {
+    const { reasons } = await importFile(shop, type, file)
+    assert.match(reasons.join(), /^currency must be AUD, the currency of the service/, type)
+    const own = await importFile(shop, type, file.replace('USD', 'aud'))
+    assert.deepEqual([own.code, own.counts[1]], [0, 1], own.out + own.err)
+  }
+})

@@ -1,5 +1,6 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import {
+  CheckedCurrency,
   Currency,
   Flag,
   Id,
@@ -110,6 +111,7 @@ export const ProductRow = Type.Object({
   sequence: Type.Optional(sequence),
   originalPrice: Type.Optional(originalPrice),
   price,
+  currency: Type.Optional(CheckedCurrency()),
   barcode: Type.Optional(barcode),
   allowBackorder: Type.Optional(allowBackorder),
   preorderDate: Type.Optional(preorderDate),

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import { OrderAddress } from '../values/address.ts'
-import { Id, Integer, LocalTime, Money, OneOf, Text } from '../values/fields.ts'
+import { CheckedCurrency, Id, Integer, LocalTime, Money, OneOf, Text } from '../values/fields.ts'
 import { lineStatuses, orderNumber, quantity } from './orders.ts'
 import { TransactionRow } from './transactions.ts'
 
@@ -47,6 +47,10 @@ export const orderColumns = {
   ),
   orderDiscountReason: Type.Optional(Text('The reason for it, such as a code.', 'SUMMER10', 100)),
   total: Type.Optional(Money('The amount due: lines, freight and tax on top.', '65.93')),
+  orderRefunded: Type.Optional(
+    Money('An amount refunded without its lines. It counts towards the lines, the first one first.', '0.00'),
+  ),
+  currency: Type.Optional(CheckedCurrency()),
 }
 
 /** Columns of an order line. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import {
+  CheckedCurrency,
   Currency,
   Id,
   Integer,
@@ -133,6 +134,7 @@ export const TransactionRow = Type.Object({
   total: Type.Optional(Money('The sum of the lines of the transaction, which is checked but not stored.', '25.99')),
   tax: Type.Optional(Money('The sales tax on top of the lines, of the whole transaction.', '0.83')),
   taxName: Type.Optional(Text('The name of the tax. Default: `Tax`.', 'NY State Tax', 100)),
+  currency: Type.Optional(CheckedCurrency()),
   discountType: Type.Optional(discountType),
   discountReason: Type.Optional(discountReason),
   discountAmount: Type.Optional(discountAmount),

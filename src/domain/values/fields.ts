@@ -23,6 +23,15 @@ export const Phone = (description: string) =>
 export const Money = (description: string, example = '39.95') =>
   Type.String({ description, format: 'money', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
 
+/** The currency of the amounts in an import row. It is checked, but not stored. */
+export const CheckedCurrency = () =>
+  Type.String({
+    description: 'The currency of the amounts. It must be the one of the service.',
+    format: 'checked-currency',
+    maxLength: 3,
+    examples: ['AUD'],
+  })
+
 /** The price of one unit: a string with the currency's decimals, or up to four if it is finer. */
 export const UnitPrice = (description: string, example = '39.95') =>
   Type.String({ description, format: 'unit-price', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })

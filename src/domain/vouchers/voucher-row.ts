@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Id, LocalDate, Money, OneOf } from '../values/fields.ts'
+import { CheckedCurrency, Id, LocalDate, Money, OneOf } from '../values/fields.ts'
 
 /** The states of imported vouchers. None is locked. */
 const importedStates = ['active', 'pending', 'redeemed', 'expired', 'suspended'] as const
@@ -22,4 +22,5 @@ export const VoucherRow = Type.Object({
     LocalDate('The last day on which it can be used. Default: it never expires.', '2027-07-07'),
   ),
   status: Type.Optional(OneOf('The state of the voucher.', importedStates)),
+  currency: Type.Optional(CheckedCurrency()),
 })

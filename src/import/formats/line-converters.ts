@@ -74,6 +74,38 @@ const shopifyProducts: LineConverter = {
   },
 }
 
+const lineStatuses: Readonly<Record<string, string>> = {
+  fulfilled: 'shipped',
+  partial: 'processing',
+  pending: 'processing',
+}
+const unpaid = /^(?:pending|authorized|expired|partially_paid)$/
+
+/** The first line of an order has its state. A cancelled or refunded order has the same line states as any other. */
+const shopifyOrders: LineConverter = {
+  columns: ['status', 'paymentAmount', 'orderRefunded'],
+  open(column) {
+    const [name, cancelledAt, financial] = [column('Name'), column('Cancelled at'), column('Financial Status')]
+    const [total, refunded] = [column('Total'), column('Refunded Amount')]
+    const lineStatus = column('Lineitem fulfillment status')
+    let order = { name: '', status: '' }
+    return cells => {
+      const payment = financial(cells).trim().toLowerCase()
+      if (name(cells) !== order.name) {
+        const isCancelled = cancelledAt(cells).trim() !== '' || payment === 'voided'
+        order = { name: name(cells), status: isCancelled ? 'cancelled' : payment === 'refunded' ? 'returned' : '' }
+      }
+      const ownStatus = lineStatus(cells).trim().toLowerCase()
+      const isPartlyRefunded = payment === 'partially_refunded' && !order.status
+      return [
+        order.status || (lineStatuses[ownStatus] ?? ownStatus),
+        unpaid.test(payment) ? '' : total(cells),
+        isPartlyRefunded ? refunded(cells) : '',
+      ]
+    }
+  },
+}
+
 const unfinishedSale = /^(?:voided|saved|parked|open|quote)$/i
 const priceDecimals = 4
 
@@ -123,7 +155,11 @@ function computePrice(total: string, discount: string, quantity: string): string
   return formatAmount((gross < 0n ? gross - half : gross + half) / thousandths, priceDecimals)
 }
 
-const lineConverters = { 'shopify-products': shopifyProducts, 'lightspeed-sales': lightspeedSales } as const
+const lineConverters = {
+  'shopify-orders': shopifyOrders,
+  'shopify-products': shopifyProducts,
+  'lightspeed-sales': lightspeedSales,
+} as const
 
 export type LineConverterName = keyof typeof lineConverters
 export const lineConverterNames = Object.keys(lineConverters) as LineConverterName[]

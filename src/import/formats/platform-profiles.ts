@@ -24,10 +24,13 @@ const defaults = { ignore: ['*'] as string[], allowMissing: true, decimal: '.' }
 
 export const platformProfiles = {
   'shopify-orders': {
-    description: 'Shopify: Orders > Export. Import customers first: orders find them by email.',
+    description:
+      'Shopify: Orders > Export. Import customers first: orders find them by email. Unpaid orders have no payment.',
     profile: {
       type: 'orders',
+      lines: 'shopify-orders',
       map: {
+        currency: 'Currency',
         orderNumber: 'Name',
         customerEmail: 'Email',
         placedAt: 'Created at',
@@ -41,14 +44,11 @@ export const platformProfiles = {
         quantity: 'Lineitem quantity',
         price: 'Lineitem price',
         discountAmount: 'Lineitem discount',
-        status: 'Lineitem fulfillment status',
         paymentGateway: 'Payment Method',
-        paymentAmount: 'Total',
         paymentReference: 'Payment Reference',
         ...shopifyAddress('billing', 'Billing'),
         ...shopifyAddress('delivery', 'Shipping'),
       },
-      values: { status: { fulfilled: 'shipped', partial: 'processing', pending: 'processing' } },
       ...defaults,
     },
   },
@@ -87,6 +87,7 @@ export const platformProfiles = {
       map: {
         number: 'Id',
         pin: 'PIN',
+        currency: 'Currency',
         balance: 'Current Balance',
         originalAmount: 'Initial Balance',
         expiryDate: 'Expires On',

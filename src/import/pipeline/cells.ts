@@ -88,6 +88,7 @@ function createValueParser(shape: ColumnShape, currency: string, valueFormat: Va
   if (shape.format === 'unit-price') return createUnitPriceParser(decimal)
   if (shape.format === 'percent') return createPercentParser(decimal)
   if (shape.format === 'date' || shape.format === 'local-time') return createTimeParser(shape.format, valueFormat)
+  if (shape.format === 'checked-currency') return createCurrencyParser(currency)
   if (shape.format === 'birthday') return createBirthdayParser(valueFormat)
   const parseText = createTextParser(shape)
   if (shape.format === 'reference-pairs')
@@ -115,6 +116,12 @@ function createTimeParser(type: 'date' | 'local-time', { dateFormat, timeZone }:
 
 const createDateError = (dateFormat: string | undefined) =>
   dateFormat === undefined ? undefined : new RowError(`must be a date in the format ${dateFormat}`)
+
+/** Accepts only the currency of the service, in any case. */
+function createCurrencyParser(currency: string): ParseCell {
+  const otherCurrency = new RowError(`must be ${currency}, the currency of the service`)
+  return text => (text.trim().toUpperCase() === currency ? currency : otherCurrency)
+}
 
 const inFuture = new RowError("can't be in the future")
 

@@ -100,16 +100,25 @@ const toAddress = (row: Row, prefix: string) =>
 function toLines(rows: readonly Row[], items: ItemLookup, decimals: number, reject: RejectRow): ImportedLine[] {
   const seen = new Set<unknown>()
   const shares = spreadOrderDiscount(rows, decimals, reject)
+  let refund = toMinorUnits(toText(rows[0]?.orderRefunded) ?? '0', decimals)
   return rows.filter(isOrderLine).map((row, i) => {
     const { storeNumber } = row
     const sequence = row.sequence ?? i + 1
     if (seen.has(sequence)) reject(row, 'must be unique within the order', 'sequence', sequence)
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
+    const amounts = computeLine(row, shares.get(row), decimals, reject)
+    const [value, refunded] = [amounts.value, amounts.refunded].map(text => toMinorUnits(text, decimals)) as [
+      bigint,
+      bigint,
+    ]
+    const share = refund < value - refunded ? refund : value - refunded
+    refund -= share
     return {
       sequence: Number(sequence),
       ...items.item(row),
-      ...computeLine(row, shares.get(row), decimals, reject),
+      ...amounts,
+      refunded: formatAmount(refunded + share, decimals),
       storeId,
     }
   })

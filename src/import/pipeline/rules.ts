@@ -75,7 +75,8 @@ export function listSaleDoubts(row: Row): string[] {
 }
 
 const orderAmountsRule = nonNegativeRule(
-  ...['total', 'freight', 'orderDiscount', 'price', 'discountAmount', 'value', 'refunded', 'paymentAmount'],
+  ...['total', 'freight', 'orderDiscount', 'orderRefunded'],
+  ...['price', 'discountAmount', 'value', 'refunded', 'paymentAmount'],
 )
 
 /** True if a row of an order has a line: an item with a SKU, or one with a name and a quantity, such as a custom item. */
