@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { post } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
 import { returnsOf } from '../writes/returns.ts'
@@ -119,12 +120,35 @@ test('a line cancelled before the others are received is returned once', async (
   assert.equal((await returnable(order.id))[1].returnable, 1)
 })
 
+test('a cancelled line is found among lines of the same SKU', async () => {
+  const order = await bought({ [tee.sku]: 4 })
+  const lines = [1, 2, 1].map(quantity => ({ sku: tee.sku, quantity, reasonCode: 'SIZE' }))
+  const created = await post(api, `/orders/${order.id}/returns`, { lines })
+  assert.equal(created.status, 201, created.text)
+  const upstream = lastReturn().lines
+  for (const [i, left] of [
+    [1, [1, 1]],
+    [0, [1]],
+  ] as const) {
+    Object.assign(upstream[i] ?? assert.fail(), { status: 'Cancelled' })
+    await shop.sync('returns')
+    const shown = (await api.get(`/returns/${created.json.data.id}`)).json.data
+    assert.deepEqual(
+      shown.lines.map(({ quantity }: { quantity: number }) => quantity),
+      left,
+    )
+  }
+  assert.equal((await returnable(order.id))[0].returnable, 3)
+})
+
 test('an unknown status word keeps the status and raises one alert', async () => {
   const { id, there } = await createReturn()
   simulator.change({ kind: 'mark-return', id: there, status: 'Quarantined' })
   await shop.sync('returns')
   await shop.sync('returns')
   assert.equal(await statusOf(id), 'requested')
+  const { rows } = await api.db.pool.query('select back_office_status as word from sales_return where id = $1', [id])
+  assert.equal(rows[0].word, 'Quarantined', 'the word is kept')
   const admin = await api.createAccount('admin')
   const alerts = (await admin.get('/alerts')).json.data.filter(
     (alert: { kind: string }) => alert.kind === 'unknown_return_status',
