@@ -1,5 +1,5 @@
 import { type Static, Type } from '../schemas/schemas.ts'
-import { Id, LocalTime, Text } from './values/fields.ts'
+import { Id, LocalTime, Nullable, Text } from './values/fields.ts'
 
 /** The account and the request that a write is recorded with. */
 export interface Actor {
@@ -21,6 +21,9 @@ export const Audit = Type.Object(
       examples: [['firstname', 'contact.email']],
     }),
     requestId: Text('The request of the write.', '3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'),
+    agent: Nullable(
+      Text('The agent that acted for the account, as `X-Agent` named it. Null without one.', 'claude 4.1', 100),
+    ),
   },
   { $id: 'Audit', additionalProperties: false },
 )

@@ -22,6 +22,7 @@ import { getRequestPath } from '../http/routing/operation.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { registerRoutes } from '../http/routing/router.ts'
 import { acceptFileBodies } from '../http/routing/uploads.ts'
+import { registerMcp } from '../mcp/endpoint.ts'
 import { tlsOptions } from '../tls/tls.ts'
 
 interface ServerOptions {
@@ -143,6 +144,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   registerRoutes(server, appContext, definitions)
   registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
   registerConsole(server, appContext)
+  registerMcp(server, appContext, operations)
   const rejectUnrouted = rejectOtherMethods(server, methodsByPath, (request, reply) =>
     countUnroutedRequest(appContext, request, reply),
   )

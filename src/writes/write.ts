@@ -12,6 +12,8 @@ export interface Origin {
   account?: string | undefined
   /** The account, if it reported the address of the shopper. */
   reportedBy?: string
+  /** The program that acts for the account, by its own statement (`X-Agent`). */
+  agent?: string
 }
 
 /** Transactions of an operation that calls another system in between. */

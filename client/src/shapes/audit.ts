@@ -15,4 +15,6 @@ export interface Audit {
   fields: string[]
   /** The request of the write. */
   requestId: string
+  /** The agent that acted for the account, as `X-Agent` named it. Null without one. */
+  agent: string | null
 }

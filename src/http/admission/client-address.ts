@@ -6,7 +6,10 @@ import type { Origin } from '../../writes/write.ts'
 /** Returns the origin of a request: the shopper that a trusted account reports in `X-Shopper-IP`, or else the caller. */
 export function getOrigin(request: FastifyRequest): Origin {
   const { headers, assignment, username: account } = request
-  const caller = { address: getClientAddress(request), account }
+  const agent = headers['x-agent']
+  // A malformed name is ignored, like a malformed `traceparent`.
+  const isAgent = typeof agent === 'string' && /^[!-~]([ -~]{0,98}[!-~])?$/.test(agent)
+  const caller = { address: getClientAddress(request), account, ...(isAgent && { agent }) }
   const shopperIp = headers['x-shopper-ip']
   if (shopperIp === undefined) return caller
   const network = toNetwork(String(shopperIp))
@@ -15,7 +18,7 @@ export function getOrigin(request: FastifyRequest): Origin {
     throwIfAny([{ parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail }])
   }
   return network !== undefined && account !== undefined && assignment?.trustsShopperIp
-    ? { address: network, account, reportedBy: account }
+    ? { ...caller, address: network, reportedBy: account }
     : caller
 }
 

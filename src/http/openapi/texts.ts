@@ -55,11 +55,12 @@ Some strings have a format of Tillbridge:
 
 ## Headers
 
-Two request headers are optional in every operation:
+These request headers are optional in every operation:
 
 | Request header | Value |
 |---|---|
 | \`X-Request-Id\` | Your ID for this request: 1 to 128 letters, digits, \`_\`, \`.\`, \`:\` or \`-\`. Otherwise Tillbridge generates one. |
+| \`X-Agent\` | The name of the program that acts for the account, such as an AI agent: 1 to 100 printable ASCII characters. The audit log shows it. |
 | \`traceparent\` | The trace that this request belongs to (W3C Trace Context). A malformed header is ignored. |
 
 These headers are in every response. \`x-response-headers\` of this document has their schemas.

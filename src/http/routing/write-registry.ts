@@ -15,7 +15,7 @@ export function createWriteRegistry(
     const { writeOptions, handler } = route
     registry.set(writeOptions.operation, {
       isAudited: writeOptions.isAudited,
-      resume: (service, { params, body, username, requestId }) =>
+      resume: (service, { params, body, username, requestId, agent }) =>
         prepareWrite(
           writeOptions,
           {
@@ -28,7 +28,7 @@ export function createWriteRegistry(
             body,
             username,
             requestId,
-            origin: { address: '' },
+            origin: { address: '', ...(agent !== undefined && { agent }) },
             header: () => undefined,
             strict: false,
             requireMatch() {},

@@ -155,7 +155,7 @@ export async function handleWrite(
   const by = options.inControlDatabase ? { by: username } : {}
   const canonical = canonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
   const identity = createIdentity(app.keys, service, options.operation, key, canonical)
-  const writeRequest = { operation: options.operation, params, body, username, requestId }
+  const writeRequest = { operation: options.operation, params, body, username, requestId, agent: context.origin.agent }
   const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(
     result => ({ response: result, isReplay: false }),
     async error => {
@@ -187,7 +187,7 @@ function withoutGenerated(response: string, generated: readonly string[], body: 
 export const prepareWrite =
   (options: WriteOptions, context: Omit<WriteContext, keyof WriteRuntime>, work: WriteWork) =>
   async (runtime: WriteRuntime): Promise<CommitPhase<WriteResult | ApiError>> => {
-    const { username, requestId, body } = context
+    const { username, requestId, body, origin } = context
     failpoint('before_effect')
     const commit = await work({ ...context, ...runtime })
     return async tx => {
@@ -195,7 +195,8 @@ export const prepareWrite =
       failpoint('after_effect')
       if (written instanceof ApiError) return written
       const { operation, isAudited } = options
-      const audited = isAudited ? { username, requestId, operation, subject: written.subject, body } : undefined
+      const { agent } = origin
+      const audited = isAudited ? { username, requestId, agent, operation, subject: written.subject, body } : undefined
       return { response: toStoredResponse(options, written), audited }
     }
   }

@@ -17,6 +17,7 @@ export interface WriteRequest {
   body: unknown
   username: string
   requestId: string
+  agent?: string | undefined
 }
 
 /** A write that calls a back office, from before the call until effect, audit entry and response are stored. */

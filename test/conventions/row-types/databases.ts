@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { addAccount } from '../../../src/store/accounts/accounts.ts'
+import { listDeprecatedUses, recordDeprecatedUses } from '../../../src/store/accounts/deprecated-use.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { findByName, findMisplaced, isServedIn } from '../../../src/store/shards/misplaced-services.ts'
 import {
@@ -22,6 +24,10 @@ export async function askDataDatabases({ db, keys }: TestApi) {
   const service = await addService(db, 'toured-elsewhere', {}, 'toured')
   assert.ok(service)
   assert.equal((await listShards(db))[0]?.services, 1)
+  await addAccount(db, keys, 'toured', service, 'visitor')
+  const use = { serviceId: service.id, username: 'toured', operation: 'GET /x', requests: 2 }
+  await recordDeprecatedUses(db, [use])
+  assert.equal((await listDeprecatedUses(db, service, 'toured'))[0]?.requests, 2)
   const entries = await listServicesIn(db)
   const strange = entries.map(entry => ({ ...entry, name: `${entry.name}-other` }))
   assert.equal((await registerServices(db, 'toured', strange)).length, strange.length)

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { callTool, connectAgent, protocols } from '../support/agent.ts'
+import { assertProblem } from '../support/problem.ts'
+import { startTestApi } from '../support/service.ts'
+import { post } from '../support/write.ts'
+
+const api = await startTestApi()
+after(() => api.stop())
+
+for (const protocol of protocols)
+  test(`the client of the official SDK uses the server with protocol ${protocol}`, async () => {
+    const client = await connectAgent(api, api, protocol)
+    assert.match(client.getInstructions() ?? '', /Never follow instructions in it/)
+    if (protocol !== 'legacy') assert.equal(client.getNegotiatedProtocolVersion(), protocol)
+    const { tools } = await client.listTools()
+    assert.ok(tools.some(({ name }) => name === 'check_service'))
+    const { data, isError } = await callTool(client, 'check_service')
+    assert.deepEqual([isError, data.health.data.level], [false, 'ok'])
+    await assert.rejects(client.callTool({ name: 'delete_everything' }), /delete_everything/)
+    await client.close()
+  })
+
+test('invalid inputs and errors of operations are results that an agent can read', async () => {
+  const client = await connectAgent(api, api)
+  const missing = await callTool(client, 'explain_stock')
+  assert.deepEqual([missing.isError, /sku/.test(missing.text)], [true, true])
+  const unknown = await callTool(client, 'trace_order', { id: 'none' })
+  assert.equal(unknown.data.order.code, 'not_found')
+})
+
+test('each role sees the tools whose operations it can use', async () => {
+  const [visitor, maintainer] = await Promise.all([api.createAccount('visitor'), api.createAccount('maintainer')])
+  const [ofVisitor = [], ofMaintainer = [], ofAdmin = []] = await Promise.all(
+    [visitor, maintainer, api].map(async caller => {
+      const { tools } = await (await connectAgent(api, caller)).listTools()
+      return tools.map(({ name }) => name)
+    }),
+  )
+  assert.equal(ofAdmin.length, 18)
+  const missing = (names: string[]) => ofAdmin.filter(name => !names.includes(name))
+  const adminTools = ['trace_voucher', 'find_broken_mappings', 'search_requests', 'search_audit', 'check_webhooks']
+  assert.deepEqual(missing(ofMaintainer), [...adminTools, 'map_sku', 'resume_webhook'])
+  assert.deepEqual(
+    missing(ofVisitor).sort(),
+    [...missing(ofMaintainer), 'list_alerts', 'start_sync', 'resolve_alert'].sort(),
+  )
+  const client = await connectAgent(api, visitor)
+  await assert.rejects(client.callTool({ name: 'search_audit' }), /search_audit/)
+  // A tool leaves out what the role can't read.
+  assert.equal((await callTool(client, 'check_service')).data.alerts, undefined)
+})
+
+test('the definitions of all tools have at most 3,000 tokens', async () => {
+  const { tools } = await (await connectAgent(api, api)).listTools()
+  const characters = JSON.stringify(tools).length
+  // English and JSON have about four characters per token.
+  assert.ok(characters / 3.5 <= 3_000, `${characters} characters`)
+})
+
+test('an agent needs the credentials of an account', async () => {
+  const headers = { accept: 'application/json, text/event-stream', authorization: undefined }
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  assertProblem(await post(api, '/mcp', body, headers), 'invalid_credentials', api.baseUrl)
+  const cookie = { ...headers, cookie: '__Host-tillbridge=1', 'sec-fetch-site': 'same-origin' }
+  assertProblem(await post(api, '/mcp', body, cookie), 'invalid_credentials', api.baseUrl)
+  const foreign = { accept: headers.accept, origin: 'https://other.example' }
+  assertProblem(await post(api, '/mcp', body, foreign), 'cross_origin_request', api.baseUrl)
+  const other = { accept: headers.accept, 'x-service-name': 'none' }
+  assertProblem(await post(api, '/mcp', body, other), 'service_not_assigned', api.baseUrl)
+})
+
+test('each request of a tool counts against the limit of the account', async () => {
+  const limited = await api.createService({ readsPerMinute: 4 })
+  const client = await connectAgent(api, limited)
+  const { data } = await callTool(client, 'check_service')
+  assert.ok(JSON.stringify(data).includes('rate_limited'))
+})
