@@ -202,6 +202,8 @@ create table sales_return (
   authorisation_number text collate "C" not null,
   status text collate "C" not null check (status in ('requested', 'received', 'refunded', 'cancelled')),
   restock boolean not null,
+  exchange_order_id text collate "C",
+  exchange_credit numeric(16, 4) not null default 0 check (exchange_credit >= 0),
   back_office_id text collate "C",
   back_office_status text,
   primary key (service_id, id),
@@ -209,11 +211,14 @@ create table sales_return (
   foreign key (service_id, order_id) references sales_order on delete cascade
 );
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
+create index sales_return_exchange on sales_return (service_id, exchange_order_id) where exchange_order_id is not null;
 create index sales_return_changed on sales_return (service_id, changed_at, id);
 create index sales_return_open on sales_return (service_id, order_id, id) where status in ('requested', 'received') and back_office_id is not null;
 comment on table sales_return is 'Returns, as GET /returns/:id shows them.';
 comment on column sales_return.back_office_id is 'The back office''s ID of the return, by which its status is requested. Null: unknown, or there is no back office.';
 comment on column sales_return.back_office_status is 'The back office''s word for the status, as it was last read.';
+comment on column sales_return.exchange_order_id is 'Order that the shopper got in exchange. Null: the return is no exchange.';
+comment on column sales_return.exchange_credit is 'Part of the refund that pays for that order. The rest is refunded.';
 comment on column sales_return.changed_at is 'Change timestamp.';
 comment on column sales_return.authorisation_number is 'Number that the shopper writes on the parcel.';
 comment on column sales_return.restock is 'True if the units can be sold again and go back into stock.';

@@ -890,22 +890,26 @@ create index shipment_order on shipment (service_id, order_id, id);
 create table sales_return (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,                 -- Change timestamp.
+  changed_at timestamptz not null,                   -- Change timestamp.
   created_at timestamptz not null,
   order_id text collate "C" not null,
   return_number text collate "C" not null,
-  authorisation_number text collate "C" not null,  -- Number that the shopper writes on the parcel.
+  authorisation_number text collate "C" not null,    -- Number that the shopper writes on the parcel.
   status text collate "C" not null,
-  restock boolean not null,                        -- True if the units can be sold again and go back into stock.
-  back_office_id text collate "C",                 -- The back office's ID of the return, by which its status is requested. Null: unknown,
-                                                   -- or there is no back office.
-  back_office_status text,                         -- The back office's word for the status, as it was last read.
+  restock boolean not null,                          -- True if the units can be sold again and go back into stock.
+  exchange_order_id text collate "C",                -- Order that the shopper got in exchange. Null: the return is no exchange.
+  exchange_credit numeric(16,4) not null default 0,  -- Part of the refund that pays for that order. The rest is refunded.
+  back_office_id text collate "C",                   -- The back office's ID of the return, by which its status is requested. Null: unknown,
+                                                     -- or there is no back office.
+  back_office_status text,                           -- The back office's word for the status, as it was last read.
   primary key (service_id, id),
   unique (service_id, return_number),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
+  check (exchange_credit >= 0),
   check (status in ('requested', 'received', 'refunded', 'cancelled'))
 );
 create index sales_return_changed on sales_return (service_id, changed_at, id);
+create index sales_return_exchange on sales_return (service_id, exchange_order_id) where exchange_order_id is not null;
 create index sales_return_open on sales_return (service_id, order_id, id) where (status in ('requested', 'received')) and back_office_id is not null;
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 

@@ -37,6 +37,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     get: 'getOrder',
     find: 'findOrders',
     createReturn: 'createReturn',
+    exchange: 'exchangeOrder',
     returns: 'listOrderReturns',
     returnable: 'listReturnableGoods',
     shipments: 'listOrderShipments',

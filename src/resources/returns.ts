@@ -1,3 +1,4 @@
+import { Exchange, ExchangeInput } from '../domain/orders/exchanges.ts'
 import {
   RefundedReturn,
   Return,
@@ -43,6 +44,29 @@ export const returns = [
       mapCommitPhase(await backOffice.createReturn(write, params.id, body), ({ id, record }) => ({
         record,
         subject: `/returns/${id}`,
+      })),
+  ),
+
+  post(
+    '/orders/:id/exchanges',
+    {
+      operationId: 'exchangeOrder',
+      tag,
+      summary: 'Exchange items of an order',
+      description:
+        'Creates a return and a new order in one transaction. The refund of the return pays for the order first, as a payment with the gateway `exchange`; `payments` must total the rest. If the return is worth more, `refund` is left. If the capability `exchanges` is not available: 409 `capability_unavailable`.',
+      params: orderParams,
+      body: ExchangeInput,
+      response: Exchange,
+      errors: [
+        ...(['not_found', 'quantity_exceeds_returnable', 'sku_not_on_order', 'payment_total_mismatch'] as const),
+        ...(['unknown_sku', 'insufficient_stock', 'capability_unavailable'] as const),
+      ],
+    },
+    async ({ backOffice, body, params, ...write }) =>
+      mapCommitPhase(await backOffice.createExchange(write, params.id, body), ({ id, record }) => ({
+        record,
+        subject: `/orders/${id}`,
       })),
   ),
 

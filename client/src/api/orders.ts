@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { CancellationInput, Coupon, CouponReservation, CouponReservationInput, CouponValidation, FreightOption, Order, OrderCancellation, OrderInput, OrderQuote, OrderQuoteInput, ReleasedCoupon, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
+import type { CancellationInput, Coupon, CouponReservation, CouponReservationInput, CouponValidation, Exchange, ExchangeInput, FreightOption, Order, OrderCancellation, OrderInput, OrderQuote, OrderQuoteInput, ReleasedCoupon, ReturnInput, Returnable, ShipmentInput } from '../shapes/orders.ts'
 import type { OrderReturn } from '../shapes/returns.ts'
 import type { Shipment } from '../shapes/shipments.ts'
 
@@ -29,6 +29,8 @@ export interface OrdersApi {
   }, options?: CallOptions): Paginator<Order>
   /** Create a return. Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`. In a dry run, these fields are null unless the body contains them: `id`, `returnNumber`, `returnAuthorisationNumber`. */
   createReturn(id: string, body: ReturnInput, options?: WriteOptions): Promise<OrderReturn>
+  /** Exchange items of an order. Creates a return and a new order in one transaction. The refund of the return pays for the order first, as a payment with the gateway `exchange`; `payments` must total the rest. If the return is worth more, `refund` is left. If the capability `exchanges` is not available: 409 `capability_unavailable`. */
+  exchange(id: string, body: ExchangeInput, options?: WriteOptions): Promise<Exchange>
   /** List an order's returns. Oldest first. Each return has its status and lines. */
   returns(id: string, query?: Paging, options?: CallOptions): Paginator<OrderReturn>
   /** List returnable items. The returnable quantity of each SKU. Lines that are not shipped, or cancelled, do not count as sold. */
@@ -55,6 +57,7 @@ export const orders = (call: Calls): OrdersApi => ({
   get: (id, options) => call.get(`/orders/${segment(id)}`, {}, options),
   find: (query, options) => call.list('/orders', query, options),
   createReturn: (id, body, options) => call.post(`/orders/${segment(id)}/returns`, body, options),
+  exchange: (id, body, options) => call.post(`/orders/${segment(id)}/exchanges`, body, options),
   returns: (id, query, options) => call.list(`/orders/${segment(id)}/returns`, query, options),
   returnable: (id, options) => call.get(`/orders/${segment(id)}/returnable`, {}, options),
   shipments: (id, query, options) => call.list(`/orders/${segment(id)}/shipments`, query, options),

@@ -1,6 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
-import type { Discount, Refund } from './returns.ts'
+import type { Discount, OrderReturn, Refund } from './returns.ts'
 
 export interface OrderQuoteInput {
   /** The shopper, whose loyalty discounts apply. */
@@ -156,6 +156,11 @@ export interface ReturnLineInput {
   reasonCode?: string | null | undefined
   /** The shopper's remarks. Can have several lines. */
   notes?: string | null | undefined
+}
+
+export interface ExchangeInput {
+  orderReturn: ReturnInput
+  order: OrderInput
 }
 
 export interface ShipmentInput {
@@ -379,6 +384,13 @@ export interface OrderPayment {
   reference: string | null
   /** The number of the gift voucher. */
   voucherNumber: string | null
+}
+
+export interface Exchange {
+  orderReturn: OrderReturn
+  order: Order
+  /** The rest of the return, which `POST /returns/{id}/refund` refunds. */
+  refund: string
 }
 
 export interface Returnable {

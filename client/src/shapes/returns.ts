@@ -19,6 +19,8 @@ export interface OrderReturn {
   orderNumber: string
   /** The shopper. Null if they were erased. */
   customerId: string | null
+  /** The order that the return pays for. */
+  exchangeOrderId: string | null
   /** The status of the return. */
   status: Open<'requested' | 'received' | 'refunded' | 'cancelled'>
   /** True if the items go back into stock when the return is received. */
@@ -80,6 +82,8 @@ export interface Refund {
   total: string
   /** The part that Tillbridge refunded to the vouchers that paid for the order. */
   vouchers: VoucherRefund[]
+  /** The part that goes back to the return that paid for the order. */
+  exchange?: string
   /** The rest. Refund it through the payment gateways. */
   payments: string
 }

@@ -10,7 +10,7 @@ import {
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noOrderTaxesReason } from './mapping/order-to-xml.ts'
 import { noErasureReason } from './operations/customers.ts'
-import { noFulfilmentReason } from './operations/fulfilment.ts'
+import { noExchangesReason, noFulfilmentReason } from './operations/fulfilment.ts'
 
 const alwaysAvailable: readonly CapabilityName[] = [
   'stores',
@@ -45,6 +45,7 @@ const neverAvailable: readonly Capability[] = [
   capability('customerErasure', noErasureReason),
   capability('orderTaxes', noOrderTaxesReason),
   capability('fulfilment', noFulfilmentReason),
+  capability('exchanges', noExchangesReason),
   capability(
     'paymentGatewayList',
     "The Retail API doesn't list payment gateways. `GET /payment-gateways` returns those of the setting `gateways`.",

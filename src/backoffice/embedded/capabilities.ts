@@ -29,6 +29,7 @@ const always: readonly CapabilityName[] = [
   'orders',
   'shipments',
   'fulfilment',
+  'exchanges',
   'orderTaxes',
   'orderQuotes',
 ]

@@ -8,6 +8,7 @@ import type { BackOffice } from '../port/back-office.ts'
 import { buildCapabilities, loadConfiguration } from './capabilities.ts'
 import { couponWrites } from './coupons.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
+import { createExchange } from './exchanges.ts'
 import { createCancellation, createPickupStep, createShipment } from './fulfilment.ts'
 import { placeOrder } from './orders.ts'
 import { quoteOrder } from './quotes.ts'
@@ -26,6 +27,7 @@ export const embedded = (service: Service): BackOffice => ({
       erase(tx, owner, id, requireMatch),
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
+  createExchange: inOneTransaction(createExchange),
   createShipment: inOneTransaction(createShipment),
   createCancellation: inOneTransaction(createCancellation),
   markReady: inOneTransaction(createPickupStep('ready')),

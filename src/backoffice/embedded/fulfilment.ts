@@ -30,7 +30,7 @@ import {
   readPickupStatus,
   setPickupStatus,
 } from '../../store/orders/orders.ts'
-import { markReturnedSequences } from '../../store/orders/returns.ts'
+import { markReturnedSequences, restoreExchangeCredit } from '../../store/orders/returns.ts'
 import { addSale, type Sale } from '../../store/orders/sales.ts'
 import { countShipments, findShipmentByKey, writeShipments } from '../../store/orders/shipments.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
@@ -145,6 +145,8 @@ export async function cancelOrder(
   const charges = isUnsent && isComplete ? await readCharges(tx, service, order) : 0n
   const total = sumValues(selected) + charges
   const vouchers = await refundVouchers(tx, service, order, total)
+  const { payments: rest } = buildRefund(order, total, vouchers)
+  const exchange = await restoreExchangeCredit(tx, service, order, rest)
   const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, ...(isAllocated ? { allocated: -quantity } : { quantity }) }],
   )
@@ -155,7 +157,7 @@ export async function cancelOrder(
   if (returned.length) await markReturnedSequences(tx, service, order, returned)
   await moveStock(tx, service, change, moves)
   await touchOrder(tx, service, order, change)
-  return { order, refund: buildRefund(order, total, vouchers) }
+  return { order, refund: buildRefund(order, total, vouchers, exchange) }
 }
 
 /**

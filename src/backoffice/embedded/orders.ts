@@ -1,10 +1,11 @@
 import { releaseMoves, reservationExpired } from '../../domain/inventory/reservations.ts'
+import { exchangeGateway } from '../../domain/orders/exchanges.ts'
 import { checkStock, orderNumberTaken, priceOrder, sortErrors } from '../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../domain/orders/orders.ts'
 import { resolveQuote } from '../../domain/orders/quotes.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
-import { getDecimals } from '../../domain/values/money.ts'
+import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { endReservation, lockReservation } from '../../store/inventory/reservations.ts'
@@ -22,7 +23,11 @@ import { recordShipment } from './fulfilment.ts'
 import { redeemVoucher } from './vouchers/redeem.ts'
 
 /** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, reservation, stock, reward account. */
-export async function placeOrder(write: WithTransaction, requested: OrderInput): Promise<WrittenRecord> {
+export async function placeOrder(
+  write: WithTransaction,
+  requested: OrderInput,
+  exchange?: ExchangedReturn,
+): Promise<WrittenRecord & { credit: bigint }> {
   const { tx, service, keys } = write
   const { currency, fulfilment, allocated, oversell } = service.settings
   const decimals = getDecimals(currency)
@@ -37,7 +42,8 @@ export async function placeOrder(write: WithTransaction, requested: OrderInput):
     typeof orderNumber === 'string' ? undefined : reserveNumber(tx, service, 'order'),
   ])
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
-  const priced = priceOrder(input, { ...context, giftCardSkuId: giftCard, variants, isQuoted }, currency, decimals)
+  const facts = { ...context, giftCardSkuId: giftCard, variants, isQuoted, availableCredit: exchange?.available ?? 0n }
+  const priced = priceOrder(input, facts, currency, decimals)
   throwIfAny(sortErrors([...quoteErrors, ...priced.errors]))
 
   const place = async () => {
@@ -84,15 +90,29 @@ export async function placeOrder(write: WithTransaction, requested: OrderInput):
       status: isShipped ? lineTransitions.ship.to : lineTransitions.ship.from,
       isAllocated,
     }),
-    insertPayments(tx, service, order, input.payments),
+    insertPayments(tx, service, order, [
+      ...input.payments,
+      ...buildExchangePayments(exchange, priced.credit, decimals),
+    ]),
     moveStock(tx, service, change, moves),
     reservation && endReservation(tx, service, reservation.id),
     orderRecord(tx, service, order.id),
     isShipped && recordShipment(tx, service, change, { order, account, units }),
   ])
   if (!record) throw new Error('inserted order not found')
-  return { id: order.id, ...record }
+  return { id: order.id, ...record, credit: priced.credit }
 }
+
+/** The return that pays for an order first, with its refund in minor units. */
+interface ExchangedReturn {
+  available: bigint
+  returnNumber: string
+}
+
+const buildExchangePayments = (exchange: ExchangedReturn | undefined, credit: bigint, decimals: number) =>
+  exchange && credit > 0n
+    ? [{ gateway: exchangeGateway, amount: formatAmount(credit, decimals), reference: exchange.returnNumber }]
+    : []
 
 /** Redeems the vouchers that pay for an order. Throws the errors of all vouchers at once. */
 const redeemVouchers = (

@@ -100,7 +100,13 @@ export async function advanceReturn(
   if (!order || !stored) throw missing
   requirePermittedAction(stored, action)
 
-  const total = toMinorUnits(stored.total, order.decimals)
+  const credit = toMinorUnits(stored.exchangeCredit, order.decimals)
+  if (action === 'cancel' && credit > 0n)
+    throw new ApiError(
+      'invalid_transition',
+      `Return ${stored.number} can't be cancelled: it pays for the order of an exchange. Cancel that order first.`,
+    )
+  const total = toMinorUnits(stored.total, order.decimals) - credit
   const refund =
     action === 'refund' ? buildRefund(order, total, await refundVouchers(tx, service, order, total)) : undefined
   const isRestocked = restock ?? stored.restock

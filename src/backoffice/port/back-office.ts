@@ -26,6 +26,7 @@ export type CapabilityName =
   | 'orders'
   | 'shipments'
   | 'fulfilment'
+  | 'exchanges'
   | 'priceChanges'
   | 'coupons'
   | 'orderTaxes'

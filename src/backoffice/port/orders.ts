@@ -1,5 +1,6 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
+import type { ExchangeInput } from '../../domain/orders/exchanges.ts'
 import type { HistoryFreshness } from '../../domain/orders/history-freshness.ts'
 import type { CancellationInput, OrderInput, OrderName } from '../../domain/orders/orders.ts'
 import type { ReturnInput, ReturnReason, ReturnReceipt } from '../../domain/orders/returns.ts'
@@ -18,6 +19,8 @@ export interface OrderWrites {
   placeOrder(write: Write, input: OrderInput): Promise<CommitPhase<WrittenRecord>>
   /** `order`: the ID or else the number. Throws `not_found` if the service has no such order. */
   createReturn(write: Write, order: string, input: ReturnInput): Promise<CommitPhase<WrittenRecord>>
+  /** Creates a return of an order and a new order that it pays for. Throws `capability_unavailable` if that takes more than one commit. */
+  createExchange(write: Write, order: string, input: ExchangeInput): Promise<CommitPhase<WrittenRecord>>
   /** Ships open units of an order. This and the next five throw `capability_unavailable` if the back office alone fulfils orders. */
   createShipment(write: Write, order: string, input: ShipmentInput): Promise<CommitPhase<WrittenRecord>>
   /** Cancels lines of an order. The record has the order and the refund. */

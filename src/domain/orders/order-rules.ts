@@ -17,6 +17,8 @@ export interface OrderFacts {
   variants: ReadonlyMap<string, { skuId: string; price: string; allowBackorder?: boolean }>
   /** True if the prices of the lines are those of a quote. */
   isQuoted?: boolean
+  /** The refund of a return that pays for the order first, in minor units. */
+  availableCredit?: bigint
 }
 
 /** A priced order. Amounts in minor units, lines in the order of the input. */
@@ -25,6 +27,8 @@ export interface PricedOrder {
   lines: { price: bigint; value: bigint }[]
   freight: bigint
   total: bigint
+  /** The part of the total that a return pays. */
+  credit: bigint
 }
 
 /** Computes an order from the current prices and validates it. Errors of the request (422) come before conflicts (409). */
@@ -60,18 +64,21 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
   const values = lines.map(line => line.value)
   const taxes = (input.taxLines ?? []).map(({ amount }) => toMinorUnits(amount, decimals))
   const total = computeAmountDue(values, freight, taxes)
+  const { availableCredit = 0n } = facts
+  const credit = availableCredit < total ? availableCredit : total
+  const due = total - credit
   const paid = sum(input.payments.map(payment => toMinorUnits(payment.amount, decimals)))
   // If a line is invalid, the total is unknown.
-  if (lines.length === input.lines.length && paid !== total)
+  if (lines.length === input.lines.length && paid !== due)
     addError(
       '/payments',
-      `The payments must total ${formatMinor(total)}; they total ${formatMinor(paid)}.`,
+      `The payments must total ${formatMinor(due)}; they total ${formatMinor(paid)}.`,
       'payment_total_mismatch',
     )
   if (facts.numberTaken)
     errors.push(orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`))
 
-  return { errors: sortErrors(errors), lines, freight, total }
+  return { errors: sortErrors(errors), lines, freight, total, credit }
 }
 
 /** Computes the lines of an order or a quote from the current prices, or from the prices of the lines if they are quoted. */

@@ -16,6 +16,7 @@ export const Refund = Type.Object(
       ),
       { description: 'The part that Tillbridge refunded to the vouchers that paid for the order.' },
     ),
+    exchange: Type.Optional(Money('The part that goes back to the return that paid for the order.', '5.00')),
     payments: Money('The rest. Refund it through the payment gateways.', '5.99'),
   },
   { $id: 'Refund', additionalProperties: false },
@@ -26,9 +27,15 @@ export const buildRefund = (
   { currency, decimals }: { currency: string; decimals: number },
   total: bigint,
   vouchers: Refund['vouchers'],
+  exchange?: string,
 ): Refund => ({
   currency,
   total: formatAmount(total, decimals),
   vouchers,
-  payments: formatAmount(total - sum(vouchers.map(({ amount }) => toMinorUnits(amount, decimals))), decimals),
+  ...(exchange !== undefined && { exchange }),
+  payments: formatAmount(
+    total -
+      sum([...vouchers.map(({ amount }) => amount), exchange ?? '0'].map(amount => toMinorUnits(amount, decimals))),
+    decimals,
+  ),
 })

@@ -96,6 +96,7 @@ export const Return = Type.Object(
     orderId: Id('The order of the return.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
     orderNumber: Text('The number of the order.', 'W0000123', 30),
     customerId: Nullable(Id('The shopper. Null if they were erased.', '65432')),
+    exchangeOrderId: Nullable(Id('The order that the return pays for.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a92')),
     status: OneOf('The status of the return.', returnStatuses),
     restock: restock({}),
     currency: Currency,

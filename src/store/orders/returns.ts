@@ -7,7 +7,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../domain/values/money.ts'
 import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
-import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
+import { jsonArray, type LockedOrder, lockOrder, orderMoney } from './orders.ts'
 
 /**
  * The part of the discounts of an order line `sold` of an order `o` that belongs to a return line `b`. The parts add up exactly to the
@@ -25,7 +25,7 @@ export const returnedDiscounts = (sign: Sql) => sql`
 export const returnJson = (service: Service) => sql`
   (select row_to_json(x)::text from (select
      r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
-     o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
+     o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.exchange_order_id as "exchangeOrderId", r.status, r.restock, o.currency,
      (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled) as total,
      ${jsonArray(sql`
        select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity,
@@ -168,6 +168,8 @@ export interface StoredReturn {
   status: ReturnStatus
   restock: boolean
   total: string
+  /** The part of the total that pays for the order of an exchange. */
+  exchangeCredit: string
 }
 
 /** Identifies a return by its ID or its number. */
@@ -175,10 +177,44 @@ export type ReturnName = { id: string } | { number: string }
 
 export const findStoredReturn = (tx: Db, service: Service, name: ReturnName) =>
   tx.row<StoredReturn>(sql`
-    select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock,
+    select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock, ${orderMoney(sql`r.exchange_credit`)} as "exchangeCredit",
            (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled) as total
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
      where r.service_id = ${service.id} and ${'id' in name ? sql`r.id = ${name.id}` : sql`r.return_number = ${name.number}`}`)
+
+/** Pays for the order of an exchange with the refund of a return. */
+export const payWithReturn = (
+  tx: Db,
+  service: Service,
+  { id }: Pick<StoredReturn, 'id'>,
+  { orderId, credit }: { orderId: string; credit: string },
+) =>
+  tx.run(sql`
+    update sales_return set exchange_order_id = ${orderId}, exchange_credit = ${credit}::numeric where service_id = ${service.id} and id = ${id}`)
+
+/**
+ * Gives a cancelled amount back to the return that paid for an order, unless the return was already refunded. Locks the return's order.
+ * Returns the amount.
+ */
+export async function restoreExchangeCredit(
+  tx: Db,
+  service: Service,
+  order: LockedOrder,
+  maxAmount: string,
+): Promise<string | undefined> {
+  const paying = await tx.row<{ id: string; orderId: string }>(
+    sql`select id, order_id as "orderId" from sales_return where service_id = ${service.id} and exchange_order_id = ${order.id}`,
+  )
+  if (!paying) return
+  await lockOrder(tx, service, { id: paying.orderId })
+  const restored = await tx.row<{ amount: string }>(sql`
+    update sales_return r set exchange_credit = r.exchange_credit - o.amount, changed_at = ${nextChangeTimestamp(service, ['sales_return'])}
+      from (select id, least(exchange_credit, ${maxAmount}::numeric) as amount
+              from sales_return where service_id = ${service.id} and id = ${paying.id}) o
+     where r.service_id = ${service.id} and r.id = o.id and r.status in ('requested', 'received') and o.amount > 0
+    returning round(o.amount, ${order.decimals}::integer)::text as amount`)
+  return restored?.amount
+}
 
 /** Sets whether a return goes back into stock when it is received. */
 export const setRestock = (tx: Db, service: Service, { id }: StoredReturn, restock: boolean) =>

@@ -140,6 +140,15 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal((await post(`${path}/receive`, { restock: false })).status, 200)
     const refunded = await post(`${path}/refund`, {})
     assert.equal(refunded.status, 200, refunded.text)
+    const sold = (await post(`/orders/${(await place()).id}/shipments`, {})).json.data
+    const orderReturn = { lines: [{ sku: sold.lines[0].sku, reasonCode: reason.code }] }
+    const exchange = `/orders/${sold.orderId}/exchanges`
+    const { customerId } = (await get(`/orders/${sold.orderId}`)).json.data
+    const replacement = { ...(await anOrder(traffic())), customerId, payments: [] }
+    const dearer = { ...replacement, freight: '1.00' }
+    await rejected('payment_total_mismatch', post(exchange, { orderReturn, order: dearer }))
+    const exchanged = await post(exchange, { orderReturn, order: replacement })
+    assert.equal(exchanged.status, 201, exchanged.text)
     assert.equal((await put('/settings', { fulfilment: 'automatic' })).status, 200)
   })
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { advanceReturn } from '../../../src/backoffice/embedded/returns.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
 import {
+  buildOrder,
+  buildReturn,
   createReturn,
   getCreated,
   getSales,
@@ -235,6 +238,92 @@ test('a return restocks when it is received, and is then refunded once', async (
   assert.deepEqual(await getStock(adminCaller), restocked)
   const { data } = (await adminCaller.get('/changes?kinds=return&limit=100')).json
   assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${faulty}`))
+})
+
+const exchange = (id: string, returned: Record<string, number>, order: object, headers = {}) =>
+  post(adminCaller, `/orders/${id}/exchanges`, { orderReturn: buildReturn(returned), order }, headers)
+
+test('an exchange creates a return and an order that it pays for, once', async () => {
+  const { id } = await place({ TEE: 1 })
+  getCreated(await ship(id))
+  const order = (amount: string) =>
+    buildOrder([{ sku: 'HOOD-S', quantity: 1 }], { payments: [{ gateway: 'visa', amount }] })
+  const wrong = await exchange(id, { TEE: 1 }, order('29.99'))
+  assertProblem(wrong, 'payment_total_mismatch', api.baseUrl)
+  assert.deepEqual(
+    wrong.json.errors.map(({ pointer }: { pointer: string }) => pointer),
+    ['/order/payments'],
+  )
+  assert.match(wrong.json.detail, /must total 19\.99 AUD/)
+  assertProblem(
+    await exchange(id, { TEE: 1 }, { ...order('19.99'), customerId: '65433' }),
+    'invalid_field',
+    api.baseUrl,
+  )
+  assertProblem(await exchange('none', { TEE: 1 }, order('19.99')), 'not_found', api.baseUrl)
+  assert.equal((await adminCaller.get(`/orders/${id}/returns`)).json.data.length, 0)
+
+  const key = withKey()
+  const first = await exchange(id, { TEE: 1 }, order('19.99'), key)
+  const { orderReturn, order: placed, refund } = getCreated(first)
+  assert.deepEqual([orderReturn.exchangeOrderId, orderReturn.total, refund], [placed.id, '10.00', '0.00'])
+  assert.deepEqual(
+    placed.payments.map(({ gateway, amount, reference }: Record<string, unknown>) => [gateway, amount, reference]),
+    [
+      ['visa', '19.99', null],
+      ['exchange', '10.00', orderReturn.returnNumber],
+    ],
+  )
+  assertReplay(await exchange(id, { TEE: 1 }, order('19.99'), key), first)
+  assert.equal((await exchange(id, { TEE: 1 }, order('19.99'))).json.code, 'quantity_exceeds_returnable')
+  const path = `/returns/${orderReturn.id}`
+  await assert.rejects(
+    api.db.transaction(tx => advanceReturn(tx, adminCaller.service, { number: orderReturn.returnNumber }, 'cancel')),
+    /it pays for the order of an exchange/,
+  )
+  assert.equal((await post(adminCaller, `${path}/receive`, {})).status, 200)
+  assert.equal((await post(adminCaller, `${path}/refund`, {})).json.data.refund.total, '0.00')
+  const { total, payments } = (await cancel(placed.id)).json.data.refund
+  assert.deepEqual([total, payments], ['29.99', '29.99'])
+})
+
+test('a return that is worth more refunds the rest, and regains what is cancelled', async () => {
+  const { id } = await place({ TEE: 2 })
+  getCreated(await ship(id))
+  const stock = await getStock(adminCaller)
+  const order = buildOrder([{ sku: 'UNKEPT', quantity: 2 }], { payments: [] })
+  const { orderReturn, order: placed, refund } = getCreated(await exchange(id, { TEE: 2 }, order))
+  assert.equal(refund, '10.00')
+  const cancelled = (await cancel(placed.id, units({ 1: 1 }))).json.data.refund
+  assert.deepEqual([cancelled.exchange, cancelled.payments], ['5.00', '0.00'])
+  const path = `/returns/${orderReturn.id}`
+  assert.equal((await post(adminCaller, `${path}/receive`, {})).status, 200)
+  assert.deepEqual(await getStock(adminCaller), { ...stock, '1002 TEE': (stock['1002 TEE'] ?? 0) + 2 })
+  assert.equal((await post(adminCaller, `${path}/refund`, {})).json.data.refund.payments, '15.00')
+})
+
+test('an exchange uses vouchers, and without stock nothing is stored', async () => {
+  const own = await createShop({ oversell: 'refuse' })
+  const bought = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])
+  const send = (quantity: number, payments: object[]) =>
+    post(own, `/orders/${bought.id}/exchanges`, {
+      orderReturn: buildReturn({ TEE: 1 }),
+      order: buildOrder([{ sku: 'HOOD-M', quantity }], { payments }),
+    })
+  const rejected = await send(5, [{ gateway: 'visa', amount: '156.65' }])
+  assert.deepEqual(
+    [rejected.json.code, rejected.json.errors[0].pointer],
+    ['insufficient_stock', '/order/lines/0/quantity'],
+  )
+  assert.equal((await own.get(`/orders/${bought.id}/returns`)).json.data.length, 0)
+  const [number, pin] = ['810', '004200']
+  const voucher = { number, pin, originalAmount: '23.33', usedAmount: '0.00', expiryDate: '2099-12-31' }
+  await insertVouchers(api.db, api.keys, own.service, [{ ...voucher, state: 'active' }])
+  const validated = await post(own, '/vouchers/validate', { number, pin, amount: '23.33' })
+  assert.equal(validated.status, 200, validated.text)
+  const { validationId } = validated.json.data
+  getCreated(await send(1, [{ gateway: 'visa', amount: '23.33', voucher: { number, validationId } }]))
+  assert.equal((await post(own, '/vouchers/lookup', { number, pin })).json.data.availableAmount, '0.00')
 })
 
 test('unknown orders, returns and tracking pages are rejected', async () => {
