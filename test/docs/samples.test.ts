@@ -88,10 +88,10 @@ for (const language of Object.keys(languages) as Language[])
     await run('retry')
     assert.match(await run('poll-changes'), /customer/)
     assert.notEqual(readFileSync(join(directory, 'cursor'), 'utf8').trim(), '')
-    if (language === 'curl') {
-      await run('export')
+    const exported = await run('export')
+    if (language === 'curl')
       assert.ok(readFileSync(join(directory, 'products.ndjson'), 'utf8').split('\n').length > 100)
-    }
+    else assert.match(exported, /^\d{3,} products as of \d{4}-.*Z/m)
   })
 
 const secret = `whsec_${Buffer.from('a secret of this test').toString('base64')}`
