@@ -103,6 +103,9 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
     /^1 values encrypted with the new secret key\.\n1 account passwords and 1 voucher PINs change to it at their next use\.\nRotation not completed\./,
   )
 
+  const { out: checked } = await runCommand(['doctor'], { ...settings, SECRET_KEY: both })
+  assert.match(checked, /WARN {2}Secret .*unfinished: 0 encrypted values, 1 passwords and 1 voucher PINs/)
+
   // Old and new processes side by side: one began before the rotation.
   const third = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
   for (const server of [second, third]) {

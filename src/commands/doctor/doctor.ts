@@ -5,11 +5,12 @@ import manifest from '../../../package.json' with { type: 'json' }
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
-import { sql } from '../../database/db.ts'
+import { type Db, sql } from '../../database/db.ts'
 import { openConfiguredBackOffices } from '../../runtime/app.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
+import { countRemaining, isRotating } from '../../store/shards/secret-rotation.ts'
 import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
@@ -97,7 +98,7 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const { db } = require(database, 'the database')
             keys = await loadMarkedKeys(require(config, 'the settings'), db)
-            return 'matches this database'
+            return checkRotation(db, keys)
           },
         },
         { name: 'Services', run: async () => checkServices(require(database, 'the database')) },
@@ -163,6 +164,15 @@ function checkCertificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
   if (days < 30) throw new Error(`The certificate expires in ${days} days. Renew it.`)
   return `${tlsCertFile ?? 'local certificate for localhost'}, expires in ${days} days`
+}
+
+/** Warns of an unfinished rotation. The counts are of the control database only. */
+async function checkRotation(control: Db, keys: Keys) {
+  if (!(await isRotating(control))) return 'matches this database'
+  const { encrypted, passwords, pins } = await countRemaining(control, keys)
+  throw new Warning(
+    `The rotation of the secret key is unfinished: ${encrypted} encrypted values, ${passwords} passwords and ${pins} voucher PINs still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
+  )
 }
 
 async function checkServices({ db }: OpenedDatabase) {

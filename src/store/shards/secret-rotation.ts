@@ -102,6 +102,10 @@ export async function markRotatedShard(shard: Db, keys: Keys) {
     update installation set secret_digest = ${keys.digest}, lookup_secret = ${sealLookup(keys)} where secret_digest = ${row.digest}`)
 }
 
+/** True between the start and the end of a rotation. */
+export const isRotating = async (control: Db) =>
+  (await control.row(sql`select from installation where previous_digest is not null`)) !== undefined
+
 /** Ends a rotation: processes don't need the previous secret any more. */
 export const endRotation = (control: Db) => control.run(sql`update installation set previous_digest = null`)
 
