@@ -113,7 +113,7 @@ async function runWithKills(only: string, countDone: () => Promise<number>) {
     const exited = once(child, 'exit')
     if (run <= kills) {
       const target = Math.min(records - 1, Math.ceil((records * run) / (kills + 1)))
-      while ((await countDone()) < target && child.exitCode === null) await delay(10)
+      while ((await countDone()) < target && child.exitCode === null) await delay(records / 6)
       child.kill('SIGKILL')
     }
     const [, signal] = await exited
