@@ -1,27 +1,56 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { settings } from 'tillbridge/settings'
 import { Button } from '../components/button.js'
-import { Problem, renderCode } from '../components/problem.js'
+import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { MissingFeatures } from './settings/features.js'
+import { getTitle, groupSettings } from './settings/groups.js'
 import { Review } from './settings/review.js'
 import { Setting } from './settings/setting.js'
+
+/** Scrolls to a setting and focuses it. @param {string} name */
+function showSetting(name) {
+  const input = document.getElementById(`setting-${name}`)
+  input?.scrollIntoView({ block: 'center' })
+  input?.focus({ preventScroll: true })
+}
 
 /** The settings of the service. Changes are previewed before they are saved. */
 export function Screen() {
   const { data, error, busy, reload } = useLoad(signal => callApi('/settings', { signal }), [])
   const [changes, setChanges] = useState(/** @type {Record<string, unknown>} */ ({}))
+  const [errors, setErrors] = useState(/** @type {Record<string, string>} */ ({}))
+  const [rejection, setRejection] = useState(/** @type {string | undefined} */ (undefined))
   const [reviewing, setReviewing] = useState(false)
+  const [savedCount, setSavedCount] = useState(0)
   const [filter, setFilter] = useState('')
   const [discards, setDiscards] = useState(0)
+  const count = Object.keys(changes).length
+  useEffect(() => {
+    if (count === 0) return
+    const keep = (/** @type {Event} */ event) => event.preventDefault()
+    addEventListener('beforeunload', keep)
+    return () => removeEventListener('beforeunload', keep)
+  }, [count > 0])
+  // After the dialog has returned the focus to its button.
+  useEffect(() => {
+    if (rejection === undefined) return
+    showSetting(rejection)
+    setRejection(undefined)
+  }, [rejection])
   if (error) return html`<h1>Settings</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
   const current = data.data
+  const values = { ...current, ...changes }
   /** @param {string} name @param {unknown} value */
   const change = (name, value) => {
     const { [name]: _, ...otherChanges } = changes
+    const { [name]: __, ...otherErrors } = errors
+    setErrors(otherErrors)
+    setSavedCount(0)
     setChanges(
       JSON.stringify(value) === JSON.stringify(current[name])
         ? otherChanges
@@ -31,32 +60,44 @@ export function Screen() {
   // A new key resets each input to the current value.
   const discard = () => {
     setChanges({})
+    setErrors({})
     setDiscards(discards + 1)
   }
-  const names = Object.keys(settings).filter(name =>
-    `${name} ${settings[name]?.description}`.toLowerCase().includes(filter.toLowerCase()),
-  )
-  const count = Object.keys(changes).length
+  const matches = (/** @type {string} */ name) =>
+    `${name} ${getTitle(name)} ${settings[name]?.description}`.toLowerCase().includes(filter.toLowerCase())
+  const groups = groupSettings(Object.keys(settings))
+    .map(([title, names]) => /** @type {const} */ ([title, names.filter(matches)]))
+    .filter(([, names]) => names.length > 0)
   return html`<h1>Settings</h1>
     <p class="lead">Changes are previewed before they're saved.</p>
-    <${MissingFeatures} version=${data.tag} />
+    <${MissingFeatures} version=${data.tag} show=${showSetting} />
     <div class="tools">
       <label class="inline"><span>Find</span><input type="search" value=${filter} onInput=${(/** @type {any} */ event) => setFilter(event.currentTarget.value)} /></label>
-      <${Button} class="main aside" label=${`Review ${count} ${count === 1 ? 'change' : 'changes'}`} busyLabel="No changes" busy=${count === 0 || busy} onClick=${() => setReviewing(true)} />
-      ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
     </div>
-    <div class="settings">
-      ${names.map(
-        name => html`<${Setting}
-          key=${`${name} ${discards} ${data.tag}`}
-          name=${name}
-          schema=${settings[name]}
-          value=${name in changes ? changes[name] : current[name]}
-          changed=${name in changes}
-          change=${(/** @type {unknown} */ value) => change(name, value)}
-        />`,
-      )}
-      ${names.length === 0 && html`<div class="empty">No matching settings</div>`}
+    ${groups.map(
+      ([title, names]) => html`<section key=${title} aria-label=${title}>
+        <h2>${title}</h2>
+        <div class="settings">
+          ${names.map(
+            name => html`<${Setting}
+              key=${`${name} ${discards} ${data.tag}`}
+              name=${name}
+              schema=${settings[name]}
+              value=${values[name]}
+              settings=${values}
+              changed=${name in changes}
+              error=${errors[name]}
+              change=${(/** @type {unknown} */ value) => change(name, value)}
+            />`,
+          )}
+        </div>
+      </section>`,
+    )}
+    ${groups.length === 0 && html`<div class="empty">No matching settings</div>`}
+    <div class=${`save-bar${count ? ' active' : ''}`} role="region" aria-label="Changes">
+      <span role="status">${count > 0 ? `${count} unsaved ${count === 1 ? 'change' : 'changes'}` : savedCount > 0 ? `${savedCount} ${savedCount === 1 ? 'setting' : 'settings'} saved` : 'No changes'}</span>
+      ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
+      ${count > 0 && html`<${Button} class="main" label=${`Review ${count} ${count === 1 ? 'change' : 'changes'}`} busy=${busy} onClick=${() => setReviewing(true)} />`}
     </div>
     ${
       reviewing &&
@@ -65,29 +106,17 @@ export function Screen() {
         before=${current}
         tag=${data.tag}
         close=${() => setReviewing(false)}
+        reject=${(/** @type {Record<string, string>} */ rejected) => {
+          setReviewing(false)
+          setErrors(rejected)
+          setRejection(Object.keys(rejected)[0])
+        }}
         done=${() => {
           setReviewing(false)
           setChanges({})
+          setSavedCount(count)
           reload()
         }}
       />`
     }`
-}
-
-/** The features that the current settings don't support, with the reasons. @param {{ version: string | null }} props */
-function MissingFeatures({ version }) {
-  const { data } = useLoad(signal => callApi('/capabilities', { signal }), [version])
-  const missing = (data?.data.capabilities ?? []).filter(
-    (/** @type {{ available: boolean }} */ { available }) => !available,
-  )
-  if (missing.length === 0) return null
-  return html`<section class="card" aria-label="Missing features">
-    <h2>Missing features</h2>
-    <ul class="todo">
-      ${missing.map(
-        (/** @type {{ name: string, reason?: string }} */ { name, reason }) =>
-          html`<li key=${name}><b>${name}</b>${reason && html` ${renderCode(reason)}`}</li>`,
-      )}
-    </ul>
-  </section>`
 }

@@ -230,19 +230,29 @@ test('a setting is changed after a preview and rejected if invalid', {
 }, async () => {
   await page.show('settings')
   await page.waitForText('inventoryBuffer')
-  await page.fill('inventoryBuffer', '3')
+  await page.fill('Inventory buffer', '3')
   await page.press('Review 1 change')
   await page.until(`!/Checking…/.test(document.querySelector('dialog').innerText)`)
-  assert.match(await page.evaluate<string>(`document.querySelector('dialog').innerText`), /inventoryBuffer\s+0 → 3/)
+  assert.match(
+    await page.evaluate<string>(`document.querySelector('dialog').innerText`),
+    /Inventory buffer inventoryBuffer\s+0 → 3/,
+  )
   await assertAccessible(page, 'a review')
   await page.press('Save')
   await page.until(`!document.querySelector('dialog')`)
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
-  await page.fill('currency', 'GOLD')
-  await page.press('Review 1 change')
-  await page.until(`document.querySelector('dialog [role="alert"]')`)
-  await page.press('Close')
+  await page.waitForText('1 setting saved')
+  assert.equal(await page.readField('Currency'), 'USD')
+  await page.evaluate(`document.querySelector('[role="switch"]#setting-requireIfMatch').click()`)
+  await page.fill('Email sender', 'nobody')
+  await page.press('Review 2 changes')
+  // An invalid value is shown at its field.
+  await page.until(`document.querySelector('#setting-emailSender[aria-invalid="true"]')`)
+  assert.match(await page.evaluate<string>(`document.querySelector('.field-error').innerText`), /email/)
+  await page.until(`document.activeElement.id === 'setting-emailSender' && !document.querySelector('dialog')`)
+  await assertAccessible(page, 'settings with an invalid value')
   await page.press('Discard')
+  await page.waitForText('No changes')
 })
 
 test('the audit log names accounts and can be downloaded as CSV', { skip }, async () => {

@@ -1,73 +1,85 @@
-import { useState } from 'preact/hooks'
 import { renderCode } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
+import { getTitle } from './groups.js'
+import { listCurrencies, listTimeZones, MappingInput, RowsInput, Select, Switch } from './inputs.js'
 
 /** @param {unknown} value */
 export const formatValue = value =>
-  value === null
+  value === null || value === ''
     ? 'none'
     : value === true
-      ? 'yes'
+      ? 'on'
       : value === false
-        ? 'no'
+        ? 'off'
         : typeof value === 'object'
           ? JSON.stringify(value)
           : String(value)
 
+/** @param {unknown} a @param {unknown} b */
+const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b)
+
 /**
  * A setting with its description, default and input.
- * @param {{ name: string, schema: import('tillbridge/settings').Setting, value: unknown, changed: boolean, change: (value: unknown) => void }} props
+ * @param {{
+ *   name: string, schema: import('tillbridge/settings').Setting, value: unknown, settings: Record<string, any>, changed: boolean,
+ *   error: string | undefined, change: (value: unknown) => void,
+ * }} props `settings`: the values of all settings
  */
 export const Setting = ({
   name,
   schema,
   value,
+  settings,
   changed,
+  error,
   change,
 }) => html`<section class=${`setting${changed ? ' changed' : ''}`}>
   <div>
-    <h2><label for=${`setting-${name}`}>${name}</label></h2>
+    <h3><label for=${`setting-${name}`}>${getTitle(name)}</label> <code class="key">${name}</code></h3>
     <p>${renderCode(schema.description)}</p>
-    <p class="facts">Default: ${formatValue(schema.default)}</p>
+    <p class="facts">${
+      isSame(value, schema.default)
+        ? html`<span class="pill">Default</span>`
+        : html`Default: ${formatValue(schema.default)} <button type="button" class="quiet" aria-label=${`Reset ${getTitle(name)}`} onClick=${() => change(schema.default)}>Reset</button>`
+    }</p>
   </div>
-  <div><${Input} id=${`setting-${name}`} schema=${schema} value=${value} change=${change} /></div>
+  <div>
+    <${Input} id=${`setting-${name}`} name=${name} schema=${schema} value=${value} settings=${settings} error=${error} change=${change} />
+    ${error && html`<p class="field-error" role="alert">${renderCode(error)}</p>`}
+  </div>
 </section>`
 
-/** @param {{ id: string, schema: import('tillbridge/settings').Setting, value: any, change: (value: unknown) => void }} props */
-function Input({ id, schema, value, change }) {
-  /** @param {(text: string) => unknown} convert */
+/** @param {import('./inputs.js').InputProps & { name: string, settings: Record<string, any> }} props */
+function Input({ name, settings, ...props }) {
+  const { id, schema, value, error, change } = props
+  if (name === 'currency') return html`<${Select} ...${props} options=${listCurrencies()} />`
+  if (name === 'timeZone') return html`<${Select} ...${props} options=${listTimeZones()} />`
+  if (name === 'subscriptionMapping') return html`<${MappingInput} ...${props} />`
+  if (name === 'returnReasons')
+    return html`<${RowsInput} id=${id} noun="reason" columns=${[['code', 'Code'], ['name', 'Name']]} rows=${value} change=${change} />`
+  if (name === 'referenceTypes')
+    return html`<${RowsInput}
+      id=${id}
+      noun="reference type"
+      columns=${[['type', 'Type']]}
+      rows=${value.map((/** @type {string} */ type) => ({ type }))}
+      change=${(/** @type {Record<string, string>[]} */ rows) => change(rows.map(({ type }) => type))}
+    />`
+  if (name === 'defaultReturnReason') {
+    const options = settings.returnReasons.map((/** @type {any} */ each) => [each.code, `${each.code} · ${each.name}`])
+    return html`<${Select} ...${props} options=${[['', 'none'], ...options]} />`
+  }
+  if (schema.type === 'boolean') return html`<${Switch} ...${props} />`
+  if (schema.enum) return html`<${Select} ...${props} options=${schema.enum.map(each => [each, each])} />`
   const handleInput =
-    convert =>
+    (/** @type {(text: string) => unknown} */ convert) =>
     (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>
       change(convert(currentTarget.value))
-  if (schema.type === 'boolean')
-    return html`<select id=${id} value=${String(value)} onChange=${handleInput(text => text === 'true')}><option value="true">yes</option><option value="false">no</option></select>`
-  if (schema.enum)
-    return html`<select id=${id} value=${value} onChange=${handleInput(text => text)}>${schema.enum.map(choice => html`<option key=${choice}>${choice}</option>`)}</select>`
   if (schema.type === 'integer')
-    return html`<input id=${id} type="number" min=${schema.minimum} max=${schema.maximum} value=${value} onInput=${handleInput(text => (text === '' ? null : Number(text)))} />`
-  if (schema.type === 'array' || schema.type === 'object')
-    return html`<${JsonInput} id=${id} value=${value} change=${change} />`
+    return html`<input id=${id} type="number" min=${schema.minimum} max=${schema.maximum} value=${value} aria-invalid=${Boolean(error)} onInput=${handleInput(text => (text === '' ? null : Number(text)))} />`
   const allowsInteger = schema.anyOf?.some(({ type }) => type === 'integer')
   const allowsNull = schema.anyOf?.some(({ type }) => type === 'null')
   const parse = (/** @type {string} */ text) =>
     allowsInteger && /^\d+$/.test(text) ? Number(text) : allowsNull && text === '' ? null : text
-  return html`<input id=${id} value=${value ?? ''} placeholder=${allowsNull ? 'none' : undefined} onInput=${handleInput(parse)} />`
-}
-
-/** An array or object, edited as JSON. @param {{ id: string, value: unknown, change: (value: unknown) => void }} props */
-function JsonInput({ id, value, change }) {
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2))
-  const [isValid, setValid] = useState(true)
-  const handleText = (/** @type {{ currentTarget: HTMLTextAreaElement }} */ { currentTarget }) => {
-    setText(currentTarget.value)
-    try {
-      change(JSON.parse(currentTarget.value))
-      setValid(true)
-    } catch {
-      setValid(false)
-    }
-  }
-  return html`<textarea id=${id} rows=${Math.min(8, text.split('\n').length)} spellcheck=${false} aria-invalid=${!isValid} value=${text} onInput=${handleText}></textarea>
-    ${!isValid && html`<small role="alert">Invalid JSON, not saved</small>`}`
+  return html`<input id=${id} value=${value ?? ''} placeholder=${allowsNull ? 'none' : undefined} aria-invalid=${Boolean(error)} onInput=${handleInput(parse)} />`
 }

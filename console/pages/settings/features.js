@@ -1,0 +1,47 @@
+import { settings } from 'tillbridge/settings'
+import { renderCode } from '../../components/problem.js'
+import { useLoad } from '../../components/use-load.js'
+import { callApi } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { getTitle } from './groups.js'
+
+/** @typedef {{ name: string, reason?: string }} Feature */
+
+/** Returns the settings that the reason of a missing feature names. @param {Feature} feature */
+const getSettings = ({ reason = '' }) =>
+  [...reason.matchAll(/`(\w+)`/g)].flatMap(([, name = '']) => (Object.hasOwn(settings, name) ? [name] : []))
+
+/** `rewardAccounts` is "Reward accounts". @param {string} name */
+const formatFeature = name => getTitle(name)
+
+/**
+ * The missing features: those that a setting adds, and apart from them those that the back office can't have.
+ * @param {{ version: string | null, show: (setting: string) => void }} props
+ */
+export function MissingFeatures({ version, show }) {
+  const { data } = useLoad(signal => callApi('/capabilities', { signal }), [version])
+  /** @type {Feature[]} */
+  const missing = (data?.data.capabilities ?? []).filter((/** @type {any} */ { available }) => !available)
+  const settable = missing.filter(feature => getSettings(feature).length > 0)
+  const limits = missing.filter(feature => getSettings(feature).length === 0)
+  const backOffice = data?.data.backOffice
+  return html`${
+    settable.length > 0 &&
+    html`<section class="card" aria-label="To set up">
+      <h2>To set up (${settable.length})</h2>
+      <ul class="todo">
+        ${settable.map(
+          feature => html`<li key=${feature.name}><b>${formatFeature(feature.name)}</b> ${renderCode(feature.reason)}
+            ${getSettings(feature).map(name => html` <button key=${name} class="quiet" onClick=${() => show(name)}>Set ${getTitle(name)}</button>`)}</li>`,
+        )}
+      </ul>
+    </section>`
+  }
+  ${
+    limits.length > 0 &&
+    html`<details class="card">
+      <summary>What this back office can't do (${backOffice.driver} ${backOffice.release}): ${limits.length}</summary>
+      <ul class="todo">${limits.map(({ name, reason }) => html`<li key=${name}><b>${formatFeature(name)}</b> ${renderCode(reason)}</li>`)}</ul>
+    </details>`
+  }`
+}
